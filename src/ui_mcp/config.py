@@ -1,0 +1,196 @@
+"""Every setting with its default, TOML key and environment variable; flag > environment > file > default."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ui_mcp.errors import ConfigError
+from ui_mcp.jsontypes import Json, JsonObject
+
+DEFAULT_DIR = ".claude/ui"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(value: Json) -> Json:
+    """Read `90`, `90s`, `15m`, `24h` or `7d`; anything else is left for the validator to refuse."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", value.strip()) if isinstance(value, str) else None
+    return float(found[1]) * _UNITS[found[2]] if found else value
+
+
+Seconds = Annotated[float, BeforeValidator(seconds), Field(ge=0)]
+
+
+class Section(BaseModel):
+    """A table of the configuration file; unknown keys are reported, not refused."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class ServerSettings(Section):
+    """`[server]`: where and for whom we listen."""
+
+    host: str = Field("127.0.0.1", description="Address both listeners bind.")
+    port: int | None = Field(None, ge=0, le=65535, description="UI port of `serve` (8000).")
+    mcp_port: int | None = Field(None, ge=0, le=65535, description="MCP port of `serve` (8001).")
+    allowed_hosts: tuple[str, ...] = Field((), description="Host headers accepted besides the loopback names.")
+    allowed_origins: tuple[str, ...] = Field((), description="Origins accepted besides our own.")
+    require_token: bool = Field(False, description="Ask every MCP-port request for the token in `mcp-token`.")
+
+
+class SessionSettings(Section):
+    """`[session]`: life of sessions."""
+
+    timeout: Seconds = Field(86400.0, description="Idle time after which a session ends; 0 = never.")
+    root: Literal["shared", "new"] = Field("shared", description="`/` opens session 1, or makes a new one.")
+
+
+class LuaPermissions(Section):
+    """`[lua.permissions]`: what app code may touch."""
+
+    read: tuple[str, ...] = Field(("{project}",), description="Directories Lua may read.")
+    write: tuple[str, ...] = Field(("{project}",), description="Directories Lua may write.")
+    deny_write: tuple[str, ...] = Field(
+        (
+            "{base_dir}/config",
+            "{base_dir}/mcp-token",
+            "{project}/.git",
+            "{project}/.mcp.json",
+            "{project}/.claude/settings*.json",
+        ),
+        description="Never written, whatever `write` says.",
+    )
+    exec: bool = Field(False, description="Whether Lua may start processes.")
+    exec_timeout: Seconds = Field(10.0, description="Time a started process may take.")
+    env: tuple[str, ...] = Field(("HOME", "LANG", "TZ", "USER"), description="Variables `os.getenv` may read.")
+
+
+class LuaSettings(Section):
+    """`[lua]`: the engine."""
+
+    hotload: bool = Field(True, description="Reload changed files of apps.")
+    vm: Literal["lua52"] = Field("lua52", description="The Lua virtual machine.")
+    host: Literal["process", "thread"] = Field("process", description="Where a session's Lua runs.")
+    max_seconds: Seconds = Field(5.0, gt=0, description="Time budget of one entry into Lua.")
+    max_memory_mb: int = Field(256, ge=8, description="Memory a session's Lua may use.")
+    permissions: LuaPermissions = LuaPermissions()
+
+
+class McpSettings(Section):
+    """`[mcp]`: what MCP clients get."""
+
+    max_result_chars: int = Field(60_000, ge=1000, description="Longer tool answers go to a file.")
+    claude_channel: bool = Field(False, description="Push events to Claude Code's channel.")
+
+
+class LoggingSettings(Section):
+    """`[logging]`: how much is said."""
+
+    verbosity: int = Field(0, ge=0, le=4, description="0 quiet … 4 values.")
+
+
+class GatewaySettings(Section):
+    """`[gateway]`: where mounted servers and APIs are configured."""
+
+    config: str | None = Field(None, description="Path of an nlui.yaml whose mounts this server offers too.")
+
+
+class Config(Section):
+    """All settings of one base directory."""
+
+    server: ServerSettings = ServerSettings()
+    session: SessionSettings = SessionSettings()
+    lua: LuaSettings = LuaSettings()
+    mcp: McpSettings = McpSettings()
+    logging: LoggingSettings = LoggingSettings()
+    gateway: GatewaySettings = GatewaySettings()
+
+
+ENVIRONMENT: Mapping[str, str] = {
+    "UI_HOST": "server.host",
+    "UI_PORT": "server.port",
+    "UI_MCP_PORT": "server.mcp_port",
+    "UI_HOTLOAD": "lua.hotload",
+    "UI_SESSION_TIMEOUT": "session.timeout",
+    "UI_VERBOSITY": "logging.verbosity",
+}
+"""Environment variable → TOML key. `UI_DIR` chooses the base directory and is read by the command line."""
+
+
+def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[str, str] | None = None) -> Config:
+    """Read the settings of a base directory; `flags` maps TOML keys to values given on the command line.
+
+    Raises:
+        ConfigError: names the file or variable, the line or key, and what is wrong.
+    """
+    env = os.environ if environment is None else environment
+    config = _checked(_read(file), str(file))
+    for name, key in ENVIRONMENT.items():
+        if env.get(name):
+            config = _checked(_with(config, {key: env[name]}), name)
+    given = {key: value for key, value in (flags or {}).items() if value is not None}
+    config = _checked(_with(config, given), "command line")
+    _require_token_beyond_loopback(config)
+    return config
+
+
+def unknown_keys(file: Path) -> list[str]:
+    """Name the keys of the file that no setting has."""
+    return list(_unknown(_read(file), Config, ""))
+
+
+def _read(file: Path) -> JsonObject:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{file}: {error}", file=str(file)) from error
+
+
+def _with(config: Config, values: JsonObject) -> JsonObject:
+    tree = config.model_dump()
+    for key, value in values.items():
+        *path, last = key.split(".")
+        node = tree
+        for part in path:
+            node = node[part]
+        node[last] = value
+    return tree
+
+
+def _checked(tree: JsonObject, source: str) -> Config:
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        key = ".".join(str(part) for part in problem["loc"])
+        raise ConfigError(f"{source}: {key}: {problem['msg']} (got {problem['input']!r})", key=key) from error
+
+
+def _require_token_beyond_loopback(config: Config) -> None:
+    server = config.server
+    if server.host in LOOPBACK or (server.require_token and server.allowed_hosts):
+        return
+    raise ConfigError(
+        f"server.host {server.host!r} is reachable from other machines\n"
+        "Set server.require_token = true and list the names clients use in server.allowed_hosts, or use 127.0.0.1."
+    )
+
+
+def _unknown(tree: JsonObject, model: type[BaseModel], prefix: str) -> list[str]:
+    found: list[str] = []
+    for key, value in tree.items():
+        field = model.model_fields.get(key)
+        inner = field.annotation if field else None
+        if field is None:
+            found.append(prefix + key)
+        elif isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, BaseModel):
+            found += _unknown(value, inner, f"{prefix}{key}.")
+    return found

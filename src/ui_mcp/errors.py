@@ -1,0 +1,185 @@
+"""Every error this program raises on purpose.
+
+UiMcpError
+├── ConfigError              a setting or configuration file is wrong
+├── LifecycleError
+│   ├── NotConfiguredError   "Server not configured: REASON"
+│   ├── NotStartedError      "Server not started"
+│   └── AlreadyRunningError  "Server already running", or another process runs this directory
+├── NotFoundError            a session, app, resource or tool that is not there
+├── InvalidArgumentsError    arguments that do not fit the tool's schema
+├── RefusedError             a path, name or request we do not serve, for safety
+├── InstallError             a bundled file could not be written
+├── LuaError                 code in an app failed
+│   ├── LuaSyntaxError
+│   ├── LuaTimeoutError
+│   └── LuaMemoryError
+├── SessionGoneError         the session ended while work was waiting for it
+├── ViewdefError             a template that cannot be compiled
+├── WireError                a frame or message we cannot read
+├── ChatError                posting or reading a conversation failed
+├── CompositorError          a mounted server or API
+│   ├── MountError
+│   ├── DeniedError
+│   └── UpstreamError
+├── AgentError               the agent loop or its model
+└── IntrospectError          looking at or operating a UI
+
+The first line of a message is complete by itself; further lines give the reason or the way out.
+Three places turn these outward: mcpd/results, httpd and cli/main.
+"""
+
+
+class UiMcpError(Exception):
+    """Something the user or the agent can act on; `code` is stable, `details` are facts for programs."""
+
+    code = "error"
+
+    def __init__(self, message: str, **details: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+class ConfigError(UiMcpError):
+    """A setting or configuration file is wrong."""
+
+    code = "config"
+
+
+class LifecycleError(UiMcpError):
+    """The server is in another state than this needs."""
+
+    code = "lifecycle"
+
+
+class NotConfiguredError(LifecycleError):
+    """No usable base directory."""
+
+    code = "not-configured"
+
+
+class NotStartedError(LifecycleError):
+    """The UI server does not run yet."""
+
+    code = "not-started"
+
+    def __init__(self, message: str = "Server not started", **details: object) -> None:
+        super().__init__(message, **details)
+
+
+class AlreadyRunningError(LifecycleError):
+    """This directory is being served already."""
+
+    code = "already-running"
+
+    def __init__(self, message: str = "Server already running", **details: object) -> None:
+        super().__init__(message, **details)
+
+
+class NotFoundError(UiMcpError):
+    """The named thing is not there."""
+
+    code = "not-found"
+
+
+class InvalidArgumentsError(UiMcpError):
+    """Arguments that do not fit the tool's schema."""
+
+    code = "invalid-arguments"
+
+
+class RefusedError(UiMcpError):
+    """Not served, for safety."""
+
+    code = "refused"
+
+
+class InstallError(UiMcpError):
+    """A bundled file could not be written."""
+
+    code = "install"
+
+
+class LuaError(UiMcpError):
+    """Code in an app failed; `details["traceback"]` says where."""
+
+    code = "lua-error"
+
+
+class LuaSyntaxError(LuaError):
+    """Code that does not compile."""
+
+    code = "lua-syntax"
+
+
+class LuaTimeoutError(LuaError):
+    """Code that ran longer than its budget."""
+
+    code = "timeout"
+
+
+class LuaMemoryError(LuaError):
+    """Code that wanted more memory than its session may have."""
+
+    code = "memory"
+
+
+class SessionGoneError(UiMcpError):
+    """The session ended while work was waiting for it."""
+
+    code = "session-gone"
+
+
+class ViewdefError(UiMcpError):
+    """A template that cannot be compiled."""
+
+    code = "viewdef"
+
+
+class WireError(UiMcpError):
+    """A frame or message we cannot read."""
+
+    code = "invalid"
+
+
+class ChatError(UiMcpError):
+    """Posting to or reading from a conversation failed."""
+
+    code = "chat"
+
+
+class CompositorError(UiMcpError):
+    """A mounted server or API failed or refused."""
+
+    code = "compositor"
+
+
+class MountError(CompositorError):
+    """A server or API could not be mounted."""
+
+    code = "mount"
+
+
+class DeniedError(CompositorError):
+    """Policy or a person said no."""
+
+    code = "denied"
+
+
+class UpstreamError(CompositorError):
+    """The mounted server or API answered with an error, or not at all."""
+
+    code = "upstream"
+
+
+class AgentError(UiMcpError):
+    """The agent loop or its model failed."""
+
+    code = "agent"
+
+
+class IntrospectError(UiMcpError):
+    """Looking at or operating a UI failed; `code` is one of the contract's MCP_UI_* codes."""
+
+    code = "MCP_UI_INTERNAL"

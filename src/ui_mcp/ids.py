@@ -1,0 +1,14 @@
+"""Identifiers nobody can guess."""
+
+import hmac
+import secrets
+
+
+def secret_id() -> str:
+    """Return 32 lower-case hex digits from the system's randomness."""
+    return secrets.token_hex(16)
+
+
+def same_secret(given: str, expected: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(given.encode(), expected.encode())

@@ -1,0 +1,41 @@
+"""Logging: one line per record on stderr and in `{base_dir}/log/mcp.log`, never on stdout."""
+
+import logging
+import sys
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+ROOT = "ui_mcp"
+_LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG, 8, 5)
+
+
+class _OneLine(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return super().format(record).replace("\r", "").replace("\n", " | ")
+
+
+def logger(name: str) -> logging.Logger:
+    """Return the logger of one part of the program."""
+    return logging.getLogger(f"{ROOT}.{name}")
+
+
+def to_stderr(verbosity: int = 0) -> None:
+    """Send records to stderr; at verbosity 0 only warnings and errors."""
+    root = logging.getLogger(ROOT)
+    root.propagate = False
+    root.setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
+    if not any(type(handler) is logging.StreamHandler for handler in root.handlers):
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(_OneLine("%(levelname)s %(name)s: %(message)s"))
+        root.addHandler(handler)
+
+
+def to_file(path: Path) -> None:
+    """Also append records to `path`, replacing an earlier file; one rotation at 10 MB."""
+    root = logging.getLogger(ROOT)
+    for old in [handler for handler in root.handlers if isinstance(handler, RotatingFileHandler)]:
+        root.removeHandler(old)
+        old.close()
+    handler = RotatingFileHandler(path, maxBytes=10_000_000, backupCount=1, encoding="utf-8", delay=True)
+    handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root.addHandler(handler)

@@ -1,0 +1,129 @@
+"""Tools written as one function each: `@tool` declares one, `FunctionToolset` serves a list of them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, json_result, text_result
+from ui_mcp.toolkit.toolset import UnknownToolError
+
+C = TypeVar("C")
+A = TypeVar("A", bound=BaseModel)
+
+
+class Args(BaseModel):
+    """Base of every tool's arguments: unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NoArgs(Args):
+    """For tools that take nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool(Generic[C]):
+    """A tool whose body is one coroutine function of a context, its arguments and the call."""
+
+    tool: Tool
+    args: type[BaseModel]
+    body: Callable[[C, Any, Call], Awaitable[ToolResult | Json]]
+
+    async def run(self, context: C, arguments: JsonObject, call: Call) -> ToolResult:
+        """Validate `arguments`, run the body, and turn what it returns into a result."""
+        answer = await self.body(context, parse(self.args, arguments), call)
+        if isinstance(answer, ToolResult):
+            return answer
+        return text_result(answer) if isinstance(answer, str) else json_result(answer)
+
+
+def tool(
+    name: str,
+    args: type[A],
+    *,
+    title: str,
+    annotations: Annotations = Annotations(),
+    aliases: tuple[str, ...] = (),
+    meta: JsonObject | None = None,
+    app_only: bool = False,
+) -> Callable[[Callable[[C, A, Call], Awaitable[ToolResult | Json]]], FunctionTool[C]]:
+    """Declare a tool; its docstring is what the agent reads."""
+
+    def declare(body: Callable[[C, A, Call], Awaitable[ToolResult | Json]]) -> FunctionTool[C]:
+        described = Tool(
+            name=name,
+            title=title,
+            description=getdoc(body) or "",
+            input_schema=input_schema(args),
+            annotations=annotations,
+            aliases=aliases,
+            meta=meta,
+            app_only=app_only,
+        )
+        return FunctionTool(described, args, body)
+
+    return declare
+
+
+def input_schema(args: type[BaseModel]) -> JsonObject:
+    """Return the JSON Schema of `args` without pydantic's titles, which tell a model nothing."""
+    schema = _untitled(args.model_json_schema())
+    schema.pop("description", None)
+    schema.setdefault("properties", {})
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _untitled(node: Json) -> Json:
+    match node:
+        case dict():
+            return {
+                key: {name: _untitled(sub) for name, sub in value.items()} if key == "properties" else _untitled(value)
+                for key, value in node.items()
+                if not (key == "title" and isinstance(value, str))
+            }
+        case list():
+            return [_untitled(item) for item in node]
+        case _:
+            return node
+
+
+def parse(args: type[A], arguments: JsonObject) -> A:
+    """Check arguments against their model.
+
+    Raises:
+        InvalidArgumentsError: names each field and what is wrong with it.
+    """
+    try:
+        return args.model_validate(arguments, strict=False)
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
+            for problem in error.errors()
+        ]
+        known = ", ".join(args.model_fields) or "none"
+        raise InvalidArgumentsError(f"Invalid arguments: {'; '.join(problems)}\nKnown arguments: {known}") from error
+
+
+class FunctionToolset(Generic[C]):
+    """Serves function tools that share one context."""
+
+    def __init__(self, context: C, tools: Sequence[FunctionTool[C]]) -> None:
+        self._context = context
+        self._tools = [entry.tool for entry in tools]
+        self._by_name = {name: entry for entry in tools for name in (entry.tool.name, *entry.tool.aliases)}
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """Return the tools in definition order."""
+        return self._tools
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Run one tool."""
+        entry = self._by_name.get(name)
+        if entry is None:
+            raise UnknownToolError(name)
+        return await entry.run(self._context, arguments, call)

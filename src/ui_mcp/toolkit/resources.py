@@ -1,0 +1,149 @@
+"""A ResourceSet lists and reads resources; the Announcements bus tells whoever subscribed that one changed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from ui_mcp.errors import NotFoundError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.tool import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource as it is listed."""
+
+    uri: str
+    name: str
+    description: str
+    mime_type: str
+    title: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceTemplate:
+    """A family of resources."""
+
+    uri_template: str
+    name: str
+    description: str
+    mime_type: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceContent:
+    """What reading gave: text, or bytes."""
+
+    uri: str
+    mime_type: str
+    body: str | bytes
+    ttl_ms: int = 0
+    """How long a client may keep it (modern era); 0 for live state."""
+    meta: JsonObject | None = None
+
+
+class ResourceNotFoundError(NotFoundError):
+    """No such resource, or one we do not serve."""
+
+    code = "resource-not-found"
+
+    def __init__(self, uri: str, message: str | None = None) -> None:
+        super().__init__(message or f"Resource not found: {uri}", uri=uri)
+        self.uri = uri
+
+
+class ResourceSet(Protocol):
+    """Anything that lists and reads resources."""
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """Return the listed resources in a stable order."""
+        ...
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Return the templates."""
+        ...
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Read one resource.
+
+        Raises:
+            ResourceNotFoundError: this set has no such resource.
+        """
+        ...
+
+
+class CombinedResources:
+    """Several resource sets as one; the first that knows a URI answers for it."""
+
+    def __init__(self, parts: Sequence[ResourceSet]) -> None:
+        self._parts = parts
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """Return all resources, part by part."""
+        return [resource for part in self._parts for resource in await part.resources(call)]
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Return all templates, part by part."""
+        return [template for part in self._parts for template in await part.templates(call)]
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Ask the parts in order."""
+        for part in self._parts:
+            try:
+                return await part.read(uri, call)
+            except ResourceNotFoundError:
+                continue
+        raise ResourceNotFoundError(uri)
+
+
+ListKind = Literal["tools", "resources", "prompts"]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUpdated:
+    """The resource at `uri` changed; `extra` may carry a small batch beside it."""
+
+    uri: str
+    extra: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListChanged:
+    """A listing changed."""
+
+    kind: ListKind
+
+
+Announcement = ResourceUpdated | ListChanged
+
+
+class Announcements:
+    """One bus from every part of the program to the subscribers of both protocol eras."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[int, Callable[[Announcement], None]] = {}
+        self._next = 0
+
+    def listen(self, listener: Callable[[Announcement], None]) -> Callable[[], None]:
+        """Call `listener` for every announcement until the returned function is called."""
+        key = self._next = self._next + 1
+        self._listeners[key] = listener
+
+        def stop() -> None:
+            self._listeners.pop(key, None)
+
+        return stop
+
+    def resource_updated(self, uri: str, extra: JsonObject | None = None) -> None:
+        """Tell subscribers of `uri`."""
+        self._announce(ResourceUpdated(uri, extra))
+
+    def list_changed(self, kind: ListKind) -> None:
+        """Tell subscribers of a listing."""
+        self._announce(ListChanged(kind))
+
+    def _announce(self, announcement: Announcement) -> None:
+        for listener in list(self._listeners.values()):
+            listener(announcement)

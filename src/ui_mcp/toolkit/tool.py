@@ -1,0 +1,123 @@
+"""What a tool is, what it is told about a call, and what it answers."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from anyio import sleep_forever
+
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+
+Era = Literal["handshake", "modern"]
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """Hints for hosts; `None` leaves a hint out."""
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as it is listed."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: JsonObject
+    output_schema: JsonObject | None = None
+    annotations: Annotations = Annotations()
+    aliases: tuple[str, ...] = ()
+    """Other spellings that may be called but are not listed."""
+    meta: JsonObject | None = None
+    app_only: bool = False
+    """Listed only to clients that render MCP Apps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text block."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image or a sound."""
+
+    kind: Literal["image", "audio"]
+    data: bytes
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relayed:
+    """A content block that a mounted server sent, as it came."""
+
+    block: JsonObject
+
+
+Content = Text | Media | Relayed
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """An answer; `structured` only where the tool's specification asks for it."""
+
+    content: tuple[Content, ...]
+    structured: JsonObject | None = None
+    is_error: bool = False
+    meta: JsonObject | None = None
+
+
+def text_result(*texts: str, is_error: bool = False) -> ToolResult:
+    """Answer with plain text blocks."""
+    return ToolResult(tuple(Text(text) for text in texts), is_error=is_error)
+
+
+def json_result(value: Json) -> ToolResult:
+    """Answer with JSON as compact text."""
+    return text_result(dumps(value))
+
+
+def structured_result(value: JsonObject) -> ToolResult:
+    """Answer with structured content and the same JSON, complete, as text."""
+    return ToolResult((Text(dumps(value)),), structured=value)
+
+
+class Progress(Protocol):
+    """Tells the client how far a call has come; does nothing when nobody asked."""
+
+    async def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
+
+
+async def _no_progress(done: float, total: float | None = None, message: str | None = None) -> None:
+    return None
+
+
+async def _never() -> None:
+    await sleep_forever()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a tool or resource may know about the request it answers."""
+
+    principal: str = "local"
+    era: Era = "handshake"
+    client_name: str = ""
+    capabilities: JsonObject = field(default_factory=dict)
+    """The client's declared capabilities, `extensions` included."""
+    progress: Progress = _no_progress
+    closing: Callable[[], Awaitable[None]] = _never
+    """Returns when the client is leaving and blocked calls should answer with what they have."""
+    meta: JsonObject = field(default_factory=dict)
+
+    def shows_apps(self) -> bool:
+        """Say whether the client renders MCP Apps."""
+        extensions = self.capabilities.get("extensions") or {}
+        return "io.modelcontextprotocol/ui" in extensions
