@@ -1,0 +1,183 @@
+"""Who may talk to our listeners: Host, Origin, Sec-Fetch, token and size, checked before anything is allocated."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ui_mcp.ids import same_secret
+
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+MAX_BODY = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What one listener accepts."""
+
+    ports: frozenset[int]
+    """Our own ports: a page of either listener is at home on both."""
+    allowed_hosts: frozenset[str] = frozenset()
+    allowed_origins: frozenset[str] = frozenset()
+    token: str | None = None
+    """A bearer token every request must carry, if set."""
+    redeem: Callable[[str], bool] = lambda _: False
+    """Accepts a one-time token in place of a known Origin on a WebSocket upgrade."""
+    navigable: Callable[[str], bool] = lambda _: True
+    """Paths that a link on a foreign page may open."""
+    hosts: frozenset[str] = field(init=False)
+    origins: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = {f"{name}:{port}" for name in LOOPBACK_NAMES for port in self.ports}
+        if 80 in self.ports:
+            names |= set(LOOPBACK_NAMES)
+        object.__setattr__(self, "hosts", frozenset(names | _lower(self.allowed_hosts)))
+        object.__setattr__(
+            self, "origins", frozenset({f"http://{name}" for name in names} | _lower(self.allowed_origins))
+        )
+
+    def knows_host(self, host: str) -> bool:
+        """Accept our own names, and configured ones with or without a port."""
+        host = host.lower()
+        return host in self.hosts or host.rpartition(":")[0] in _lower(self.allowed_hosts)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is turned away."""
+
+    status: int
+    text: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+class Guard:
+    """Lets through what the rules allow and adds the headers that keep browsers careful."""
+
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check, then pass on."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        refusal = check(scope, self._rules)
+        if refusal is not None:
+            await _refuse(scope, receive, send, refusal)
+            return
+        if scope["type"] == "http":
+            await self._app(scope, _limited(receive), _careful(send))
+        else:
+            await self._app(scope, receive, send)
+
+
+def check(scope: Scope, rules: Rules) -> Refusal | None:
+    """Return why this request is refused, or None."""
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    if not rules.knows_host(headers.get(b"host", "")):
+        return Refusal(421, "Unknown Host header; use 127.0.0.1 or list the name in server.allowed_hosts")
+    return (
+        _check_origin(scope, headers, rules)
+        or _check_fetch_site(scope, headers, rules)
+        or _check_token(scope, headers, rules)
+        or _check_length(headers)
+    )
+
+
+def _check_origin(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refusal | None:
+    origin = headers.get(b"origin")
+    if origin is not None and origin.lower() in rules.origins:
+        return None
+    if scope["type"] == "websocket":
+        token = _query(scope, "token")
+        if token is not None and rules.redeem(token):
+            return None
+        return Refusal(403, "This Origin may not open a WebSocket here")
+    if origin is not None:
+        return Refusal(403, "This Origin may not talk to this server")
+    return None
+
+
+def _check_fetch_site(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refusal | None:
+    if scope["type"] == "websocket" or headers.get(b"sec-fetch-site", "none") not in {"cross-site", "same-site"}:
+        return None
+    opens_a_page = scope["method"] == "GET" and headers.get(b"sec-fetch-mode") == "navigate"
+    if opens_a_page and rules.navigable(scope["path"]):
+        return None
+    return Refusal(403, "Requests from other sites are refused")
+
+
+def _check_token(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refusal | None:
+    if rules.token is None:
+        return None
+    scheme, _, given = headers.get(b"authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and same_secret(given.strip(), rules.token):
+        return None
+    return Refusal(401, "A bearer token is needed (see mcp-token)", ((b"www-authenticate", b"Bearer"),))
+
+
+def _check_length(headers: dict[bytes, str]) -> Refusal | None:
+    length = headers.get(b"content-length", "0")
+    if length.isdigit() and int(length) <= MAX_BODY:
+        return None
+    return Refusal(413, "Request bodies are limited to 4 MiB")
+
+
+def _query(scope: Scope, name: str) -> str | None:
+    values = parse_qs(scope["query_string"].decode("latin-1")).get(name)
+    return values[0] if values else None
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: Refusal) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+    kind = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
+    body = refusal.text.encode() + b"\n"
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"x-content-type-options", b"nosniff"),
+        *refusal.headers,
+    ]
+    await send({"type": f"{kind}.start", "status": refusal.status, "headers": headers})
+    await send({"type": f"{kind}.body", "body": body})
+
+
+def _limited(receive: Receive) -> Receive:
+    taken = 0
+
+    async def limited() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > MAX_BODY:
+            # A body without a length that outgrows the limit: the client is treated as gone.
+            return {"type": "http.disconnect"}
+        return message
+
+    return limited
+
+
+def _careful(send: Send) -> Send:
+    async def careful(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *_extra(message.get("headers", []))]}
+        await send(message)
+
+    return careful
+
+
+def _extra(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    present = {name.lower(): value for name, value in headers}
+    extra = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+    if present.get(b"content-type", b"").startswith(b"application/json"):
+        extra.append((b"cache-control", b"no-store"))
+    return [(name, value) for name, value in extra if name not in present]
+
+
+def _lower(names: Iterable[str]) -> set[str]:
+    return {name.lower() for name in names}

@@ -1,0 +1,92 @@
+"""Runs an ASGI application on a bound socket inside the caller's event loop."""
+
+import logging
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import anyio
+import uvicorn
+from anyio.abc import TaskStatus
+from starlette.types import ASGIApp
+
+from ui_mcp.errors import ConfigError
+
+MAX_FRAME = 16 * 1024 * 1024
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 takes a free one.
+
+    Raises:
+        ConfigError: the port is taken or the address is not ours.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        # Lets a restart take its fixed port back while old connections linger; on Windows it would share the port.
+        if hasattr(socket, "SO_REUSEPORT"):
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(
+            f"Cannot listen on {host}:{port}: {error.strerror or error}\n"
+            "Stop the program that uses the port, or choose another with --port and --mcp-port.",
+            port=port,
+        ) from error
+    return listener
+
+
+def port_of(listener: socket.socket) -> int:
+    """Return the port a socket listens on."""
+    port: int = listener.getsockname()[1]
+    return port
+
+
+@asynccontextmanager
+async def listening(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
+    """Serve `app` on `listener` for the length of the block; afterwards the port refuses connections."""
+    server = _Server(app)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(server.run_on, listener)
+        try:
+            yield
+        finally:
+            server.should_exit = True
+
+
+class _Server(uvicorn.Server):
+    """uvicorn inside our own loop: it neither handles signals nor writes logs."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http="httptools",
+                ws="websockets-sansio",
+                ws_per_message_deflate=False,
+                ws_max_size=MAX_FRAME,
+                lifespan="off",
+                log_config=None,
+                log_level=logging.ERROR,
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                timeout_graceful_shutdown=1,
+            )
+        )
+        self._status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+
+    async def run_on(self, listener: socket.socket, *, task_status: TaskStatus[None]) -> None:
+        self._status = task_status
+        await self.serve(sockets=[listener])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._status.started()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
