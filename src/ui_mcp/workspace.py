@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+BUNDLE = Path(__file__).parent / "bundle"
+"""What the program brings along: `base/` and `claude/` get installed, the rest is served from here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:

@@ -1,0 +1,131 @@
+"""Installs the bundle into a project: reads what is there, asks the plan, writes."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ui_mcp.errors import InstallError
+from ui_mcp.installer.bundle import BundledFile, bundled_files
+from ui_mcp.installer.files import digest_of, free_backup_name, leaves, write_atomically
+from ui_mcp.installer.plan import Action, Facts, action, wanted
+from ui_mcp.installer.record import Record
+from ui_mcp.installer.result import Conflict, InstallResult
+from ui_mcp.installer.version import UNKNOWN, Version, version_in, version_line
+from ui_mcp.workspace import BUNDLE, Workspace
+
+
+def needs_install(workspace: Workspace) -> bool:
+    """Say whether this directory has never been installed to."""
+    return not workspace.readme.is_file()
+
+
+def install(workspace: Workspace, *, force: bool = False, bundle: Path = BUNDLE) -> InstallResult:
+    """Install every bundled file that is missing or out of date; `force` also replaces what the user changed.
+
+    Raises:
+        InstallError: names the files that could not be written; the others are installed.
+    """
+    files = bundled_files(workspace, bundle)
+    bundled, installed = _version(files, workspace), version_in(workspace.readme)
+    names = (str(bundled or UNKNOWN), str(installed) if installed else None)
+    if not wanted(bundled, installed, force=force):
+        return InstallResult(bundled_version=names[0], installed_version=names[1], version_skipped=True)
+    run = _Run(workspace, InstallResult(bundled_version=names[0], installed_version=names[1]), force=force)
+    run.all(files)
+    return run.result
+
+
+def _version(files: Sequence[BundledFile], workspace: Workspace) -> Version | None:
+    readme = next((file.content for file in files if file.target == workspace.readme), b"")
+    return Version.parse(version_line(readme.decode()) or "")
+
+
+@dataclass(slots=True)
+class _Run:
+    """One install that was decided on."""
+
+    workspace: Workspace
+    result: InstallResult
+    force: bool
+    recorded: dict[str, str] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def upgrade(self) -> bool:
+        return self.result.installed_version is not None
+
+    def all(self, files: Sequence[BundledFile]) -> None:
+        """Place every file, the README last and only after the others, so that a failed install is tried again."""
+        record_file = self.workspace.storage / "install-manifest.json"
+        self.recorded = Record.load(record_file).files
+        for file in files:
+            if file.target != self.workspace.readme:
+                self._try(file, force=self.force)
+        self._remove_obsolete({file.path for file in files})
+        for file in files:
+            if file.target == self.workspace.readme and not self.failures:
+                self._try(file, force=self.force or self.upgrade)
+        self._save(record_file)
+        if self.failures:
+            raise InstallError("\n".join(self.failures), result=self.result.as_json())
+
+    def _try(self, file: BundledFile, *, force: bool) -> None:
+        try:
+            self._place(file, force=force)
+        except OSError as error:
+            self.failures.append(f"Cannot install {file.path}: {error.strerror or error}")
+
+    def _place(self, file: BundledFile, *, force: bool) -> None:
+        if leaves(file.target, self.workspace.project):
+            raise OSError("its folder is a link to a place outside the project")
+        facts = Facts(file.digest, digest_of(file.target), self.recorded.get(file.path))
+        match action(facts, upgrade=self.upgrade, force=force):
+            case Action.KEEP:
+                self._keep(file, facts)
+            case Action.MERGE:
+                self._merge(file)
+            case Action.BACKUP:
+                self._backup(file)
+                self._write(file)
+            case Action.WRITE:
+                self._write(file)
+
+    def _keep(self, file: BundledFile, facts: Facts) -> None:
+        self.result.skipped.append(file.path)
+        if facts.present == file.digest:
+            self.recorded[file.path] = file.digest
+
+    def _merge(self, file: BundledFile) -> None:
+        write_atomically(file.target.with_name(f"{file.target.name}.merge"), file.content)
+        self.result.skipped.append(file.path)
+        self.result.conflicts.append(Conflict(file.path, f"{file.path}.merge"))
+        self.recorded[file.path] = file.digest
+
+    def _backup(self, file: BundledFile) -> None:
+        if file.target.exists():
+            backup = free_backup_name(file.target)
+            write_atomically(backup, file.target.read_bytes())
+            self.result.backups.append(backup.relative_to(self.workspace.project).as_posix())
+
+    def _write(self, file: BundledFile) -> None:
+        write_atomically(file.target, file.content, executable=file.executable)
+        self.result.installed.append(file.path)
+        self.recorded[file.path] = file.digest
+
+    def _remove_obsolete(self, bundled: set[str]) -> None:
+        """Forget files we no longer bring, and remove those the user did not change."""
+        for path in sorted(self.recorded.keys() - bundled):
+            target, digest = self.workspace.project / path, self.recorded.pop(path)
+            if leaves(target, self.workspace.project) or target.is_symlink() or not target.is_file():
+                continue
+            with suppress(OSError):  # a file that cannot be removed does no harm
+                if digest_of(target) == digest:
+                    target.unlink()
+                    self.result.removed.append(path)
+
+    def _save(self, file: Path) -> None:
+        try:
+            Record(self.result.bundled_version, self.recorded).save(file)
+        except OSError as error:
+            self.failures.append(f"Cannot write {file}: {error.strerror or error}")
