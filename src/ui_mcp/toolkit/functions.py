@@ -105,7 +105,7 @@ def parse(args: type[A], arguments: JsonObject) -> A:
             f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
             for problem in error.errors()
         ]
-        known = ", ".join(args.model_fields) or "none"
+        known = ", ".join(field.alias or name for name, field in args.model_fields.items()) or "none"
         raise InvalidArgumentsError(f"Invalid arguments: {'; '.join(problems)}\nKnown arguments: {known}") from error
 
 

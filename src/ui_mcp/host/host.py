@@ -1,0 +1,164 @@
+"""The lifecycle: unconfigured → configured ⇄ running, one transition at a time."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from ui_mcp.errors import AlreadyRunningError, NotConfiguredError, NotStartedError, UiMcpError
+from ui_mcp.host.lock import exclusive, other_server
+from ui_mcp.host.prepare import prepare
+from ui_mcp.host.states import Configured, Running, State, Unconfigured
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
+
+_log = logger("host")
+
+Serve = Callable[[Configured], AbstractAsyncContextManager[Running]]
+"""Opens sessions and listeners for a configuration, and closes them again."""
+
+
+class Host:
+    """Holds the state and moves it; enter it as a context, everything it runs ends with it."""
+
+    def __init__(self, serve: Serve, flags: JsonObject | None = None) -> None:
+        self._serve = serve
+        self._flags = flags or {}
+        self._state: State = Unconfigured("", "not configured yet")
+        self._lock = anyio.Lock()
+        self._settled = anyio.Event()
+        self._stop = anyio.Event()
+        self._stopped = anyio.Event()
+        self._tasks: TaskGroup
+
+    async def __aenter__(self) -> Self:
+        self._tasks = await anyio.create_task_group().__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        self._stop.set()
+        return await self._tasks.__aexit__(kind, error, trace)
+
+    @property
+    def state(self) -> State:
+        """The present state."""
+        return self._state
+
+    def configured(self) -> Configured | Running:
+        """Return the configuration.
+
+        Raises:
+            NotConfiguredError: start-up configuration failed.
+        """
+        if isinstance(self._state, Unconfigured):
+            raise NotConfiguredError(f"Server not configured\n{self._state.reason}")
+        return self._state
+
+    def running(self) -> Running:
+        """Return what runs.
+
+        Raises:
+            NotConfiguredError: start-up configuration failed.
+            NotStartedError: `ui_start` has not been called.
+        """
+        state = self.configured()
+        if isinstance(state, Configured):
+            raise NotStartedError
+        return state
+
+    async def settled(self) -> None:
+        """Wait until the first configuration has been tried."""
+        await self._settled.wait()
+
+    async def begin(self, base_dir: str) -> None:
+        """Try the start-up configuration; a failure leaves the server unconfigured with the reason."""
+        try:
+            await self.configure(base_dir)
+        except UiMcpError as error:
+            _log.error("%s", error.message)
+            self._state = Unconfigured(base_dir, error.message)
+        finally:
+            self._settled.set()
+
+    async def configure(self, base_dir: str) -> Configured:
+        """Switch to `base_dir`; on failure everything stays as it was.
+
+        Raises:
+            ConfigError: the directory cannot be used, or its configuration file is wrong.
+        """
+        async with self._lock:
+            configured = await anyio.to_thread.run_sync(prepare, base_dir, self._flags)
+            if isinstance(self._state, Running):
+                await self._end(self._state)
+            self._state = configured
+            return configured
+
+    async def start(self) -> Running:
+        """Serve the UI.
+
+        Raises:
+            NotConfiguredError: there is no usable base directory.
+            AlreadyRunningError: it is being served already, by us or by another process.
+        """
+        async with self._lock:
+            state = self.configured()
+            if isinstance(state, Running):
+                raise AlreadyRunningError
+            self._stop, self._stopped = anyio.Event(), anyio.Event()
+            running: Running = await self._tasks.start(self._run, state)
+            self._state = running
+            return running
+
+    async def stop(self) -> None:
+        """Stop serving, if we do."""
+        async with self._lock:
+            if isinstance(self._state, Running):
+                await self._end(self._state)
+
+    def status(self) -> JsonObject:
+        """Describe the state, for `ui_status`."""
+        common = {"version": bundled_version()}
+        match self._state:
+            case Unconfigured(given, reason):
+                return {"state": "unconfigured", **common, "base_dir": given, "error": reason}
+            case Configured(workspace):
+                other = other_server(workspace)
+                shown = {"other": {"pid": other.pid, "url": other.url}} if other else {}
+                return {"state": "configured", **common, "base_dir": workspace.given, **shown}
+            case Running(workspace, _, sessions, url, mcp_port):
+                return {
+                    "state": "running",
+                    **common,
+                    "base_dir": workspace.given,
+                    "url": url,
+                    "sessions": sessions.pages,
+                    "mcp_port": mcp_port,
+                }
+
+    async def _end(self, running: Running) -> None:
+        self._stop.set()
+        await self._stopped.wait()
+        self._state = Configured(running.workspace, running.config)
+
+    async def _run(self, configured: Configured, *, task_status: TaskStatus[Running]) -> None:
+        stop, stopped, serving = self._stop, self._stopped, False
+        try:
+            with exclusive(configured.workspace) as lock:
+                async with self._serve(configured) as running:
+                    lock.publish(running.url)
+                    serving = True
+                    task_status.started(running)
+                    await stop.wait()
+        except Exception as error:
+            if not serving:
+                raise
+            _log.error("the UI server ended: %r", error)
+            self._state = configured
+        finally:
+            stopped.set()

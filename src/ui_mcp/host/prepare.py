@@ -1,0 +1,61 @@
+"""Makes a base directory usable: folders, bundled files, settings. Nothing running is touched."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ui_mcp import config as settings
+from ui_mcp.errors import ConfigError, InstallError
+from ui_mcp.host.states import Configured
+from ui_mcp.installer.install import install, needs_install
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger, to_file
+from ui_mcp.workspace import Workspace
+
+_log = logger("host")
+
+
+def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | None = None) -> Configured:
+    """Return the configuration of `base_dir`, creating and installing what is missing.
+
+    Raises:
+        ConfigError: the directory cannot be used, or its configuration file is wrong.
+    """
+    workspace = Workspace.at(base_dir)
+    fresh = needs_install(workspace)
+    try:
+        for folder in (workspace.base, *workspace.folders):
+            folder.mkdir(parents=True, exist_ok=True)
+        for folder in (workspace.base, workspace.log):
+            _require_writable(folder)
+        for name in ("lua.log", "lua-err.log"):
+            (workspace.log / name).touch()
+    except OSError as error:
+        raise ConfigError(f"cannot use base_dir {base_dir}: {reason(error)}", base_dir=base_dir) from error
+    config = settings.load(workspace.config_file, flags=flags, environment=environment)
+    for key in settings.unknown_keys(workspace.config_file):
+        _log.warning("%s: unknown setting %s is ignored", workspace.config_file, key)
+    to_file(workspace.log / "mcp.log")
+    return Configured(workspace, config, _install(workspace) if fresh else None)
+
+
+def reason(error: OSError) -> str:
+    """Say what the system said, naming the path it complains of."""
+    text = error.strerror or str(error)
+    return f"{text} ({Path(os.fsdecode(error.filename)).name})" if error.filename else text
+
+
+def _install(workspace: Workspace) -> str | None:
+    try:
+        install(workspace)
+    except InstallError as error:
+        _log.warning("automatic installation: %s", error.message)
+        return error.message
+    return None
+
+
+def _require_writable(folder: Path) -> None:
+    # Permission bits say nothing to root or on network drives; only writing tells.
+    with tempfile.TemporaryFile(dir=folder):
+        pass

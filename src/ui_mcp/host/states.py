@@ -1,0 +1,40 @@
+"""The states of the server; each carries what exists in it, so what a state lacks cannot be touched."""
+
+from dataclasses import dataclass
+
+from ui_mcp.config import Config
+from ui_mcp.session.sessions import Sessions
+from ui_mcp.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfigured:
+    """Start-up configuration failed; only `ui_configure` leads out."""
+
+    given: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A usable base directory; nothing listens yet."""
+
+    workspace: Workspace
+    config: Config
+    install_problem: str | None = None
+    """Why the automatic installation failed, if it did; bundled files stand in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The UI is being served."""
+
+    workspace: Workspace
+    config: Config
+    sessions: Sessions
+    url: str
+    """Address of the UI without a trailing slash."""
+    mcp_port: int
+
+
+State = Unconfigured | Configured | Running

@@ -1,0 +1,72 @@
+"""The UI port: the page, its files, its socket."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ui_mcp.host.host import Host
+from ui_mcp.httpd.static import Files
+from ui_mcp.httpd.visitors import named_session, remember, remembered_session
+from ui_mcp.workspace import Workspace
+
+BUNDLE = Path(__file__).parent.parent / "bundle"
+
+Decorate = Callable[[str, Workspace], str]
+"""Completes `index.html` on its way out (theme links, icon)."""
+
+
+def files_for(workspace: Workspace) -> Files:
+    """Serve the project's `html/`, then the bundled page, then the bundled components."""
+    bundled = (BUNDLE / "base" / "html", BUNDLE / "web")
+    return Files((workspace.html, *bundled), confine=(workspace.project, *bundled))
+
+
+class Pages:
+    """Answers browser requests of one running server."""
+
+    def __init__(self, host: Host, workspace: Workspace, decorate: Decorate) -> None:
+        self._host = host
+        self._workspace = workspace
+        self._files = files_for(workspace)
+        self._decorate = decorate
+
+    async def root(self, request: Request) -> Response:
+        """`/`: the shared session's page, or a session of the visitor's own."""
+        running = self._host.running()
+        if running.config.session.root == "shared":
+            return self._page(request, "1")
+        session = remembered_session(request, running.sessions) or await running.sessions.create()
+        return remember(RedirectResponse(f"/{session.secret}/", 307), request, session)
+
+    async def anything(self, request: Request) -> Response:
+        """A file, or any path below a session's id."""
+        path: str = request.path_params["path"]
+        if self._files.has(path):
+            return await self._files.serve(path, request.scope)
+        first = path.partition("/")[0]
+        if named_session(first, request, self._host.running().sessions):
+            return self._page(request, first)
+        return PlainTextResponse("Not found\n", 404)
+
+    def _page(self, request: Request, session_id: str) -> Response:
+        session = self._host.running().sessions.get(session_id)
+        index = self._files.lookup_path("index.html")[0]
+        if not index:
+            return PlainTextResponse("The page is missing from this installation; run: ui-mcp install --force\n", 500)
+        html = self._decorate(Path(index).read_text(encoding="utf-8"), self._workspace)
+        return remember(HTMLResponse(html, headers={"Cache-Control": "no-store"}), request, session)
+
+
+def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:
+    """Assemble the UI port; `extra` routes (socket, variables, chat) come before files."""
+    return Starlette(
+        routes=[
+            *extra,
+            Route("/", pages.root, methods=["GET"]),
+            Route("/{path:path}", pages.anything, methods=["GET"]),
+        ]
+    )

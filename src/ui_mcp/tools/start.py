@@ -1,0 +1,15 @@
+"""`ui_start`: serve the UI."""
+
+from ui_mcp.host.host import Host
+from ui_mcp.toolkit.functions import NoArgs, tool
+from ui_mcp.toolkit.tool import Annotations, Call
+
+
+@tool("ui_start", NoArgs, title="Start the UI", annotations=Annotations(destructive=False))
+async def start(host: Host, args: NoArgs, call: Call) -> str:
+    """Start the UI server and return its address, e.g. http://127.0.0.1:39482.
+
+    Call it once before ui_run, ui_display, ui_upload_viewdef, ui_wait and ui_open_browser. The address is also what the
+    person can open by hand. Fails with "Server already running" when it runs; ui_status then has the address.
+    """
+    return (await host.start()).url

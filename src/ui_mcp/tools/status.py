@@ -1,0 +1,16 @@
+"""`ui_status`: where things stand."""
+
+from ui_mcp.host.host import Host
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.functions import NoArgs, tool
+from ui_mcp.toolkit.tool import Annotations, Call
+
+
+@tool("ui_status", NoArgs, title="UI status", annotations=Annotations(read_only=True, idempotent=True))
+async def status(host: Host, args: NoArgs, call: Call) -> JsonObject:
+    """Tell the server's state: "configured" (call ui_start), "running", or "unconfigured" (call ui_configure).
+
+    Also the version and the base directory; while running the address, the number of connected browser pages and
+    the port for /wait, /state and /variables. `other` names another ui-mcp process that serves the same directory.
+    """
+    return host.status()
