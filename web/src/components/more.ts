@@ -1,0 +1,25 @@
+/** All other components, loaded when a page first uses one of them. */
+import "./setup";
+import "@shoelace-style/shoelace/dist/components/animated-image/animated-image.js";
+import "@shoelace-style/shoelace/dist/components/animation/animation.js";
+import "@shoelace-style/shoelace/dist/components/breadcrumb/breadcrumb.js";
+import "@shoelace-style/shoelace/dist/components/breadcrumb-item/breadcrumb-item.js";
+import "@shoelace-style/shoelace/dist/components/carousel/carousel.js";
+import "@shoelace-style/shoelace/dist/components/carousel-item/carousel-item.js";
+import "@shoelace-style/shoelace/dist/components/color-picker/color-picker.js";
+import "@shoelace-style/shoelace/dist/components/copy-button/copy-button.js";
+import "@shoelace-style/shoelace/dist/components/format-bytes/format-bytes.js";
+import "@shoelace-style/shoelace/dist/components/format-date/format-date.js";
+import "@shoelace-style/shoelace/dist/components/format-number/format-number.js";
+import "@shoelace-style/shoelace/dist/components/image-comparer/image-comparer.js";
+import "@shoelace-style/shoelace/dist/components/include/include.js";
+import "@shoelace-style/shoelace/dist/components/mutation-observer/mutation-observer.js";
+import "@shoelace-style/shoelace/dist/components/progress-ring/progress-ring.js";
+import "@shoelace-style/shoelace/dist/components/qr-code/qr-code.js";
+import "@shoelace-style/shoelace/dist/components/range/range.js";
+import "@shoelace-style/shoelace/dist/components/rating/rating.js";
+import "@shoelace-style/shoelace/dist/components/relative-time/relative-time.js";
+import "@shoelace-style/shoelace/dist/components/resize-observer/resize-observer.js";
+import "@shoelace-style/shoelace/dist/components/split-panel/split-panel.js";
+import "@shoelace-style/shoelace/dist/components/tree/tree.js";
+import "@shoelace-style/shoelace/dist/components/tree-item/tree-item.js";

@@ -1,0 +1,4 @@
+/** Starts the page. */
+import { openGate } from "./conserve/gate";
+
+openGate("1").register();
