@@ -144,9 +144,11 @@ class WireError(UiMcpError):
 
 
 class ChatError(UiMcpError):
-    """Posting to or reading from a conversation failed."""
+    """Posting to or reading from a conversation failed; `code` says why, e.g. `content_too_large`."""
 
-    code = "chat"
+    def __init__(self, message: str, code: str, **details: object) -> None:
+        super().__init__(message, **details)
+        self.code = code
 
 
 class CompositorError(UiMcpError):

@@ -1,0 +1,44 @@
+"""The places a chat can be kept; `open_store` picks one by URL."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from ui_mcp.chat.store import ChatStore
+from ui_mcp.errors import ConfigError
+
+
+def default_url(storage: Path) -> str:
+    """Return the URL of the store inside a workspace's storage folder."""
+    return f"sqlite:///{storage / 'runtime.db'}"
+
+
+@asynccontextmanager
+async def open_store(url: str, *, poll: float = 0.025) -> AsyncIterator[ChatStore]:
+    """Open the store at `sqlite:///PATH` or `postgresql://…` and close it in the end.
+
+    Raises:
+        ConfigError: the URL names no store we know, or its driver is missing.
+        ChatError: the store cannot be opened.
+    """
+    store = await _open(url, poll)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def _open(url: str, poll: float) -> ChatStore:
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        from ui_mcp.chat.stores.sqlite import SqliteStore
+
+        return await SqliteStore.open(Path(unquote(url.removeprefix("sqlite:///"))), poll=poll)
+    if scheme in {"postgresql", "postgres"}:
+        try:
+            from ui_mcp.chat.stores.postgres import PostgresStore
+        except ImportError as error:
+            raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
+        return await PostgresStore.open(url)
+    raise ConfigError(f"storage.url {url!r} is neither sqlite:///PATH nor postgresql://…", key="storage.url")

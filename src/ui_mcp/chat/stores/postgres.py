@@ -1,0 +1,224 @@
+"""The shared store: PostgreSQL, for several machines on one chat."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString
+
+from anyio import sleep
+from psycopg import AsyncConnection, Error, OperationalError
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from ui_mcp.chat.clock import Clock, now_us
+from ui_mcp.chat.message import Draft, Head, Message, Page, Posted, Window, next_id
+from ui_mcp.chat.paging import LOOKED_AT, taken, window
+from ui_mcp.chat.store import Post, Query, Stage, Token
+from ui_mcp.chat.stores import postgres_sql as sql
+from ui_mcp.errors import ChatError
+
+_EVERYONE = ("user", "assistant")
+_CONNECTIONS = 8
+_RECONNECT_SECONDS = 0.5
+
+
+class PostgresStore:
+    """Messages, receipts and tokens in one database; a commit is told by NOTIFY, which is only a hint."""
+
+    def __init__(self, url: str, pool: AsyncConnectionPool, clock: Clock) -> None:
+        self._url = url
+        self._pool = pool
+        self._clock = clock
+        self._listener: AsyncConnection[Any] | None = None
+
+    @classmethod
+    async def open(cls, url: str, *, clock: Clock = now_us) -> "PostgresStore":
+        """Connect and bring the database to the newest schema.
+
+        Raises:
+            ChatError: the server cannot be reached or holds a newer schema.
+        """
+        pool = AsyncConnectionPool(url, min_size=1, max_size=_CONNECTIONS, open=False, timeout=10.0)
+        store = cls(url, pool, clock)
+        await pool.open()
+        try:
+            async with store._connection() as connection:
+                await _migrate(connection)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._drop_listener()
+        await self._pool.close()
+
+    async def append(self, post: Post) -> Sequence[Posted]:
+        """Commit a batch; the lock on the conversation's row is held before the first id is chosen."""
+        async with self._connection() as connection, connection.transaction():
+            await connection.execute(sql.START, (post.conversation,))
+            head = (await _rows(connection, sql.LOCK, (post.conversation,)))[0][0]
+            posted = []
+            for draft in post.drafts:
+                done = await _earlier(connection, post, draft) or await self._insert(connection, head, post, draft)
+                head = max(head, done.id)
+                posted.append(done)
+            if not all(done.repeated for done in posted):
+                moved = {"head": head, "user": post.author == "user", "name": post.conversation}
+                await connection.execute(sql.MOVE, moved)
+                await connection.execute(sql.NOTIFY, (sql.CHANNEL,))
+        return posted
+
+    async def since(self, query: Query) -> Page:
+        """Return the messages after the cursor in commit order."""
+        async with self._connection() as connection:
+            heads = await _rows(connection, sql.HEAD, (query.conversation,))
+            if not heads:
+                return Page((), query.after, None)
+            values = {
+                "conversation": query.conversation,
+                "after": query.after,
+                "authors": list(query.authors or _EVERYONE),
+                "rows": query.limit if query.authors is None else LOOKED_AT,
+                "max_bytes": query.max_bytes,
+            }
+            rows = await _rows(connection, sql.AFTER, values)
+        messages, last = taken((Message(*row) for row in rows), query)
+        return Page(messages, last, max(heads[0][0], last))
+
+    async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:
+        """Return the newest messages, oldest first."""
+        return await self.before(conversation, 2**63 - 1, limit, max_bytes)
+
+    async def before(self, conversation: str, before: int, limit: int, max_bytes: int) -> Window:
+        """Return the newest messages older than `before`, oldest first."""
+        values = {"conversation": conversation, "before": before, "rows": limit + 1, "max_bytes": max_bytes}
+        rows = await self._query(sql.BEFORE, values)
+        return window((Message(*row) for row in rows), limit, max_bytes)
+
+    async def heads(self) -> Mapping[str, Head]:
+        """Return how far each conversation has come."""
+        rows = await self._query("SELECT name, head, user_head FROM chat_conversations")
+        return {name: Head(head, user_head) for name, head, user_head in rows}
+
+    async def unread(self, conversation: str, after: int, principal: str) -> int:
+        """Count messages by people other than `principal` after a cursor, up to 1000."""
+        return int((await self._query(sql.UNREAD, (conversation, after, principal)))[0][0])
+
+    async def reached(self, conversation: str, stage: Stage, number: int) -> None:
+        """Move a receipt forward."""
+        async with self._connection() as connection:
+            await connection.execute(sql.REACHED, (conversation, stage, number))
+            await connection.execute(sql.NOTIFY, (sql.CHANNEL,))
+
+    async def receipts(self, conversation: str) -> Mapping[Stage, int]:
+        """Return the newest id of each stage."""
+        return dict(await self._query("SELECT stage, id FROM chat_receipts WHERE conversation = %s", (conversation,)))
+
+    async def add_token(self, token: Token, digest: bytes) -> None:
+        """Store a token under the digest of its secret."""
+        scopes = " ".join(sorted(token.scopes))
+        row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
+        async with self._connection() as connection:
+            await connection.execute("INSERT INTO chat_tokens VALUES (%s, %s, %s, %s, %s, %s, %s)", row)
+
+    async def token(self, token_id: str) -> tuple[Token, bytes] | None:
+        """Return a token and the digest of its secret, also when it has ended."""
+        rows = await self._query("SELECT * FROM chat_tokens WHERE id = %s", (token_id,))
+        return (_token(rows[0]), rows[0][4]) if rows else None
+
+    async def tokens(self) -> Sequence[Token]:
+        """Return every token, oldest first."""
+        return [_token(row) for row in await self._query("SELECT * FROM chat_tokens ORDER BY created, id")]
+
+    async def end_tokens(self, name: str, at: int) -> int:
+        """Let the valid tokens of `name` end at that time, and count them."""
+        async with self._connection() as connection:
+            ended = await connection.execute(sql.END_TOKENS, {"at": at, "name": name, "now": self._clock()})
+            return ended.rowcount
+
+    async def audit(self, principal: str, action: str, detail: str) -> None:
+        """Note a refusal or a change of rights."""
+        async with self._connection() as connection:
+            row = (self._clock(), principal, action, detail)
+            await connection.execute("INSERT INTO chat_audit VALUES (%s, %s, %s, %s)", row)
+
+    async def backup(self, target: str) -> None:
+        """Refuse: the server has its own tool.
+
+        Raises:
+            ChatError: always.
+        """
+        raise ChatError("Use pg_dump to back up a PostgreSQL store", "storage_error")
+
+    async def changed(self, limit: float) -> None:
+        """Return after the next NOTIFY, or after `limit` seconds."""
+        try:
+            listener = self._listener or await self._listen()
+            async for _ in listener.notifies(timeout=limit, stop_after=1):
+                return
+        except Error:
+            await self._drop_listener()
+            await sleep(min(limit, _RECONNECT_SECONDS))
+
+    async def _listen(self) -> AsyncConnection[Any]:
+        self._listener = await AsyncConnection.connect(self._url, autocommit=True)
+        await self._listener.execute(f"LISTEN {sql.CHANNEL}")
+        return self._listener
+
+    async def _drop_listener(self) -> None:
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            await listener.close()
+
+    async def _insert(self, connection: AsyncConnection[Any], head: int, post: Post, draft: Draft) -> Posted:
+        ts = self._clock()
+        number = next_id(head, ts)
+        size = len(draft.content.encode())
+        row = (number, ts, post.author, post.principal, draft.mime, draft.content, draft.client_id, size)
+        await connection.execute(sql.INSERT, (post.conversation, *row))
+        return Posted(number, ts)
+
+    async def _query(self, statement: LiteralString, values: Any = ()) -> list[tuple[Any, ...]]:
+        async with self._connection() as connection:
+            return await _rows(connection, statement, values)
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except (OperationalError, PoolTimeout) as error:
+            raise ChatError("The chat database cannot be reached; try again", "busy") from error
+        except Error as error:
+            raise ChatError(f"The chat database failed: {error}", "storage_error") from error
+
+
+async def _migrate(connection: AsyncConnection[Any]) -> None:
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (sql.SCHEMA_LOCK,))
+        await connection.execute(sql.VERSION_TABLE)
+        rows = await _rows(connection, "SELECT version FROM chat_schema", ())
+        version = rows[0][0] if rows else 0
+        if version > len(sql.MIGRATIONS):
+            message = f"The chat database was written by a newer ui-mcp (schema {version}); update this one"
+            raise ChatError(message, "storage_error", schema=version)
+        for script in sql.MIGRATIONS[version:]:
+            await connection.execute(script)
+        await connection.execute("DELETE FROM chat_schema")
+        await connection.execute("INSERT INTO chat_schema VALUES (%s)", (len(sql.MIGRATIONS),))
+
+
+async def _earlier(connection: AsyncConnection[Any], post: Post, draft: Draft) -> Posted | None:
+    if draft.client_id is None:
+        return None
+    rows = await _rows(connection, sql.EARLIER, (post.conversation, post.principal, draft.client_id))
+    return Posted(rows[0][0], rows[0][1], repeated=True) if rows else None
+
+
+async def _rows(connection: AsyncConnection[Any], statement: LiteralString, values: Any) -> list[tuple[Any, ...]]:
+    return await (await connection.execute(statement, values)).fetchall()
+
+
+def _token(row: tuple[Any, ...]) -> Token:
+    token_id, name, subscriber, scopes, _, created, expires = row
+    return Token(token_id, name, subscriber, frozenset(scopes.split()), created, expires)

@@ -1,0 +1,178 @@
+"""The embedded store: one SQLite file in WAL mode, shared by every process of a workspace."""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, Event, move_on_after, to_thread
+
+from ui_mcp.chat.clock import Clock, now_us
+from ui_mcp.chat.message import Head, Page, Posted, Window
+from ui_mcp.chat.store import Post, Query, Stage, Token
+from ui_mcp.chat.stores import sqlite_log
+from ui_mcp.chat.stores.sqlite_file import connect, prepare
+from ui_mcp.chat.stores.sqlite_writer import Writer, translated
+
+T = TypeVar("T")
+_READERS = 4
+
+
+class SqliteStore:
+    """Messages, receipts and tokens in one file."""
+
+    def __init__(self, path: Path, *, poll: float = 0.025, clock: Clock = now_us) -> None:
+        self._path = path
+        self._poll = poll
+        self._clock = clock
+        self._writer = Writer(connect(path))
+        self._watcher = connect(path)
+        self._seen = self._version()
+        self._written = Event()
+        self._readers: list[sqlite3.Connection] = []
+        self._limiter = CapacityLimiter(_READERS)
+
+    @classmethod
+    async def open(cls, path: Path, *, poll: float = 0.025, clock: Clock = now_us) -> "SqliteStore":
+        """Create or open the file.
+
+        Raises:
+            ChatError: the file cannot be used.
+        """
+        await to_thread.run_sync(prepare, path)
+        return cls(path, poll=poll, clock=clock)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for connection in (*self._readers, self._watcher):
+            connection.close()
+        self._readers.clear()
+        self._writer.close()
+
+    async def append(self, post: Post) -> Sequence[Posted]:
+        """Commit a batch."""
+        posted = await self._writer.durable(lambda connection: sqlite_log.append(connection, post, self._clock))
+        self._wake()
+        return posted
+
+    async def since(self, query: Query) -> Page:
+        """Return the messages after the cursor in commit order."""
+        return await self._read(lambda connection: sqlite_log.since(connection, query))
+
+    async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:
+        """Return the newest messages, oldest first."""
+        return await self.before(conversation, 2**63 - 1, limit, max_bytes)
+
+    async def before(self, conversation: str, before: int, limit: int, max_bytes: int) -> Window:
+        """Return the newest messages older than `before`, oldest first."""
+        return await self._read(
+            lambda connection: sqlite_log.before(connection, conversation, before, limit, max_bytes)
+        )
+
+    async def heads(self) -> Mapping[str, Head]:
+        """Return how far each conversation has come."""
+        rows = await self._rows("SELECT name, head, user_head FROM conversations")
+        return {name: Head(head, user_head) for name, head, user_head in rows}
+
+    async def unread(self, conversation: str, after: int, principal: str) -> int:
+        """Count messages by people other than `principal` after a cursor, up to 1000."""
+        rows = await self._rows(
+            "SELECT count(*) FROM (SELECT 1 FROM messages WHERE author = 'user' AND principal <> ? AND id > ? AND "
+            "conversation = (SELECT key FROM conversations WHERE name = ?) ORDER BY id LIMIT 1000)",
+            principal,
+            after,
+            conversation,
+        )
+        return int(rows[0][0])
+
+    async def reached(self, conversation: str, stage: Stage, number: int) -> None:
+        """Move a receipt forward."""
+        sql = "INSERT INTO receipts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET id = max(id, excluded.id)"
+        await self._writer.lazy(lambda connection: connection.execute(sql, (conversation, stage, number)))
+        self._wake()
+
+    async def receipts(self, conversation: str) -> Mapping[Stage, int]:
+        """Return the newest id of each stage."""
+        return dict(await self._rows("SELECT stage, id FROM receipts WHERE conversation = ?", conversation))
+
+    async def add_token(self, token: Token, digest: bytes) -> None:
+        """Store a token under the digest of its secret."""
+        scopes = " ".join(sorted(token.scopes))
+        row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
+        sql = "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)"
+        await self._writer.durable(lambda connection: connection.execute(sql, row))
+
+    async def token(self, token_id: str) -> tuple[Token, bytes] | None:
+        """Return a token and the digest of its secret, also when it has ended."""
+        rows = await self._rows("SELECT * FROM tokens WHERE id = ?", token_id)
+        return (_token(rows[0]), rows[0][4]) if rows else None
+
+    async def tokens(self) -> Sequence[Token]:
+        """Return every token, oldest first."""
+        return [_token(row) for row in await self._rows("SELECT * FROM tokens ORDER BY created, id")]
+
+    async def end_tokens(self, name: str, at: int) -> int:
+        """Let the valid tokens of `name` end at that time, and count them."""
+        sql = (
+            "UPDATE tokens SET expires = min(coalesce(expires, ?1), ?1) WHERE name = ?2 AND coalesce(expires, ?3) >= ?3"
+        )
+        ended = await self._writer.durable(
+            lambda connection: connection.execute(sql, (at, name, self._clock())).rowcount
+        )
+        return int(ended)
+
+    async def audit(self, principal: str, action: str, detail: str) -> None:
+        """Note a refusal or a change of rights."""
+        row = (self._clock(), principal, action, detail)
+        await self._writer.lazy(lambda connection: connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?)", row))
+
+    async def backup(self, target: str) -> None:
+        """Copy the whole store to a file while it is in use."""
+
+        def copy(connection: sqlite3.Connection) -> None:
+            prepare(Path(target))
+            into = sqlite3.connect(target)
+            try:
+                connection.backup(into)
+            finally:
+                into.close()
+
+        await self._read(copy)
+
+    async def changed(self, limit: float) -> None:
+        """Return after the next commit by any process, or after `limit` seconds."""
+        with move_on_after(limit):
+            while self._version() == self._seen:
+                with move_on_after(self._poll):
+                    await self._written.wait()
+        self._seen, self._written = self._version(), Event()
+
+    def _version(self) -> int:
+        # Eight microseconds of shared memory: cheaper here than a thread.
+        return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
+
+    def _wake(self) -> None:
+        self._written.set()
+
+    async def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return await self._read(lambda connection: connection.execute(sql, values).fetchall())
+
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        def run() -> T:
+            try:
+                connection = self._readers.pop()
+            except IndexError:
+                connection = connect(self._path)
+            try:
+                return work(connection)
+            except sqlite3.Error as error:
+                raise translated(error) from error
+            finally:
+                self._readers.append(connection)
+
+        return await to_thread.run_sync(run, limiter=self._limiter)
+
+
+def _token(row: tuple[Any, ...]) -> Token:
+    token_id, name, subscriber, scopes, _, created, expires = row
+    return Token(token_id, name, subscriber, frozenset(scopes.split()), created, expires)
