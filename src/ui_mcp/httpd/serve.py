@@ -12,6 +12,8 @@ from starlette.types import ASGIApp
 
 from ui_mcp.errors import ConfigError
 
+App = ASGIApp
+"""What a listener serves."""
 MAX_FRAME = 16 * 1024 * 1024
 
 

@@ -1,0 +1,13 @@
+"""Where the two listeners of a server are."""
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Doors:
+    """Ports to listen on; 0 takes a free one."""
+
+    ui: int = 0
+    mcp: int = 0
+    mcp_is_open: bool = False
+    """`serve` keeps its MCP listener over restarts of the UI; then it is only named here."""

@@ -1,0 +1,75 @@
+"""Opens the sessions and listeners of a configured server: the body of the running state."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from ui_mcp.app.doors import Doors
+from ui_mcp.config import Config
+from ui_mcp.host.host import Host
+from ui_mcp.host.ports import port_file, token_file
+from ui_mcp.host.states import Configured, Running
+from ui_mcp.httpd.mcp_app import mcp_app
+from ui_mcp.httpd.security import Guard, Rules
+from ui_mcp.httpd.serve import App, bind, listening, port_of
+from ui_mcp.httpd.tokens import OneTimeTokens
+from ui_mcp.httpd.ui_app import Pages, ui_app
+from ui_mcp.session.sessions import Sessions
+from ui_mcp.toolkit.resources import Announcements
+
+
+@asynccontextmanager
+async def serving(
+    host: Host, configured: Configured, doors: Doors, announcements: Announcements
+) -> AsyncIterator[Running]:
+    """Serve one configuration; everything ends with the block."""
+    workspace, config = configured.workspace, configured.config
+    async with AsyncExitStack() as stack:
+        ui = bind(config.server.host, doors.ui)
+        stack.callback(ui.close)
+        mcp = None if doors.mcp_is_open else bind(config.server.host, doors.mcp)
+        mcp_port = port_of(mcp) if mcp else doors.mcp
+        if mcp:
+            stack.callback(mcp.close)
+        ports = frozenset({port_of(ui), mcp_port})
+        sessions = Sessions()
+        running = Running(workspace, config, sessions, url_of(config.server.host, port_of(ui)), mcp_port)
+        tokens = OneTimeTokens()
+        pages = Pages(host, workspace, lambda html, _: html)
+        await stack.enter_async_context(listening(Guard(ui_app(pages, []), ui_rules(config, ports, tokens)), ui))
+        if mcp:
+            token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
+            await stack.enter_async_context(listening(guarded_mcp_app(host, mcp_rules(config, ports, token)), mcp))
+        stack.enter_context(port_file(workspace.ui_port, port_of(ui)))
+        stack.enter_context(port_file(workspace.mcp_port, mcp_port))
+        yield running
+
+
+def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:
+    """Build the MCP port with its guard."""
+    return Guard(mcp_app([], transports), rules)
+
+
+def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens) -> Rules:
+    """Say what the UI port accepts."""
+    return Rules(
+        ports=ports,
+        allowed_hosts=frozenset(config.server.allowed_hosts),
+        allowed_origins=frozenset(config.server.allowed_origins),
+        redeem=tokens.valid,
+    )
+
+
+def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> Rules:
+    """Say what the MCP port accepts: other sites may link to what is only read, and to nothing that acts."""
+    return Rules(
+        ports=ports,
+        allowed_hosts=frozenset(config.server.allowed_hosts),
+        allowed_origins=frozenset(config.server.allowed_origins),
+        token=token,
+        navigable=lambda path: path in {"/state", "/variables"},
+    )
+
+
+def url_of(host: str, port: int) -> str:
+    """Return the address of a listener without a trailing slash."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,0 +1,45 @@
+"""Install the bundled skills, guides, viewdefs, scripts and page into a project.
+
+Files you have changed are never lost: an upgrade puts the new text beside them as FILE.merge,
+and --force keeps your text as FILE.bak.
+"""
+
+import argparse
+
+from ui_mcp.cli import options as shared
+from ui_mcp.installer.install import install
+from ui_mcp.installer.result import InstallResult
+from ui_mcp.workspace import Workspace
+
+HELP = "install skills, guides and scripts into a project"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the directory and whether to overwrite."""
+    shared.directory(parser)
+    parser.add_argument("-f", "--force", action="store_true", help="overwrite existing files, keeping FILE.bak")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Install and report."""
+    report(install(Workspace.at(options.dir), force=options.force))
+    return 0
+
+
+def report(result: InstallResult) -> None:
+    """Print what was done."""
+    answer = result.as_json()
+    if answer.get("version_skipped"):
+        print(
+            f"Skipped: installed version {answer['installed_version']} >= bundled version {answer['bundled_version']}"
+        )
+        print("Use --force to reinstall.")
+        return
+    _list("Installed:", answer["installed"])
+    _list("Skipped (already exist):", answer["skipped"])
+    _list("Kept your changes, new text beside them:", [entry["merge_path"] for entry in answer.get("conflicts", [])])
+
+
+def _list(title: str, paths: list[str]) -> None:
+    if paths:
+        print(title, *paths, sep="\n  ")

@@ -1,0 +1,92 @@
+"""The `ui-mcp` command line: one module per command; only the one that is asked for is imported."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from ui_mcp import cli
+from ui_mcp.errors import UiMcpError
+from ui_mcp.scan import modules_of
+
+DESCRIPTION = "A face, a voice, eyes and hands for AI agents, through one MCP server."
+EPILOG = """\
+examples:
+  claude mcp add ui -- ui-mcp mcp     let Claude Code start it for this project
+  ui-mcp demo                         see the example apps in your browser
+  ui-mcp serve                        run it by hand: UI on port 8000, MCP on port 8001
+
+`ui-mcp COMMAND --help` tells more about a command.
+"""
+
+
+def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
+    """Carry out one command line; return the exit code. `stdio` are the descriptors set aside for MCP."""
+    if not arguments:
+        parser_of_all().print_help(sys.stderr)
+        return 2
+    if arguments[0] in {"help", "-h", "--help"}:
+        parser_of_all().print_help()
+        return 0
+    if arguments[0] == "--version":
+        arguments = ["version", *arguments[1:]]
+    parser = parser_of_one(arguments[0]) or parser_of_all()
+    options = parser.parse_args(arguments, argparse.Namespace(stdio=stdio))
+    try:
+        code: int = options.run(options)
+    except UiMcpError as error:
+        complain(error)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; keep Python from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return code
+
+
+def parser_of_all() -> argparse.ArgumentParser:
+    """Build the parser that knows every command."""
+    return _parser([module for module in modules_of(cli) if is_command(module)])
+
+
+def parser_of_one(name: str) -> argparse.ArgumentParser | None:
+    """Build a parser for one command without importing the others."""
+    if not name.isidentifier() or find_spec(f"{cli.__name__}.{name}") is None:
+        return None
+    module = import_module(f"{cli.__name__}.{name}")
+    return _parser([module]) if is_command(module) else None
+
+
+def is_command(module: ModuleType) -> bool:
+    """Say whether a module of this package is a command: it has HELP, `arguments` and `run`."""
+    return hasattr(module, "HELP") and hasattr(module, "arguments")
+
+
+def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "ui-mcp", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in modules:
+        name = module.__name__.rpartition(".")[2]
+        command = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.arguments(command)
+        command.set_defaults(run=module.run)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    return parser
+
+
+def complain(error: UiMcpError) -> None:
+    """Say on stderr what went wrong and the way out."""
+    first, *rest = error.message.splitlines()
+    print(f"ui-mcp: {first}", *rest, sep="\n  ", file=sys.stderr)

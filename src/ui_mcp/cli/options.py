@@ -1,0 +1,56 @@
+"""Options that several commands share, and how they become settings."""
+
+import argparse
+import os
+
+from ui_mcp.config import DEFAULT_DIR
+from ui_mcp.jsontypes import JsonObject
+
+FLAGS = {
+    "host": "server.host",
+    "port": "server.port",
+    "mcp_port": "server.mcp_port",
+    "hotload": "lua.hotload",
+    "session_timeout": "session.timeout",
+    "verbosity": "logging.verbosity",
+}
+"""Name on the parsed command line → TOML key."""
+
+
+def directory(parser: argparse.ArgumentParser) -> None:
+    """Add `--dir`."""
+    parser.add_argument(
+        "--dir",
+        metavar="D",
+        default=os.environ.get("UI_DIR") or DEFAULT_DIR,
+        help=f"base directory, relative to the working directory (env UI_DIR; default {DEFAULT_DIR})",
+    )
+
+
+def server(parser: argparse.ArgumentParser) -> None:
+    """Add what `mcp` and `serve` have in common."""
+    directory(parser)
+    parser.add_argument("--host", metavar="ADDR", help="address to listen on (env UI_HOST; default 127.0.0.1)")
+    parser.add_argument(
+        "--hotload",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="reload changed app files (env UI_HOTLOAD; default on)",
+    )
+    parser.add_argument(
+        "--session-timeout",
+        metavar="T",
+        help="end sessions idle for T, e.g. 90s, 15m, 24h; 0 = never (env UI_SESSION_TIMEOUT; default 24h)",
+    )
+    parser.add_argument(
+        "-v",
+        action="count",
+        dest="verbosity",
+        help="say more on stderr; up to -vvvv (env UI_VERBOSITY)",
+    )
+
+
+def flags_of(options: argparse.Namespace) -> JsonObject:
+    """Return the settings given on the command line, by TOML key."""
+    given = vars(options)
+    return {key: given[name] for name, key in FLAGS.items() if given.get(name) is not None}

@@ -1,0 +1,64 @@
+"""Port files, the token file and the directory lock."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ui_mcp.errors import AlreadyRunningError
+from ui_mcp.host.lock import exclusive, other_server
+from ui_mcp.host.ports import port_file, token_file
+from ui_mcp.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "ui/storage").mkdir(parents=True)
+    return Workspace.at(tmp_path / "ui")
+
+
+@pytest.mark.covers("UI-DIR-3")
+def test_a_port_file_holds_the_bare_number_and_goes_away(workspace: Workspace) -> None:
+    with port_file(workspace.ui_port, 39482):
+        assert workspace.ui_port.read_bytes() == b"39482"
+        assert [file.name for file in workspace.base.iterdir() if file.name.startswith(".")] == []
+    assert not workspace.ui_port.exists()
+
+
+@pytest.mark.covers("UI-DIR-3")
+def test_a_stale_file_is_overwritten_and_a_newer_one_is_left(workspace: Workspace) -> None:
+    workspace.ui_port.write_text("1")
+    with port_file(workspace.ui_port, 2):
+        assert workspace.ui_port.read_text() == "2"
+        workspace.ui_port.write_text("3")
+    assert workspace.ui_port.read_text() == "3"
+
+
+@pytest.mark.covers("UI-SEC-5")
+def test_the_token_is_for_its_owner_alone(workspace: Workspace) -> None:
+    with token_file(workspace) as token:
+        assert workspace.mcp_token.read_text() == token
+        assert workspace.mcp_token.stat().st_mode & 0o777 == 0o600
+    assert not workspace.mcp_token.exists()
+
+
+def test_a_killed_holder_leaves_the_directory_free(workspace: Workspace) -> None:
+    code = (
+        "import sys\nfrom ui_mcp.host.lock import exclusive\nfrom ui_mcp.workspace import Workspace\n"
+        f"with exclusive(Workspace.at({str(workspace.base)!r})) as lock:\n"
+        "    lock.publish('http://127.0.0.1:7')\n    print('held', flush=True)\n    sys.stdin.read()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        other = other_server(workspace)
+        assert other is not None
+        assert (other.pid, other.url) == (holder.pid, "http://127.0.0.1:7")
+        with pytest.raises(AlreadyRunningError, match=f"pid {holder.pid}"), exclusive(workspace):
+            pass
+        holder.kill()
+
+    assert other_server(workspace) is None
+    with exclusive(workspace):
+        pass
