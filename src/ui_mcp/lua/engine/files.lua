@@ -1,0 +1,228 @@
+-- io and os for app code: log files behind the standard streams, everything else behind the permission policy.
+local E, host = ...
+local env, guard = E.env, E.guard
+local io_open, io_type, io_lines = io.open, io.type, io.lines
+local type, tostring, select, error, setmetatable, unpack = type, tostring, select, error, setmetatable, table.unpack
+local concat, find, sub, match, gmatch = table.concat, string.find, string.sub, string.match, string.gmatch
+local denied_once = {}
+
+-- The path to use, or nil with the reason; a refusal is logged once per path.
+local function permitted(mode, path)
+  local real, why, code = host.permitted(mode, tostring(path))
+  host.arm()
+  if real then return real end
+  if not denied_once[mode .. tostring(path)] then
+    denied_once[mode .. tostring(path)] = true
+    E.log_error("permissions", why)
+  end
+  return nil, why, code
+end
+
+local function joined(...)
+  local parts = {}
+  for i = 1, select("#", ...) do
+    local v = select(i, ...)
+    if type(v) ~= "string" and type(v) ~= "number" then error("bad argument #" .. i .. " to 'write' (string expected, got " .. type(v) .. ")", 3) end
+    parts[i] = tostring(v)
+  end
+  return concat(parts)
+end
+
+-- A stream that ends in a log file.
+local stream = {}
+stream.__index = stream
+stream.__name = "FILE*"
+stream.__tostring = function(s) return "file (" .. s.which .. ")" end
+function stream:write(...)
+  host.log(self.which, joined(...))
+  return self
+end
+function stream:close() return true end
+function stream:flush() return self end
+function stream:setvbuf() return true end
+function stream:seek() return 0 end
+function stream:read() return nil end
+function stream:lines() return function() end end
+
+-- What a finished process said, readable like a file.
+local output = {}
+output.__index = output
+output.__name = "FILE*"
+local function line(s, keep)
+  if s.at > #s.text then return nil end
+  local stop = find(s.text, "\n", s.at, true) or #s.text + 1
+  local found = sub(s.text, s.at, keep and stop or stop - 1)
+  s.at = stop + 1
+  return found
+end
+local function read_one(s, what)
+  if type(what) == "number" then
+    if s.at > #s.text and what > 0 then return nil end
+    local found = sub(s.text, s.at, s.at + what - 1)
+    s.at = s.at + #found
+    return found
+  end
+  what = match(tostring(what), "^%*?(.)")
+  if what == "a" then
+    local found = sub(s.text, s.at)
+    s.at = #s.text + 1
+    return found
+  end
+  if what ~= "n" then return line(s, what == "L") end
+  local stop, digits = select(2, find(s.text, "^%s*([-+]?%d*%.?%d*)", s.at))
+  s.at = (stop or s.at - 1) + 1
+  return env.tonumber(digits)
+end
+function output:read(...)
+  if select("#", ...) == 0 then return line(self) end
+  local found = {}
+  for i = 1, select("#", ...) do found[i] = read_one(self, (select(i, ...))) end
+  return unpack(found, 1, select("#", ...))
+end
+function output:lines() return function() return line(self) end end
+function output:close() return self.status == 0 or nil, "exit", self.status end
+function output:write() return nil, "not opened for writing" end
+function output:flush() return self end
+function output:setvbuf() return true end
+function output:seek() return nil, "cannot seek in a process" end
+
+local stdout, stderr = setmetatable({ which = "out" }, stream), setmetatable({ which = "err" }, stream)
+local current_out, current_in = stdout, nil
+
+local lib = { stdout = stdout, stderr = stderr, stdin = setmetatable({ which = "out" }, stream) }
+env.io = lib
+
+function lib.open(path, mode)
+  mode = mode or "r"
+  local how = find(mode, "[wa+]") and "write" or "read"
+  local real, why, code = permitted(how, path)
+  if not real then return nil, why, code end
+  if how == "write" and find(mode, "[r+]") then
+    local readable, reason, number = permitted("read", path)
+    if not readable then return nil, reason, number end
+  end
+  return io_open(real, mode)
+end
+
+function lib.type(f)
+  local meta = type(f) == "table" and getmetatable(f)
+  if meta == stream or meta == output then return "file" end
+  return io_type(f)
+end
+
+function lib.write(...)
+  current_out:write(...)
+  return current_out
+end
+
+function lib.output(file)
+  if file == nil then return current_out end
+  if type(file) == "string" then
+    local opened, why = lib.open(file, "w")
+    if not opened then error(why, 2) end
+    file = opened
+  end
+  current_out = file
+  return file
+end
+
+function lib.input(file)
+  if type(file) == "string" then
+    local opened, why = lib.open(file, "r")
+    if not opened then error(why, 2) end
+    file = opened
+  end
+  current_in = file or current_in or lib.stdin
+  return current_in
+end
+
+function lib.read(...) return lib.input():read(...) end
+function lib.close(file) return (file or current_out):close() end
+
+function lib.lines(path, ...)
+  if path == nil then return lib.input():lines(...) end
+  local real, why = permitted("read", path)
+  if not real then error(why, 2) end
+  return io_lines(real, ...)
+end
+
+function lib.tmpfile()
+  local name = host.tmpname()
+  host.arm()
+  return io_open(name, "w+")
+end
+
+function lib.popen(command, mode)
+  if mode == "w" then return nil, "processes have no input here" end
+  local text, status = host.shell(tostring(command))
+  host.arm()
+  if not text then
+    E.log_error("permissions", status)
+    return nil, status
+  end
+  return setmetatable({ text = text, at = 1, status = status }, output)
+end
+
+local os_remove, os_rename = os.remove, os.rename
+env.os = { clock = os.clock, date = os.date, difftime = os.difftime, time = os.time }
+
+function env.os.getenv(name)
+  local value = host.getenv(tostring(name))
+  host.arm()
+  return value
+end
+
+function env.os.remove(path)
+  local real, why, code = permitted("write", path)
+  if not real then return nil, why, code end
+  return os_remove(real)
+end
+
+function env.os.rename(from, to)
+  local real_from, why, code = permitted("write", from)
+  if not real_from then return nil, why, code end
+  local real_to, why_to, code_to = permitted("write", to)
+  if not real_to then return nil, why_to, code_to end
+  return os_rename(real_from, real_to)
+end
+
+function env.os.tmpname()
+  local name = host.tmpname()
+  host.arm()
+  return name
+end
+
+function env.os.execute(command)
+  if command == nil then return host.may_execute and 1 or 0 end
+  local text, status = host.shell(tostring(command))
+  host.arm()
+  return text and status or -1
+end
+
+function env.os.exit() error("os.exit is not available: the session belongs to the server", 2) end
+function env.os.setlocale() return "C" end
+
+function env.print(...)
+  local parts = {}
+  for i = 1, select("#", ...) do
+    local text = tostring((select(i, ...)))
+    if type(text) ~= "string" then error("'tostring' must return a string to 'print'", 2) end
+    parts[i] = text
+  end
+  host.log("out", concat(parts, "\t") .. "\n")
+end
+
+function env.loadfile(path, _, scope)
+  local real, why = permitted("read", path)
+  if not real then return nil, why end
+  local text, reason = host.source(real)
+  host.arm()
+  if not text then return nil, reason end
+  return guard.load(text, "@" .. tostring(path), "t", scope or env)
+end
+
+function env.dofile(path)
+  local f, why = env.loadfile(path)
+  if not f then error(why, 0) end
+  return f()
+end

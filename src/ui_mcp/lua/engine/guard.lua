@@ -1,0 +1,120 @@
+-- Budgets: a time limit that pcall and coroutines cannot swallow, and a memory limit set while app code runs.
+local E, host = ...
+local clock, arm, disarm, watch = host.clock, host.arm, host.disarm, host.watch
+local error, select, type, tostring = error, select, type, tostring
+local gsub, load = string.gsub, load
+local raw_pcall, raw_xpcall, sethook, traceback = pcall, xpcall, debug.sethook, debug.traceback
+local create, resume = coroutine.create, coroutine.resume
+
+local STEP = 1000
+local deadline, expired, armed = 0, false, false
+local TIMEOUT, MEMORY = { code = "timeout" }, "not enough memory"
+
+local guard = {}
+
+function guard.limit(seconds)
+  guard.seconds = seconds
+  TIMEOUT.message = "timeout: Lua code ran longer than " .. E.json.number(seconds) .. " s"
+end
+
+local function hook()
+  if armed and clock() > deadline then
+    expired = true
+    error(TIMEOUT, 0)
+  end
+end
+
+local function check(...)
+  if expired and armed then error(TIMEOUT, 0) end
+  return ...
+end
+
+-- Begin a fresh budget.
+function guard.begin()
+  deadline = clock() + guard.seconds
+  expired, armed = false, true
+  watch(guard.seconds)
+  arm()
+end
+
+-- Stop counting; engine code that follows is not interrupted.
+function guard.finish()
+  armed = false
+  disarm()
+  watch(0)
+end
+
+function guard.expired() return expired end
+
+-- The error as { code, message, traceback }.
+local function fault(problem, trace)
+  if problem == TIMEOUT or expired then return { code = "timeout", message = TIMEOUT.message, traceback = trace } end
+  if problem == MEMORY then return { code = "memory", message = "memory: Lua memory limit reached", traceback = trace } end
+  if type(problem) == "table" and problem.fault then return problem.fault end
+  local ok, text = raw_pcall(tostring, problem)
+  if not ok or type(text) ~= "string" then text = "error object is a " .. type(problem) end
+  return { code = "lua-error", message = text, traceback = trace }
+end
+
+-- What app code did before the error, without the engine's own frames.
+local function handler(problem)
+  armed = false
+  if problem == MEMORY then return fault(problem, "") end
+  local trace = gsub(traceback("", 2), "^\nstack traceback:\n", "")
+  trace = gsub(trace, "[^\n]*engine/[^\n]*\n?", "")
+  return fault(problem, (gsub(trace, "[^\n]*%[C%]: in [^\n]*\n?", "")))
+end
+
+local function done(was, ok, first, ...)
+  armed = was
+  if not ok and (type(first) ~= "table" or not first.code) then first = fault(first, "") end
+  return ok, first, ...
+end
+
+-- Call app code under what is left of the budget: true and its results, or false and a fault.
+function guard.call(f, ...)
+  local was = armed
+  armed = true
+  return done(was, raw_xpcall(f, handler, ...))
+end
+
+guard.handler, guard.fault = handler, fault
+
+sethook(hook, "", STEP)
+
+local function hooked(f)
+  local co = create(f)
+  sethook(co, hook, "", STEP)
+  return co
+end
+
+-- The library functions that could swallow the stop, for app code.
+function guard.pcall(f, ...) return check(raw_pcall(f, ...)) end
+function guard.xpcall(f, h, ...) return check(raw_xpcall(f, h, ...)) end
+function guard.resume_coroutine(co, ...) return check(resume(co, ...)) end
+guard.create_coroutine = hooked
+
+local function finished(ok, ...)
+  if ok then return check(...) end
+  local problem = ...
+  error(problem, type(problem) == "string" and 0 or 2)
+end
+
+function guard.wrap(f)
+  local co = hooked(f)
+  return function(...) return finished(resume(co, ...)) end
+end
+
+function guard.load(...) return check(load(...)) end
+
+-- Uncaught errors go to lua-err.log with their origin.
+function E.report(origin, problem)
+  local trace = problem.traceback ~= "" and problem.traceback and "\n" .. problem.traceback or ""
+  E.log_error(origin, tostring(problem.message) .. trace)
+end
+
+function E.log_error(origin, text)
+  host.log_error(tostring(origin), tostring(text))
+end
+
+E.guard, E.ops, E.facts = guard, {}, {}

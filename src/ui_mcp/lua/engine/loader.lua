@@ -1,0 +1,136 @@
+-- Files into code: require, the start-up order, hot reloading, and what each file declared.
+local E, host = ...
+local env, guard = E.env, E.guard
+local type, tostring, error, next, sort, gmatch, sub, match, find, gsub = type, tostring, error, next, table.sort, string.gmatch, string.sub, string.match, string.find, string.gsub
+local pcall = pcall
+
+local loaded, by_path, declared = {}, {}, {}
+local loader = { by_path = by_path }
+env.package = { loaded = loaded, path = "", preload = {} }
+
+-- The file being run, so that prototypes and presenters can be booked to it.
+local current
+
+function loader.book(kind, name)
+  local entry = current and declared[current]
+  if entry then entry[#entry + 1] = { kind, name } end
+end
+
+local function compile(path, chunk)
+  local text, why = host.source(path)
+  host.arm()
+  if not text then return nil, { code = "not-found", message = why, traceback = "" } end
+  local f, problem = guard.load(text, "@" .. chunk, "t", env)
+  if f then return f end
+  return nil, { code = "lua-syntax", message = tostring(problem), traceback = "" }
+end
+
+local function restore(outer, ok, ...)
+  current = outer
+  if not ok then error((...), 0) end
+  return ...
+end
+
+-- Run a file now; raises what it raises.
+function loader.run(path, chunk, ...)
+  local f, fault = compile(path, chunk)
+  if not f then error({ fault = fault }, 0) end
+  local outer = current
+  current, declared[path] = path, {}
+  return restore(outer, guard.pcall(f, ...))
+end
+
+-- require: marked before it runs so that a cycle ends, unmarked when it fails so that a retry works.
+function env.require(name)
+  name = tostring(name)
+  if loaded[name] ~= nil then return loaded[name] end
+  local preload = env.package.preload[name]
+  if preload then
+    local value = preload(name)
+    loaded[name] = value == nil and true or value
+    return loaded[name]
+  end
+  local path, key = host.find(name)
+  host.arm()
+  if not path then error("module '" .. name .. "' not found in lua/, the base directory or apps/", 2) end
+  if by_path[path] then return by_path[path].value end
+  local entry = { value = true, key = key, name = name }
+  by_path[path], loaded[name], loaded[key] = entry, true, true
+  local ok, value = guard.pcall(loader.run, path, key, name)
+  if not ok then
+    by_path[path], loaded[name], loaded[key] = nil, nil, nil
+    if type(value) == "table" and value.fault then value = value.fault.message end
+    error(value, 0)
+  end
+  if value == nil then value = true end
+  entry.value, loaded[name], loaded[key] = value, value, value
+  return value
+end
+
+-- Re-run a changed file; false when this session never loaded it.
+function E.ops.reload(path)
+  local entry = by_path[path]
+  if not entry then return "false" end
+  env.session.reloading = true
+  local ok, fault = guard.call(loader.run, path, entry.key)
+  env.session.reloading = false
+  E.thaw()
+  E.prototypes.settle()
+  if not ok then
+    if fault.code == "lua-error" and fault.inner then fault = fault.inner end
+    host.emit("load_error", E.json.encode({ file = entry.key, message = fault.message, code = fault.code }), 0)
+    return "true", fault
+  end
+  return "true"
+end
+
+local function forget(path)
+  for _, item in next, declared[path] or {} do E.undeclare(item[1], item[2]) end
+  local entry = by_path[path]
+  if entry then loaded[entry.name], loaded[entry.key] = nil, nil end
+  declared[path], by_path[path] = nil, nil
+end
+
+-- Forget a module by name, key or path, with everything its file declared.
+function loader.unload(key)
+  for path, entry in next, by_path do
+    if entry.name == key or entry.key == key or path == key then return forget(path) end
+  end
+end
+
+function loader.unload_directory(folder)
+  folder = gsub(folder, "/+$", "") .. "/"
+  local doomed = {}
+  for path, entry in next, by_path do
+    if sub(entry.key, 1, #folder) == folder or find(path, "/" .. folder, 1, true) then doomed[#doomed + 1] = path end
+  end
+  for i = 1, #doomed do forget(doomed[i]) end
+end
+
+-- A file of the project that is run by name when it is there.
+local function start_file(name)
+  local path, key = host.find(name)
+  host.arm()
+  if not path or by_path[path] then return end
+  by_path[path] = { value = true, key = key, name = name }
+  loader.run(path, key)
+end
+
+-- main.lua, then the mcp table, then mcp.lua, then every app's init.lua.
+function E.ops.start()
+  start_file("main.lua")
+  E.make_mcp()
+  start_file("mcp.lua")
+  local list = host.apps()
+  host.arm()
+  for path in gmatch(list, "[^\n]+") do
+    local key = match(path, "apps/[^/]+/init%.lua$") or path
+    by_path[path] = { value = true, key = key, name = key }
+    local ok, fault = guard.call(loader.run, path, key)
+    if not ok then E.report(key, fault) end
+  end
+  E.prototypes.settle()
+  return "true"
+end
+
+E.loader = loader

@@ -1,0 +1,89 @@
+-- The `mcp` global: the shell whose value is the displayed app, and the line to the agent.
+local E, host = ...
+local env, guard, json = E.env, E.guard, E.json
+local type, tostring, error, find, gsub, upper, lower, sub, rawequal, select, pcall = type, tostring, error, string.find, string.gsub, string.upper, string.lower, string.sub, rawequal, select, pcall
+
+-- Every function of mcp may be called with "." or ":".
+local function method(f)
+  return function(first, ...)
+    if rawequal(first, env.mcp) then return f(...) end
+    return f(first, ...)
+  end
+end
+
+local function push(event)
+  if type(event) ~= "table" then error("pushState expects a table, got " .. type(event), 3) end
+  local facts, text = E.facts, json.encode(event, true)
+  if facts.room < 1 or facts.room_bytes < #text then error("event queue full", 3) end
+  facts.room, facts.room_bytes, facts.pending = facts.room - 1, facts.room_bytes - #text, facts.pending + 1
+  host.emit("event", text, 0)
+end
+
+-- claude-panel → claudePanel
+local function global_name(name)
+  name = gsub(name, "[-_]+(.?)", upper)
+  return lower(sub(name, 1, 1)) .. sub(name, 2)
+end
+
+-- The app's global, loading its file when needed; nil and why not.
+local function app(name)
+  if type(name) ~= "string" or name == "" then return nil, "name must be a non-empty string" end
+  if find(name, "[/\\%z]") or find(name, "..", 1, true) then return nil, "app name " .. name .. " is refused" end
+  local global = global_name(name)
+  if env[global] ~= nil then return env[global] end
+  local found = host.find(name)
+  host.arm()
+  if not found then return nil, "app global " .. global .. " not found" end
+  local ok, problem = guard.pcall(env.require, name)
+  if not ok then return nil, tostring(problem) end
+  if env[global] == nil then return nil, "app global " .. global .. " not found" end
+  return env[global]
+end
+
+local function display(name)
+  local found, why = app(name)
+  if found == nil then return nil, why end
+  env.mcp.value = found
+  E.displayed = name
+  host.emit("displayed", name, 0)
+  return true
+end
+
+local function status()
+  local found = json.decode(E.facts.status)
+  if type(found) ~= "table" then found = {} end
+  found.state, found.version, found.base_dir = found.state or "running", found.version or "", found.base_dir or host.base_dir
+  return found
+end
+
+function E.make_mcp()
+  local mcp = { type = "MCP", sessionId = host.session_id }
+  env.mcp = mcp
+  mcp.pushState = method(push)
+  mcp.display, mcp.app, mcp.status = method(display), method(app), method(status)
+  mcp.pollingEvents = method(function() return E.facts.polling end)
+  mcp.pendingEventCount = method(function() return E.facts.pending end)
+  mcp.waitTime = method(function()
+    if E.facts.polling then return 0 end
+    return E.facts.waited + host.clock() - E.facts.at
+  end)
+  mcp.renderMarkdown = method(function(text) return E.markdown(tostring(text or "")) end)
+  mcp.reinjectThemes = method(function() host.emit("themes", "", 0) end)
+  mcp.subscribe = method(function(topic)
+    host.emit("subscribed", tostring(topic), 0)
+    return true
+  end)
+  if E.early_root ~= nil then mcp.value = E.early_root end
+  env.session:createAppVariable(mcp)
+end
+
+function E.ops.display(name)
+  local ok, why = env.mcp.display(name)
+  if ok then return "true" end
+  return "null", { code = "not-found", message = tostring(why), traceback = "" }
+end
+
+function E.ops.state()
+  local mcp = env.mcp
+  return json.encode(mcp.state ~= nil and mcp.state or mcp.value)
+end

@@ -1,0 +1,71 @@
+-- Objects: their types, their numbers for life, and the wire form of values.
+local E = ...
+local type, rawget, rawlen, next, getmetatable, rawequal, byte = type, rawget, rawlen, next, debug.getmetatable, rawequal, string.byte
+local quote, number = E.json.quote, E.json.number
+
+local ids = setmetatable({}, { __mode = "k" })
+local objects = setmetatable({}, { __mode = "v" })
+local last = 1
+
+local function id_of(t)
+  local id = ids[t]
+  if not id then
+    last = last + 1
+    id = last
+    ids[t], objects[id] = id, t
+  end
+  return id
+end
+
+-- Look a field up along plain `__index` tables, running no code of the app.
+local function inherited(t, key)
+  for _ = 1, 20 do
+    local v = rawget(t, key)
+    if v ~= nil then return v end
+    local meta = getmetatable(t)
+    t = type(meta) == "table" and rawget(meta, "__index")
+    if type(t) ~= "table" then return nil end
+  end
+end
+
+-- The type name of a table: its metatable's `type`, else its own, else nil.
+local function type_of(t)
+  local meta = getmetatable(t)
+  local name = type(meta) == "table" and inherited(meta, "type") or inherited(t, "type")
+  if type(name) == "string" and name ~= "" then return name end
+end
+
+local function only_numbers(t, from)
+  local found = false
+  for k in next, t, from do
+    if type(k) == "number" then found = true
+    elseif type(k) ~= "string" or byte(k) ~= 95 then return false end
+  end
+  return found or from ~= nil
+end
+
+-- A list: no type, at least one numeric key, no names but those beginning with "_".
+local function is_array(t)
+  return type_of(t) == nil and only_numbers(t)
+end
+
+local function element(v)
+  local kind = type(v)
+  if kind == "string" then return quote(v) end
+  if kind == "number" then return number(v) end
+  if kind == "boolean" then return v and "true" or "false" end
+  if kind == "table" then return '{"obj":' .. id_of(v) .. "}" end
+  return "null"
+end
+
+-- The wire form of a value: primitives, a reference, or a list of these.
+local function value_json(v)
+  if type(v) ~= "table" or not is_array(v) then return element(v) end
+  local out = {}
+  for i = 1, rawlen(v) do out[i] = element(rawget(v, i)) end
+  return "[" .. table.concat(out, ",") .. "]"
+end
+
+E.id_of, E.type_of, E.is_array, E.value_json, E.inherited = id_of, type_of, is_array, value_json, inherited
+E.only_numbers = only_numbers
+E.object = function(id) return objects[id] end

@@ -1,0 +1,51 @@
+-- `ui_run`: a chunk from the agent and the JSON of what it returns.
+local E = ...
+local env, guard, json = E.env, E.guard, E.json
+local type, tostring, next, concat, sort, sub, pcall = type, tostring, next, table.concat, table.sort, string.sub, pcall
+
+local LIMIT = 20000
+
+local function say(v)
+  local ok, text = pcall(tostring, v)
+  return ok and type(text) == "string" and text or "<" .. type(v) .. ">"
+end
+
+-- A bounded, readable print of a table that JSON cannot hold.
+local function draw(v, out, open, depth)
+  if out.size > LIMIT then return end
+  local function put(text)
+    out[#out + 1] = text
+    out.size = out.size + #text
+  end
+  if type(v) ~= "table" then return put(type(v) == "string" and json.quote(v) or say(v)) end
+  if open[v] then return put("<cycle>") end
+  if depth > 20 then return put("…") end
+  open[v] = true
+  local keys = {}
+  for k in next, v do keys[#keys + 1] = k end
+  sort(keys, function(a, b) return say(a) < say(b) end)
+  put("{")
+  for i = 1, #keys do
+    if out.size > LIMIT then break end
+    put((i > 1 and ", " or "") .. say(keys[i]) .. " = ")
+    draw(v[keys[i]], out, open, depth + 1)
+  end
+  put("}")
+  open[v] = nil
+end
+
+local function describe(v)
+  if type(v) ~= "table" then return say(v) end
+  local out = { size = 0 }
+  draw(v, out, {}, 0)
+  return sub(concat(out), 1, LIMIT)
+end
+
+function E.ops.run(code)
+  local f, problem = guard.load(code, "=mcp-run", "t", env)
+  if not f then return "null", { code = "lua-syntax", message = tostring(problem), traceback = "" } end
+  local ok, value = guard.call(f)
+  E.prototypes.settle()
+  if not ok then return "null", value end
+  return json.encode_strict(value) or json.encode({ ["non-json"] = describe(value) })
+end

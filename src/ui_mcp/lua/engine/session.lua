@@ -1,0 +1,111 @@
+-- The `session` and `ui` globals.
+local E, host = ...
+local env, guard, json, prototypes, loader = E.env, E.guard, E.json, E.prototypes, E.loader
+local type, tostring, tonumber, rawequal, find, rawget, error, getmetatable = type, tostring, tonumber, rawequal, string.find, rawget, error, debug.getmetatable
+
+local session = { type = "Session", reloading = false }
+env.session = session
+
+session.prototype, session.create, session.removePrototype = prototypes.prototype, prototypes.create, prototypes.remove
+
+-- The engine binds variable 1 to mcp; an app's own root is shown inside it.
+function session:createAppVariable(object)
+  if env.mcp == nil then E.early_root = object
+  elseif rawequal(object, env.mcp) then E.root = object
+  else env.mcp.value = object end
+  return 1
+end
+
+function session:getApp()
+  return env.mcp and env.mcp.value
+end
+
+function session:unloadModule(key) loader.unload(tostring(key)) end
+function session:unloadDirectory(folder) loader.unload_directory(tostring(folder)) end
+
+function session.metaTostring(object)
+  local named = type(object) == "table" and object.tostring
+  if type(named) == "function" then return named(object) end
+  return type(object) == "table" and E.type_of(object) or type(object)
+end
+
+-- Timers: the server counts the time, the handle comes back when it is due.
+local timers, last = {}, 0
+
+local function timer(f, ms, again)
+  if type(f) ~= "function" then error("a timer needs a function", 3) end
+  last = last + 1
+  local seconds = (tonumber(ms) or 0) / 1000
+  timers[last] = { run = f, again = again and (seconds > 0.001 and seconds or 0.001) }
+  host.emit("timer", tostring(last), seconds)
+  return last
+end
+
+local function cancel(_, handle)
+  if timers[handle] then
+    timers[handle] = nil
+    host.emit("cancel", tostring(handle), 0)
+  end
+end
+
+function session:setImmediate(f) return timer(f, 0) end
+function session:setTimeout(f, ms) return timer(f, ms) end
+function session:setInterval(f, ms) return timer(f, ms, true) end
+session.clearImmediate, session.clearTimeout, session.clearInterval = cancel, cancel, cancel
+
+-- An interval asks for its next turn only after this one, so that slow ones do not pile up.
+function E.ops.timer(handle)
+  local due = timers[handle]
+  if not due then return "false" end
+  if not due.again then timers[handle] = nil end
+  local ok, fault = guard.call(due.run)
+  if due.again and timers[handle] then host.emit("timer", tostring(handle), due.again) end
+  return "true", not ok and fault or nil
+end
+
+local ui = {}
+env.ui = ui
+E.presenters, E.wrappers = {}, {}
+
+function ui.registerPresenter(name, class)
+  loader.book("presenter", name)
+  E.presenters[name] = class
+end
+
+function ui.registerWrapper(name, class)
+  loader.book("wrapper", name)
+  E.wrappers[name] = class
+end
+
+function ui.log(level, message)
+  if message == nil then level, message = 0, level end
+  if (tonumber(level) or 0) <= host.verbosity then host.log("out", tostring(message) .. "\n") end
+end
+
+function ui.json_encode(v)
+  local kind = type(v)
+  if kind == "function" or kind == "userdata" or kind == "thread" then return nil, "cannot encode a " .. kind end
+  return json.encode(v)
+end
+
+function ui.json_decode(text)
+  if type(text) ~= "string" then return nil, "expected a string" end
+  return json.decode(text)
+end
+
+function E.undeclare(kind, name)
+  if kind == "prototype" then prototypes.remove(nil, name)
+  elseif kind == "presenter" then E.presenters[name] = nil
+  else E.wrappers[name] = nil end
+end
+
+-- The default base of prototypes.
+local vowel = "^[AEIOUaeiou]"
+env.Object = prototypes.prototype(nil, "Object", {
+  tostring = function(self)
+    local name = E.type_of(self) or "Object"
+    if rawequal(prototypes.get(name), self) then return name end
+    return (find(name, vowel) and "an " or "a ") .. name
+  end,
+  __tostring = function(self) return session.metaTostring(self) end,
+})

@@ -1,0 +1,140 @@
+"""The seam between a session and its Lua world: one door in, flat values, finished frames out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+Flat = str | bytes | int | float | bool | None
+"""What may cross the border. Tables never do."""
+
+
+class Op(StrEnum):
+    """What can be asked of a world; the comment names the arguments and the JSON of `Reply.result`."""
+
+    OPEN = "open"  # (conn) a page connected; conn is the session's number for it
+    CLOSE = "close"  # (conn) that page is gone: its variables are dropped
+    FRAME = "frame"  # (conn, text) what the page sent
+    RUN = "run"  # (code) → the first returned value, or {"non-json": …}
+    DISPLAY = "display"  # (name) → true; a fault when the app is not there
+    TIMER = "timer"  # (handle) a timer is due
+    RELOAD = "reload"  # (path) a Lua file changed → true when this world had loaded it
+    VIEWDEFS = "viewdefs"  # (text of `ViewdefStore.bundle`) added or changed viewdefs
+    REFRESH = "refresh"  # () nothing but change detection
+    STATE = "state"  # () → mcp.state or mcp.value
+    VARIABLES = "variables"  # () → the list of all variables
+    NOTICE = "notice"  # (JSON text) tell the person at every page
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What Lua may ask about its surroundings, as of this entry."""
+
+    polling: bool = False
+    """Somebody waits for events right now."""
+    waited: float = 0.0
+    """Seconds since the last wait ended; 0 while somebody waits."""
+    pending: int = 0
+    """Events in the queue."""
+    room: int = 10_000
+    """Events that still fit into the queue."""
+    room_bytes: int = 16 * 1024 * 1024
+    """Bytes of events that still fit into the queue."""
+    status: str = "{}"
+    """JSON text of what `mcp:status()` returns."""
+    timing: bool = False
+    """Measure how long each variable takes; somebody looks at the variables."""
+
+
+NO_FACTS = Facts()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why an entry failed; `code` is `lua-error`, `lua-syntax`, `timeout`, `memory`, `not-found` or `invalid`."""
+
+    code: str
+    message: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an entry gave."""
+
+    result: str = "null"
+    """JSON text."""
+    fault: Fault | None = None
+    frames: tuple[tuple[int, str], ...] = ()
+    """(connection, frame): at most one per connection, ready to send. They are there after a fault too."""
+
+
+class Outputs(Protocol):
+    """Where a world's side effects go, at once and in order, on the event loop; each returns quickly."""
+
+    def event(self, text: str) -> None:
+        """Take one pushed event, as JSON text."""
+        ...
+
+    def timer(self, handle: int, seconds: float) -> None:
+        """Ask for `Op.TIMER` after `seconds`; an interval asks anew each time it has run."""
+        ...
+
+    def cancel(self, handle: int) -> None:
+        """Forget a timer; the handle may be unknown."""
+        ...
+
+    def note(self, kind: str, text: str) -> None:
+        """Take a remark: `displayed` NAME, `load_error` JSON, `themes`, `subscribed` TOPIC."""
+        ...
+
+    def ended(self, reason: str) -> None:
+        """Learn that the world died by itself; every further entry raises `SessionGoneError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Everything a world needs to start; plain values, so that they can cross to another process."""
+
+    base_dir: str
+    project: str
+    session_id: str = ""
+    bundle_lua: str = ""
+    """Directory of Lua modules that come with the program; searched last."""
+    max_seconds: float = 5.0
+    max_memory_mb: int = 256
+    verbosity: int = 0
+    log: str = ""
+    """Directory of lua.log and lua-err.log; empty = `{base_dir}/log`."""
+    status: str = "{}"
+    permissions: Mapping[str, object] = field(default_factory=dict)
+    """The fields of `[lua.permissions]`."""
+
+
+class World(Protocol):
+    """One running Lua world. Entries are made one at a time; the session's executor sees to that."""
+
+    async def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Reply:
+        """Do one thing, detect what changed, and return the frames for the pages.
+
+        Raises:
+            SessionGoneError: the world has ended.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End the world; safe to call twice."""
+        ...
+
+
+class Host(Protocol):
+    """Starts worlds."""
+
+    async def launch(self, launch: Launch, outputs: Outputs) -> World:
+        """Start a world and run the project's start-up files.
+
+        Raises:
+            LuaError: main.lua or mcp.lua failed.
+        """
+        ...

@@ -1,0 +1,55 @@
+"""Finds the Lua files of a project: `lua/`, the base directory, unlinked apps, then what comes with the program."""
+
+import os
+from collections.abc import Iterator, Mapping
+from os.path import isdir, isfile, join, realpath, relpath
+
+
+class Modules:
+    """The code loader's view of the disk. It follows links the user placed."""
+
+    def __init__(self, launch: Mapping[str, object]) -> None:
+        self._base = str(launch["base_dir"])
+        self._bundle = str(launch["bundle_lua"])
+
+    def find(self, name: object) -> object:
+        """Return (real path, path relative to the base directory) of a module, or None."""
+        for path in self._candidates(str(name)):
+            if isfile(path):
+                return self._located(path)
+        return None
+
+    def source(self, path: object) -> object:
+        """Return the text of a file, or (None, why not)."""
+        try:
+            with open(str(path), "rb") as file:
+                return _without_shebang(file.read())
+        except OSError as error:
+            return None, f"cannot read {path}: {error.strerror}"
+
+    def apps(self) -> object:
+        """Return the paths of every `apps/*/init.lua`, by name, separated by newlines."""
+        folder = join(self._base, "apps")
+        names = sorted(os.listdir(folder)) if isdir(folder) else []
+        found = (join(folder, name, "init.lua") for name in names)
+        return "\n".join(path for path in found if isfile(path)).encode()
+
+    def _candidates(self, name: str) -> Iterator[str]:
+        if "\0" in name or ".." in name or name.startswith(("/", "\\")):
+            return
+        path = name.replace(".", "/") + ".lua" if not name.endswith(".lua") else name
+        yield join(self._base, "lua", path)
+        yield join(self._base, path)
+        stem = path.removesuffix(".lua")
+        yield join(self._base, "apps", stem, "app.lua")
+        yield join(self._base, "apps", path)
+        if self._bundle:
+            yield join(self._bundle, path)
+
+    def _located(self, path: str) -> tuple[bytes, bytes]:
+        real = realpath(path)
+        return real.encode(), relpath(path, self._base).encode()
+
+
+def _without_shebang(text: bytes) -> bytes:
+    return b"--" + text if text.startswith(b"#") else text.removeprefix(b"\xef\xbb\xbf")

@@ -1,0 +1,90 @@
+"""Worlds inside this process, for tests and for many sessions; a hard Lua crash would take the process along."""
+
+from dataclasses import asdict, astuple
+
+import anyio
+from anyio import from_thread, to_thread
+
+from ui_mcp.errors import SessionGoneError
+from ui_mcp.lua.core import Core
+from ui_mcp.lua.host import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
+from ui_mcp.lua.replies import reply_of, start_error
+
+
+class ThreadHost:
+    """Runs each world's entries in a worker thread."""
+
+    def __init__(self, threads: int = 64) -> None:
+        self._limiter = anyio.CapacityLimiter(threads)
+
+    async def launch(self, launch: Launch, outputs: Outputs) -> "ThreadWorld":
+        """Start a world and run the project's start-up files.
+
+        Raises:
+            LuaError: main.lua or mcp.lua failed.
+        """
+        world = ThreadWorld(launch, outputs, self._limiter)
+        reply = await world.enter_raw("start", (), NO_FACTS)
+        if reply.fault:
+            raise start_error(reply.fault)
+        return world
+
+
+class ThreadWorld:
+    """A world whose Lua runs in a worker thread."""
+
+    def __init__(self, launch: Launch, outputs: Outputs, limiter: anyio.CapacityLimiter) -> None:
+        self._outputs = outputs
+        self._limiter = limiter
+        self._core: Core | None = Core(settings_of(launch), self._emit, _unwatched)
+
+    async def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Reply:
+        """Do one thing, detect what changed, and return the frames for the pages.
+
+        Raises:
+            SessionGoneError: the world has ended.
+        """
+        return await self.enter_raw(op.value, args, facts)
+
+    async def enter_raw(self, op: str, args: tuple[Flat, ...], facts: Facts) -> Reply:
+        """Enter by the operation's plain name."""
+        core = self._core
+        if core is None:
+            raise SessionGoneError("The session has ended")
+        flat = await to_thread.run_sync(core.enter, op, args, astuple(facts), limiter=self._limiter)
+        if core.overfull:
+            self._core = None
+            self._outputs.ended("memory: Lua memory limit reached")
+        return reply_of(flat)
+
+    async def close(self) -> None:
+        """Drop the runtime; safe to call twice."""
+        self._core = None
+
+    def _emit(self, kind: str, text: str, number: float) -> None:
+        from_thread.run_sync(deliver, self._outputs, kind, text, number)
+
+
+def settings_of(launch: Launch) -> dict[str, object]:
+    """Flatten a launch into plain values that can cross to another process."""
+    plain = asdict(launch)
+    plain["permissions"] = dict(launch.permissions)
+    plain["log"] = launch.log or f"{launch.base_dir}/log"
+    return plain
+
+
+def deliver(outputs: Outputs, kind: str, text: str, number: float) -> None:
+    """Hand one streamed output to the method that takes it."""
+    match kind:
+        case "event":
+            outputs.event(text)
+        case "timer":
+            outputs.timer(int(text), number)
+        case "cancel":
+            outputs.cancel(int(text))
+        case _:
+            outputs.note(kind, text)
+
+
+def _unwatched(_seconds: float) -> None:
+    return

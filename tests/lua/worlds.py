@@ -1,0 +1,36 @@
+"""Worlds for tests: a host, a place on disk, and outputs that remember."""
+
+from dataclasses import dataclass, field
+
+from ui_mcp.lua.host import Launch
+
+
+@dataclass
+class Recorded:
+    """Outputs kept in lists."""
+
+    events: list[str] = field(default_factory=list)
+    timers: list[tuple[int, float]] = field(default_factory=list)
+    cancelled: list[int] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    endings: list[str] = field(default_factory=list)
+
+    def event(self, text: str) -> None:
+        self.events.append(text)
+
+    def timer(self, handle: int, seconds: float) -> None:
+        self.timers.append((handle, seconds))
+
+    def cancel(self, handle: int) -> None:
+        self.cancelled.append(handle)
+
+    def note(self, kind: str, text: str) -> None:
+        self.notes.append((kind, text))
+
+    def ended(self, reason: str) -> None:
+        self.endings.append(reason)
+
+
+def launch_at(folder: object, **changes: object) -> Launch:
+    """A launch whose project is `folder` and whose base directory is `folder/ui`."""
+    return Launch(base_dir=f"{folder}/ui", project=str(folder), **changes)  # type: ignore[arg-type]
