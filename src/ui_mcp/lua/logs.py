@@ -29,12 +29,8 @@ class Logs:
         self.write("err", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {origin}: {text}\n".encode())
 
     def _append(self, path: str, text: bytes) -> None:
-        try:
-            file = open(path, "ab", buffering=0)
-        except FileNotFoundError:
-            os.makedirs(self._folder, exist_ok=True)
-            file = open(path, "ab", buffering=0)
-        with file:
+        os.makedirs(self._folder, exist_ok=True)
+        with open(path, "ab", buffering=0) as file:
             file.write(text)
             size = file.tell()
         if size > LIMIT:
