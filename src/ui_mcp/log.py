@@ -19,6 +19,18 @@ def logger(name: str) -> logging.Logger:
     return logging.getLogger(f"{ROOT}.{name}")
 
 
+class _Ours(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        logging.getLogger(ROOT).handle(record)
+
+
+def adopt(library: str, level: int = logging.WARNING) -> None:
+    """Send a library's records the way of ours instead of its own."""
+    theirs = logging.getLogger(library)
+    theirs.handlers = [_Ours(level)]
+    theirs.propagate = False
+
+
 def to_stderr(verbosity: int = 0) -> None:
     """Send records to stderr; at verbosity 0 only warnings and errors."""
     root = logging.getLogger(ROOT)

@@ -116,11 +116,22 @@ class ListChanged:
     kind: ListKind
 
 
-Announcement = ResourceUpdated | ListChanged
+@dataclass(frozen=True, slots=True)
+class ChannelEvent:
+    """Something for hosts that accept pushed events (experimental; handshake era only)."""
+
+    content: str
+    meta: dict[str, str]
+
+
+Announcement = ResourceUpdated | ListChanged | ChannelEvent
 
 
 class Announcements:
-    """One bus from every part of the program to the subscribers of both protocol eras."""
+    """One bus from every part of the program to the subscribers of both protocol eras.
+
+    Announce from the event loop's own thread.
+    """
 
     def __init__(self) -> None:
         self._listeners: dict[int, Callable[[Announcement], None]] = {}
@@ -143,6 +154,10 @@ class Announcements:
     def list_changed(self, kind: ListKind) -> None:
         """Tell subscribers of a listing."""
         self._announce(ListChanged(kind))
+
+    def channel_event(self, content: str, meta: dict[str, str]) -> None:
+        """Push an event to hosts with a channel."""
+        self._announce(ChannelEvent(content, meta))
 
     def _announce(self, announcement: Announcement) -> None:
         for listener in list(self._listeners.values()):

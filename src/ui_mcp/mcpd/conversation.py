@@ -1,0 +1,149 @@
+"""One client's connection: every message is routed to its era and answered, whatever carries it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from mcp.server.connection import Connection
+from mcp.server.runner import ServerRunner
+from mcp.shared.dispatcher import CallOptions, coerce_request_id
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import InboundLadderRejection, InboundModernRoute, classify_inbound_request
+
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcpd import results, rpc
+from ui_mcp.mcpd.asks import Asks
+from ui_mcp.mcpd.exchange import Exchange, Leaving, Outlet
+from ui_mcp.mcpd.mailbox import Mailbox
+from ui_mcp.mcpd.server import Service
+
+OLDEST_VERSION = "2024-11-05"
+
+
+class Conversation:
+    """Answers the messages of one connection in both eras, in any order.
+
+    The transport owns the tasks: it awaits `answer` for each request and sends what `mailbox` holds.
+    """
+
+    def __init__(self, service: Service, *, principal: str = "local", session_id: str | None = None) -> None:
+        self.service = service
+        self.principal = principal
+        self.mailbox = service.subscriptions.connect()
+        self.leaving = Leaving()
+        self._asks = Asks()
+        self._in_flight: dict[rpc.RequestId, anyio.CancelScope] = {}
+        self._connection = Connection.for_loop(_Unsolicited(self.mailbox, self._asks), session_id=session_id)
+        self._handshake = ServerRunner(service.server, self._connection, {}, init_options=service.options)
+
+    @property
+    def version(self) -> str:
+        """The revision agreed on in the handshake."""
+        return self._connection.protocol_version
+
+    async def answer(self, message: JsonObject, outlet: Outlet) -> JsonObject | None:
+        """Answer one request; None when the client cancelled it meanwhile."""
+        key = coerce_request_id(message["id"])
+        with anyio.CancelScope() as scope:
+            self._in_flight[key] = scope
+            try:
+                return await self._result(message, outlet)
+            finally:
+                if self._in_flight.get(key) is scope:
+                    del self._in_flight[key]
+        return None
+
+    async def notified(self, message: JsonObject) -> None:
+        """Take one notification of the client."""
+        method, params = message["method"], message.get("params")
+        if method == "notifications/cancelled":
+            self._cancel((params or {}).get("requestId"))
+            return
+        await self._handshake.on_notify(self._exchange(message, _nowhere), method, params)
+        if method == "notifications/initialized":
+            self.service.subscriptions.greet(self.mailbox)
+
+    def answered(self, message: JsonObject) -> None:
+        """Take the client's answer to a question of ours."""
+        self._asks.answered(message)
+
+    def close(self) -> None:
+        """The connection is gone."""
+        self._asks.abandon()
+        self.leaving.begin()
+        self.service.subscriptions.disconnect(self.mailbox)
+        for scope in tuple(self._in_flight.values()):
+            scope.cancel()
+
+    async def _result(self, message: JsonObject, outlet: Outlet) -> JsonObject:
+        request_id: rpc.RequestId = message["id"]
+        try:
+            if rpc.is_modern(message):
+                exchange = self._exchange(message, outlet)
+                return rpc.result(
+                    request_id, await modern_result(self.service, message, exchange, envelope_of(message))
+                )
+            exchange = self._exchange(message, outlet, asks=self._asks)
+            params = _with_version(message) if message["method"] == "initialize" else message.get("params")
+            return rpc.result(request_id, await self._handshake.on_request(exchange, message["method"], params))
+        except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
+            return results.failure(request_id, error)
+
+    def _exchange(self, message: JsonObject, outlet: Outlet, asks: Asks | None = None) -> Exchange:
+        return Exchange(
+            message, outlet, principal=self.principal, leaving=self.leaving, mailbox=self.mailbox, asks=asks
+        )
+
+    def _cancel(self, request_id: object) -> None:
+        scope = self._in_flight.get(coerce_request_id(request_id)) if isinstance(request_id, str | int) else None
+        if scope is not None:
+            scope.cancel()
+
+
+def envelope_of(message: JsonObject, headers: Mapping[str, str] | None = None) -> InboundModernRoute:
+    """Read the envelope of a modern request; `headers` are checked against it when given.
+
+    Raises:
+        MCPError: it is incomplete, contradicts the headers, or names another version.
+    """
+    route = classify_inbound_request(message, headers=headers)
+    if isinstance(route, InboundLadderRejection):
+        raise MCPError(route.code, route.message, route.data)
+    return route
+
+
+async def modern_result(
+    service: Service, message: JsonObject, exchange: Exchange, envelope: InboundModernRoute
+) -> JsonObject:
+    """Answer one self-contained request of the modern era."""
+    connection = Connection.from_envelope(envelope.protocol_version, envelope.client_info, envelope.client_capabilities)
+    runner = ServerRunner(service.server, connection, {})
+    return await runner.on_request(exchange, message["method"], message.get("params"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unsolicited:
+    """The connection's own channel, beside its requests."""
+
+    mailbox: Mailbox
+    asks: Asks
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        self.mailbox.post(rpc.notification(method, None if params is None else dict(params)))
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        async def post(message: JsonObject) -> None:
+            self.mailbox.post(message)
+
+        return await self.asks.ask(method, None if params is None else dict(params), post, (opts or {}).get("timeout"))
+
+
+def _with_version(message: JsonObject) -> JsonObject:
+    return {"protocolVersion": OLDEST_VERSION, **message.get("params", {})}
+
+
+async def _nowhere(message: JsonObject) -> None:
+    return None

@@ -1,0 +1,71 @@
+"""All MCP paths of one HTTP listener; the first request loads the SDK, so that the listener is up at once."""
+
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+
+import anyio
+from anyio import to_thread
+
+from ui_mcp.mcpd import asgi
+from ui_mcp.mcpd.face import Face
+
+STREAMABLE_PATH = "/mcp"
+SSE_PATH = "/sse"
+POST_PATHS = ("/message", "/messages")
+PATHS = frozenset({STREAMABLE_PATH, SSE_PATH, *POST_PATHS})
+
+App = Callable[[asgi.Scope, asgi.Receive, asgi.Send], Awaitable[None]]
+
+
+class Endpoints:
+    """An ASGI application that serves a face at `/mcp`, `/sse`, `/message` and `/messages`."""
+
+    def __init__(
+        self,
+        face: Face,
+        *,
+        principal: Callable[[asgi.Scope], str] = lambda _: "local",
+        post_path: str = POST_PATHS[0],
+        streamable: bool = True,
+    ) -> None:
+        self._face = face
+        self._principal = principal
+        self._post_path = post_path
+        self._paths = PATHS if streamable else PATHS - {STREAMABLE_PATH}
+        self._routes: dict[str, App] = {}
+        self._closers: list[Callable[[], None]] = []
+        self._loading = anyio.Lock()
+
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        """Answer one HTTP request."""
+        path = scope["path"]
+        if path not in self._paths:
+            await asgi.respond_text(send, 404, "Not found")
+            return
+        if not self._routes:
+            await self._load()
+        await self._routes[path](scope, receive, send)
+
+    def close(self) -> None:
+        """End all sessions and streams."""
+        for close in self._closers:
+            close()
+
+    async def _load(self) -> None:
+        async with self._loading:
+            if self._routes:
+                return
+            await to_thread.run_sync(import_module, "ui_mcp.mcpd.streamable")
+            from ui_mcp.mcpd.server import Service
+            from ui_mcp.mcpd.sse import SseEndpoint
+            from ui_mcp.mcpd.streamable import StreamableEndpoint
+
+            service = Service(self._face)
+            sse = SseEndpoint(service, post_path=self._post_path, principal=self._principal)
+            streamable = StreamableEndpoint(service, principal=self._principal)
+            self._closers = [service.close, streamable.close]
+            self._routes = {
+                STREAMABLE_PATH: streamable,
+                SSE_PATH: sse.stream,
+                **dict.fromkeys(POST_PATHS, sse.message),
+            }

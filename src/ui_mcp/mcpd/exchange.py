@@ -1,0 +1,118 @@
+"""One inbound message as the SDK's kernel sees it, and the way back to whoever sent it."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import anyio
+from mcp.shared.dispatcher import CallOptions
+from mcp.shared.exceptions import NoBackChannelError
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcpd import rpc
+from ui_mcp.mcpd.asks import Asks
+from ui_mcp.mcpd.mailbox import Mailbox
+
+Outlet = Callable[[JsonObject], Awaitable[None]]
+"""Sends one message to the client."""
+
+_DUPLEX = TransportContext(kind="ui-mcp", can_send_request=True)
+_ONE_WAY = TransportContext(kind="ui-mcp", can_send_request=False)
+
+
+class Leaving:
+    """Tells blocked calls that their client is leaving, so that they answer with what they have."""
+
+    def __init__(self) -> None:
+        self._event = anyio.Event()
+        self._callbacks: set[Callable[[], None]] = set()
+
+    async def wait(self) -> None:
+        """Return when the client is leaving."""
+        await self._event.wait()
+
+    def begin(self) -> None:
+        """The client is leaving."""
+        self._event.set()
+        for callback in tuple(self._callbacks):
+            callback()
+
+    @contextmanager
+    def call(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call `callback` if the client leaves while the block runs."""
+        self._callbacks.add(callback)
+        try:
+            if self._event.is_set():
+                callback()
+            yield
+        finally:
+            self._callbacks.discard(callback)
+
+
+class Exchange:
+    """A request or notification being handled; a `DispatchContext` in the SDK's words."""
+
+    def __init__(
+        self,
+        message: JsonObject,
+        outlet: Outlet,
+        *,
+        principal: str,
+        leaving: Leaving,
+        mailbox: Mailbox,
+        asks: Asks | None = None,
+    ) -> None:
+        self.request_id: rpc.RequestId | None = message.get("id")
+        self.principal = principal
+        self.mailbox = mailbox
+        """Where this client's own unsolicited notifications wait."""
+        self.message_metadata = ServerMessageMetadata(request_context=self)
+        self._token = rpc.progress_token(message)
+        self._outlet = outlet
+        self._leaving = leaving
+        self._asks = asks
+
+    @property
+    def transport(self) -> TransportContext:
+        """Say whether we may ask the client something."""
+        return _ONE_WAY if self._asks is None else _DUPLEX
+
+    @property
+    def can_send_request(self) -> bool:
+        """Say whether we may ask the client something."""
+        return self._asks is not None
+
+    @property
+    def cancel_requested(self) -> anyio.Event:
+        """Never set: a cancelled request is interrupted instead."""
+        return anyio.Event()
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Send a notification that belongs to this request."""
+        await self._outlet(rpc.notification(method, None if params is None else dict(params)))
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Report progress, if the client gave a token."""
+        if self._token is None:
+            return
+        params: JsonObject = {"progressToken": self._token, "progress": done, "total": total, "message": message}
+        await self.notify("notifications/progress", {key: value for key, value in params.items() if value is not None})
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Ask the client something while its request is open."""
+        if self._asks is None:
+            raise NoBackChannelError(method)
+        limit = (opts or {}).get("timeout")
+        return await self._asks.ask(method, None if params is None else dict(params), self._outlet, limit)
+
+    async def closing(self) -> None:
+        """Return when the client is leaving."""
+        await self._leaving.wait()
+
+    def until_closing(self, callback: Callable[[], None]) -> AbstractContextManager[None]:
+        """Call `callback` if the client leaves while the block runs."""
+        return self._leaving.call(callback)

@@ -1,0 +1,123 @@
+"""What waits to be told to one client: bounded, with the platform's own URIs coalesced."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from math import inf
+
+import anyio
+
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcpd import rpc
+from ui_mcp.toolkit.resources import Announcement, ChannelEvent, ListChanged, ListKind, ResourceUpdated
+
+QUIET_SECONDS = 0.1
+MAX_WAITING = 1024
+MAX_URIS = 10_000
+CHANNEL = "claude/channel"
+_IMMEDIATE = "ui://chat/"
+
+
+class Mailbox:
+    """Announcements for one subscriber, as the protocol's notifications.
+
+    A URI of the platform is told at once and then at most every `QUIET_SECONDS`, the last change always;
+    chat URIs are told every time.
+    """
+
+    def __init__(self, canonical: Callable[[str], str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._canonical = canonical
+        self._clock = clock
+        self._used: dict[str, set[str]] = {}
+        self._kinds: frozenset[str] = frozenset()
+        self._messages: deque[JsonObject] = deque()
+        self._due: dict[str, tuple[float, JsonObject]] = {}
+        self._told: dict[str, float] = {}
+        self._bell = anyio.Event()
+        self.closed = False
+
+    def want_kinds(self, kinds: Iterable[ListKind | str]) -> None:
+        """Ask for these listings (and `CHANNEL` events)."""
+        self._kinds = frozenset(kinds)
+
+    def want(self, uri: str) -> bool:
+        """Ask for updates of `uri`, and be told under the name used here; False when there are too many."""
+        uris = self._used.setdefault(self._canonical(uri), set())
+        uris.add(uri)
+        return len(self._used) <= MAX_URIS
+
+    def drop(self, uri: str) -> None:
+        """Stop asking for `uri`."""
+        canonical = self._canonical(uri)
+        uris = self._used.get(canonical, set())
+        uris.discard(uri)
+        self._due.pop(uri, None)
+        self._told.pop(uri, None)
+        if not uris:
+            self._used.pop(canonical, None)
+
+    def offer(self, announcement: Announcement) -> None:
+        """Keep an announcement if it was asked for."""
+        match announcement:
+            case ListChanged(kind):
+                if kind in self._kinds:
+                    self.post(rpc.notification(f"notifications/{kind}/list_changed"), once=True)
+            case ChannelEvent(content, meta):
+                if CHANNEL in self._kinds:
+                    self.post(rpc.notification(f"notifications/{CHANNEL}", {"content": content, "meta": meta}))
+            case ResourceUpdated(uri, extra):
+                for used in tuple(self._used.get(uri, ())):
+                    self._updated(uri, used, extra)
+
+    def _updated(self, uri: str, used: str, extra: JsonObject | None) -> None:
+        message = rpc.notification("notifications/resources/updated", _update(used, extra))
+        if uri.startswith(_IMMEDIATE):
+            self.post(message)
+            return
+        due, _ = self._due.get(used, (self._told.get(used, -inf) + QUIET_SECONDS, None))
+        self._due[used] = (due, message)
+        self._bell.set()
+
+    def post(self, message: JsonObject, *, once: bool = False) -> None:
+        """Queue a message; a client that let `MAX_WAITING` pile up is cut off."""
+        if self.closed or (once and message in self._messages):
+            return
+        self._messages.append(message)
+        if len(self._messages) > MAX_WAITING:
+            self.close()
+        self._bell.set()
+
+    def close(self) -> None:
+        """End `take` once what waits has been taken."""
+        self.closed = True
+        self._bell.set()
+
+    async def take(self) -> list[JsonObject]:
+        """Wait for messages and return them; an empty list means closed."""
+        while True:
+            self._bell = anyio.Event()
+            ready = self._ready()
+            if ready or self.closed:
+                return ready
+            with anyio.move_on_after(self._next_due()):
+                await self._bell.wait()
+
+    def _ready(self) -> list[JsonObject]:
+        now = inf if self.closed else self._clock()
+        due = [uri for uri, (at, _) in self._due.items() if at <= now]
+        updates = [self._due.pop(uri)[1] for uri in due]
+        self._told.update(dict.fromkeys(due, self._clock()))
+        messages = [*self._messages, *updates]
+        self._messages.clear()
+        return messages
+
+    def _next_due(self) -> float | None:
+        soonest = min((at for at, _ in self._due.values()), default=None)
+        return None if soonest is None else max(0.0, soonest - self._clock())
+
+
+def _update(uri: str, extra: JsonObject | None) -> JsonObject:
+    # Older typed clients keep unknown params, newer ones only `_meta`: the batch goes into both.
+    if not extra:
+        return {"uri": uri}
+    return {"uri": uri, **extra, rpc.META: {f"ui-mcp/{key}": value for key, value in extra.items()}}

@@ -1,0 +1,137 @@
+"""Reading from and writing to file descriptors without ever blocking the event loop."""
+
+import os
+import select
+import stat
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from threading import Thread
+from typing import TypeVar
+
+import anyio
+from anyio import from_thread, lowlevel
+
+from ui_mcp.mcpd.framing import Framer, Line
+
+CHUNK = 256 * 1024
+# A pipe that polls as writable takes this much without blocking.
+ATOMIC = 4096
+BACKLOG = 8 * 1024 * 1024
+
+T = TypeVar("T")
+
+
+async def lines(fd: int, framer: Framer) -> AsyncIterator[list[Line]]:
+    """Yield the lines that arrive together, until end of file."""
+    pollable = _pollable(fd)
+    while True:
+        if pollable:
+            await anyio.wait_readable(fd)
+            chunk = os.read(fd, CHUNK)
+        else:
+            chunk = await in_daemon_thread(lambda: os.read(fd, CHUNK))
+        if not chunk:
+            break
+        yield framer.feed(chunk)
+    yield framer.end()
+
+
+class Writer:
+    """Writes whole messages in order; small ones at once, the rest as the reader takes them."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._pollable = _pollable(fd)
+        self._poll = select.poll() if hasattr(select, "poll") else None
+        if self._poll is not None:
+            self._poll.register(fd, select.POLLOUT)
+        self._waiting: deque[memoryview] = deque()
+        self._size = 0
+        self._work = anyio.Event()
+        self._room = anyio.Event()
+
+    def write(self, data: bytes) -> None:
+        """Send one message, or queue it behind those that wait.
+
+        Raises:
+            OSError: nobody reads any more.
+        """
+        rest = memoryview(data)
+        if not self._waiting and len(data) <= ATOMIC and self._ready():
+            rest = rest[os.write(self._fd, rest) :]
+        if rest:
+            self._waiting.append(rest)
+            self._size += len(rest)
+            self._work.set()
+
+    async def run(self) -> None:
+        """Write what waits, for ever."""
+        while True:
+            await self._work.wait()
+            while self._waiting:
+                await self._drain(self._waiting[0])
+                self._size -= len(self._waiting.popleft())
+                if self._size <= BACKLOG:
+                    self._room.set()
+            self._work = anyio.Event()
+
+    async def room(self) -> None:
+        """Wait while too much waits to be read by the other side."""
+        await self._until(lambda: self._size <= BACKLOG)
+
+    async def flushed(self) -> None:
+        """Wait until everything is written."""
+        await self._until(lambda: not self._waiting)
+
+    async def _until(self, enough: Callable[[], bool]) -> None:
+        while not enough():
+            self._room = anyio.Event()
+            await self._room.wait()
+
+    async def _drain(self, data: memoryview) -> None:
+        if not self._pollable:
+            await in_daemon_thread(lambda: _write_all(self._fd, data))
+            return
+        while data:
+            await anyio.wait_writable(self._fd)
+            while data and self._ready():
+                data = data[os.write(self._fd, data[:ATOMIC]) :]
+
+    def _ready(self) -> bool:
+        return self._pollable and self._poll is not None and bool(self._poll.poll(0))
+
+
+async def in_daemon_thread(work: Callable[[], T]) -> T:
+    """Run blocking `work` in a thread that cannot keep the process alive."""
+    token = lowlevel.current_token()
+    done = anyio.Event()
+    outcome: list[T | OSError] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except OSError as error:
+            outcome.append(error)
+        try:
+            from_thread.run_sync(done.set, token=token)
+        except RuntimeError:
+            return  # the event loop has ended meanwhile
+
+    Thread(target=run, daemon=True, name="ui-mcp-pipe").start()
+    await done.wait()
+    if isinstance(outcome[0], OSError):
+        raise outcome[0]
+    return outcome[0]
+
+
+def _write_all(fd: int, data: memoryview) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _pollable(fd: int) -> bool:
+    if sys.platform == "win32":
+        return False
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(fd))

@@ -1,0 +1,214 @@
+"""The only place where our results and errors become MCP content and MCP errors."""
+
+from base64 import b64encode
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, assert_never
+
+from anyio import to_thread
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from ui_mcp.errors import LifecycleError, NotFoundError, RefusedError, UiMcpError
+from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.log import logger
+from ui_mcp.mcpd import rpc
+from ui_mcp.mcpd.face import Face
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Relayed, Text, Tool, ToolResult
+from ui_mcp.toolkit.toolset import UnknownToolError
+
+PREVIEW_CHARS = 2000
+KEPT_RESULTS = 20
+_log = logger("mcp")
+
+
+async def tool_answer(face: Face, name: str, arguments: JsonObject, call: Call) -> JsonObject:
+    """Run a tool and write its answer; what failed in a way the agent can act on is an answer too.
+
+    Raises:
+        MCPError: there is no such tool, or it failed unexpectedly.
+    """
+    try:
+        answer = await face.toolset.call(name, arguments, call)
+    except UnknownToolError as error:
+        raise MCPError(rpc.INVALID_PARAMS, _clean(error.message)) from error
+    except UiMcpError as error:
+        return complete({"content": [_text(error.message)], "isError": True})
+    return await _call_result(face, answer)
+
+
+def complete(result: JsonObject) -> JsonObject:
+    """Mark a result as final, as the modern era wants; the SDK drops the mark in the other era."""
+    return {"resultType": "complete", **result}
+
+
+def tool(entry: Tool) -> JsonObject:
+    """Write a tool as it is listed."""
+    listed: JsonObject = {
+        "name": entry.name,
+        "title": entry.title,
+        "description": entry.description,
+        "inputSchema": entry.input_schema,
+        "outputSchema": entry.output_schema,
+        "annotations": _annotations(entry.annotations),
+        rpc.META: entry.meta,
+    }
+    return _present(listed)
+
+
+def resource(entry: Resource) -> JsonObject:
+    """Write a resource as it is listed."""
+    return _present(
+        {
+            "uri": entry.uri,
+            "name": entry.name,
+            "title": entry.title,
+            "description": entry.description,
+            "mimeType": entry.mime_type,
+            "size": entry.size,
+        }
+    )
+
+
+def template(entry: ResourceTemplate) -> JsonObject:
+    """Write a template as it is listed."""
+    return _present(
+        {
+            "uriTemplate": entry.uri_template,
+            "name": entry.name,
+            "title": entry.title,
+            "description": entry.description,
+            "mimeType": entry.mime_type,
+        }
+    )
+
+
+def contents(read: Sequence[ResourceContent], canonical: str, asked: str) -> JsonObject:
+    """Write what a read gave, under the name the client used."""
+    items = [_content_item(item, asked if item.uri == canonical else item.uri) for item in read]
+    ttl = min((item.ttl_ms for item in read), default=0)
+    return complete({"contents": items, "ttlMs": ttl, "cacheScope": "private"})
+
+
+def resource_error(error: UiMcpError, uri: str, call: Call) -> MCPError:
+    """Say that a resource cannot be read, in the code of the client's era."""
+    code = rpc.INVALID_PARAMS if call.era == "modern" else rpc.RESOURCE_NOT_FOUND
+    return MCPError(code, _clean(error.message), {"uri": uri})
+
+
+READ_ERRORS = (NotFoundError, RefusedError, LifecycleError)
+
+
+def failure(request_id: rpc.RequestId | None, error: Exception) -> JsonObject:
+    """Answer a request that raised; what we did not expect is logged and stays opaque."""
+    match error:
+        case MCPError():
+            return rpc.error(request_id, error.code, error.message, error.data)
+        case ValidationError():
+            return rpc.error(request_id, rpc.INVALID_PARAMS, "Invalid request parameters", _problems(error))
+        case ResourceNotFoundError():
+            return rpc.error(request_id, rpc.INVALID_PARAMS, _clean(error.message), {"uri": error.uri})
+        case UiMcpError():
+            return rpc.error(request_id, rpc.INVALID_PARAMS, _clean(error.message))
+        case _:
+            _log.error("Request failed unexpectedly", exc_info=error)
+            return rpc.error(request_id, rpc.INTERNAL_ERROR, "Internal error")
+
+
+class ResultFiles:
+    """Keeps the last texts that were too long for an answer, as `result-N.json` in the log folder."""
+
+    def __init__(self, folder: Callable[[], Path]) -> None:
+        self._folder = folder
+        self._written: deque[Path] = deque()
+        self._next = 0
+
+    async def __call__(self, text: str) -> str:
+        """Write `text` and return its path."""
+        return str(await to_thread.run_sync(self._write, text))
+
+    def _write(self, text: str) -> Path:
+        folder = self._folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._next += 1
+        path = folder / f"result-{self._next}.json"
+        path.write_text(_clean(text), encoding="utf-8")
+        self._written.append(path)
+        while len(self._written) > KEPT_RESULTS:
+            self._written.popleft().unlink(missing_ok=True)
+        return path
+
+
+async def _call_result(face: Face, answer: ToolResult) -> JsonObject:
+    blocks = (
+        answer.content if answer.structured is not None else [await _fitting(face, part) for part in answer.content]
+    )
+    result: JsonObject = {
+        "content": [_block(part) for part in blocks],
+        "structuredContent": answer.structured,
+        "isError": answer.is_error,
+        rpc.META: answer.meta,
+    }
+    return complete(_present(result))
+
+
+async def _fitting(face: Face, part: Content) -> Content:
+    if not isinstance(part, Text) or face.spill is None or len(part.text) <= face.max_result_chars:
+        return part
+    note = {
+        "truncated": True,
+        "chars": len(part.text),
+        "preview": part.text[:PREVIEW_CHARS],
+        "file": await face.spill(part.text),
+        "hint": "narrow the query",
+    }
+    return Text(dumps(note))
+
+
+def _block(part: Content) -> JsonObject:
+    match part:
+        case Text(text):
+            return _text(text)
+        case Media(kind, data, mime_type):
+            return {"type": kind, "data": b64encode(data).decode(), "mimeType": mime_type}
+        case Relayed(block):
+            return block
+    assert_never(part)
+
+
+def _content_item(item: ResourceContent, uri: str) -> JsonObject:
+    body: JsonObject = (
+        {"text": _clean(item.body)} if isinstance(item.body, str) else {"blob": b64encode(item.body).decode()}
+    )
+    return _present({"uri": uri, "mimeType": item.mime_type, **body, rpc.META: item.meta})
+
+
+def _text(text: str) -> JsonObject:
+    return {"type": "text", "text": _clean(text)}
+
+
+def _clean(text: str) -> str:
+    # Lone surrogates cannot be written as UTF-8.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _annotations(hints: Annotations) -> JsonObject | None:
+    named = {
+        "readOnlyHint": hints.read_only,
+        "destructiveHint": hints.destructive,
+        "idempotentHint": hints.idempotent,
+        "openWorldHint": hints.open_world,
+    }
+    return _present(named) or None
+
+
+def _problems(error: ValidationError) -> str:
+    # The input itself is left out: it may be large or secret.
+    found = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors(include_input=False)]
+    return "; ".join(found[:5])
+
+
+def _present(fields: dict[str, Any]) -> JsonObject:
+    return {key: value for key, value in fields.items() if value is not None}

@@ -1,0 +1,106 @@
+"""JSON-RPC 2.0 messages: their kinds, their bytes, and the protocol era each belongs to."""
+
+import json
+from typing import Literal
+
+import orjson
+
+from ui_mcp.jsontypes import Json, JsonObject
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
+
+META = "_meta"
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+_ALWAYS_MODERN = frozenset({"server/discover", "subscriptions/listen"})
+
+Kind = Literal["request", "notification", "response", "invalid"]
+RequestId = str | int
+
+
+def kind_of(message: Json) -> Kind:
+    """Say what a decoded message is."""
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return "invalid"
+    method = message.get("method")
+    if method is None:
+        answered = ("result" in message) != ("error" in message)
+        return "response" if answered and is_id(message.get("id")) else "invalid"
+    if not isinstance(method, str) or not isinstance(message.get("params", {}), dict):
+        return "invalid"
+    if "id" not in message:
+        return "notification"
+    return "request" if is_id(message["id"]) else "invalid"
+
+
+def is_id(value: Json) -> bool:
+    """Say whether `value` may identify a request."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def is_modern(message: JsonObject) -> bool:
+    """Say whether a request speaks the stateless era; everything else is of the handshake era."""
+    method = message.get("method")
+    if method in _ALWAYS_MODERN:
+        return True
+    params = message.get("params")
+    meta = params.get(META) if isinstance(params, dict) else None
+    return method != "initialize" and isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def progress_token(message: JsonObject) -> RequestId | None:
+    """Return the token under which the client wants progress."""
+    match message:
+        case {"params": {"_meta": {"progressToken": str() | int() as token}}} if not isinstance(token, bool):
+            return token
+        case _:
+            return None
+
+
+def result(request_id: RequestId, body: JsonObject) -> JsonObject:
+    """Answer a request."""
+    return {"jsonrpc": "2.0", "id": request_id, "result": body}
+
+
+def error(request_id: RequestId | None, code: int, message: str, data: Json = None) -> JsonObject:
+    """Refuse a request; `None` when its id could not be read."""
+    body: JsonObject = {"code": code, "message": message}
+    if data is not None:
+        body["data"] = data
+    return {"jsonrpc": "2.0", "id": request_id, "error": body}
+
+
+def notification(method: str, params: JsonObject | None = None) -> JsonObject:
+    """Tell something that wants no answer."""
+    message: JsonObject = {"jsonrpc": "2.0", "method": method}
+    if params is not None:
+        message["params"] = params
+    return message
+
+
+def invalid(message: Json) -> JsonObject:
+    """Refuse something that is not a JSON-RPC message."""
+    given = message.get("id") if isinstance(message, dict) else None
+    return error(given if is_id(given) else None, INVALID_REQUEST, "Invalid request")
+
+
+def encode(message: Json) -> bytes:
+    """Write one message as compact UTF-8 without a line break."""
+    try:
+        return orjson.dumps(message)
+    except TypeError:
+        # Lone surrogates and integers beyond 64 bits: rare, but no reason to lose an answer.
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
+
+
+def decode(data: bytes | bytearray | memoryview) -> Json:
+    """Read one message.
+
+    Raises:
+        ValueError: not JSON.
+    """
+    return orjson.loads(data)

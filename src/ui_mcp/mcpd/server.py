@@ -1,0 +1,181 @@
+"""A Face turned into the one SDK server whose handlers answer on every transport and in both eras."""
+
+from typing import Any
+
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    CallToolRequestParams,
+    CompleteRequestParams,
+    GetPromptRequestParams,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    RequestParams,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    UnsubscribeRequestParams,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from ui_mcp.errors import NotFoundError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import adopt
+from ui_mcp.mcpd import results, rpc
+from ui_mcp.mcpd.face import Face, Prompts
+from ui_mcp.mcpd.subscriptions import Context, Subscriptions, exchange_of
+from ui_mcp.toolkit.resources import ResourceSet
+from ui_mcp.toolkit.tool import Call
+
+_HINTS: dict[Any, CacheHint] = {
+    "server/discover": CacheHint(3_600_000, "public"),
+    "tools/list": CacheHint(300_000, "private"),
+    "prompts/list": CacheHint(300_000, "private"),
+    "resources/templates/list": CacheHint(300_000, "public"),
+    "resources/list": CacheHint(60_000, "private"),
+}
+
+
+class Service:
+    """A face being served: the SDK server, what it tells new clients, and who subscribed to what."""
+
+    def __init__(self, face: Face) -> None:
+        adopt("mcp")
+        self.face = face
+        self.subscriptions = Subscriptions(face)
+        self.server: Server[JsonObject] = self._server()
+        self.options: InitializationOptions = self.server.create_initialization_options(
+            NotificationOptions(**{f"{kind}_changed": True for kind in face.list_changed}),
+            experimental_capabilities=dict(face.experimental) or None,
+        )
+
+    def close(self) -> None:
+        """End every subscription stream."""
+        self.subscriptions.close()
+
+    def _server(self) -> Server[JsonObject]:
+        face = self.face
+        server: Server[JsonObject] = Server(
+            face.name,
+            version=face.version,
+            title=face.title,
+            instructions=face.instructions,
+            cache_hints=_HINTS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+        )
+        # Tracing spans are nobody's here and cost a tenth of a call.
+        server.middleware.clear()
+        server.extensions = dict(face.extensions)
+        server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self.subscriptions.listen)
+        server.add_request_handler("server/discover", RequestParams, self._discover)
+        if face.resources is not None:
+            _Resources(self, face.resources).register(server)
+        if face.prompts is not None:
+            _PromptHandlers(face.prompts).register(server)
+        for method, (params, handler) in face.extra_handlers.items():
+            server.add_request_handler(method, params, handler)
+        return server
+
+    async def _discover(self, ctx: Context, params: RequestParams) -> JsonObject:
+        capabilities = self.options.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
+        capabilities.pop("experimental", None)
+        if self.face.extensions:
+            capabilities["extensions"] = dict(self.face.extensions)
+        answer = {"supportedVersions": list(MODERN_PROTOCOL_VERSIONS), "capabilities": capabilities}
+        named = {"instructions": self.face.instructions} if self.face.instructions else {}
+        return results.complete({**answer, **named})
+
+    async def _list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> Any:
+        one_page(params)
+        call = call_of(ctx)
+        listed = await self.face.toolset.tools(call)
+        shown = [results.tool(tool) for tool in listed if call.shows_apps() or not tool.app_only]
+        return results.complete({"tools": shown})
+
+    async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> Any:
+        return await results.tool_answer(self.face, params.name, params.arguments or {}, call_of(ctx))
+
+
+class _Resources:
+    """The `resources/*` handlers."""
+
+    def __init__(self, service: Service, resources: ResourceSet) -> None:
+        self._service = service
+        self._resources = resources
+
+    def register(self, server: Server[JsonObject]) -> None:
+        subscriptions = self._service.subscriptions
+        server.add_request_handler("resources/list", PaginatedRequestParams, self._list)
+        server.add_request_handler("resources/templates/list", PaginatedRequestParams, self._templates)
+        server.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
+        server.add_request_handler("resources/subscribe", SubscribeRequestParams, subscriptions.subscribe)
+        server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, subscriptions.unsubscribe)
+
+    async def _list(self, ctx: Context, params: PaginatedRequestParams) -> JsonObject:
+        one_page(params)
+        listed = await self._resources.resources(call_of(ctx))
+        return results.complete({"resources": [results.resource(entry) for entry in listed]})
+
+    async def _templates(self, ctx: Context, params: PaginatedRequestParams) -> JsonObject:
+        one_page(params)
+        listed = await self._resources.templates(call_of(ctx))
+        return results.complete({"resourceTemplates": [results.template(entry) for entry in listed]})
+
+    async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> JsonObject:
+        call = call_of(ctx)
+        uri = str(params.uri)
+        canonical = self._service.face.canonical(uri)
+        try:
+            read = await self._resources.read(canonical, call)
+        except results.READ_ERRORS as error:
+            raise results.resource_error(error, uri, call) from error
+        if not read:
+            raise results.resource_error(NotFoundError(f"Resource not found: {uri}"), uri, call)
+        return results.contents(read, canonical, uri)
+
+
+class _PromptHandlers:
+    """The `prompts/*` and `completion/complete` handlers."""
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    def register(self, server: Server[JsonObject]) -> None:
+        server.add_request_handler("prompts/list", PaginatedRequestParams, self._list)
+        server.add_request_handler("prompts/get", GetPromptRequestParams, self._get)
+        server.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
+
+    async def _list(self, ctx: Context, params: PaginatedRequestParams) -> JsonObject:
+        one_page(params)
+        return results.complete({"prompts": list(await self._prompts.prompts(call_of(ctx)))})
+
+    async def _get(self, ctx: Context, params: GetPromptRequestParams) -> JsonObject:
+        return results.complete(await self._prompts.get(params.name, params.arguments or {}, call_of(ctx)))
+
+    async def _complete(self, ctx: Context, params: CompleteRequestParams) -> JsonObject:
+        raw = ctx.params or {}
+        found = await self._prompts.complete(raw["ref"], raw["argument"], call_of(ctx))
+        return results.complete({"completion": found})
+
+
+def call_of(ctx: Context) -> Call:
+    """Describe the request a handler answers."""
+    exchange, session = exchange_of(ctx), ctx.session
+    client, declared = session.client_params, session.client_capabilities
+    return Call(
+        principal=exchange.principal,
+        era="modern" if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else "handshake",
+        client_name=client.client_info.name if client else "",
+        capabilities=declared.model_dump(by_alias=True, mode="json", exclude_none=True) if declared else {},
+        progress=exchange.progress,
+        closing=exchange.closing,
+        meta=dict(ctx.meta or {}),
+    )
+
+
+def one_page(params: PaginatedRequestParams | None) -> None:
+    """Refuse cursors: every listing is one page."""
+    if params is not None and params.cursor is not None:
+        raise MCPError(rpc.INVALID_PARAMS, "Unknown cursor: this list has one page")

@@ -1,0 +1,89 @@
+"""The handshake-era sessions of the streamable HTTP transport: found by id, bounded, ended when idle."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from ui_mcp.ids import secret_id
+from ui_mcp.mcpd.conversation import Conversation
+from ui_mcp.mcpd.server import Service
+
+IDLE_SECONDS = 30 * 60.0
+MAX_SESSIONS = 1000
+
+
+@dataclass(slots=True)
+class Session:
+    """One client that shook hands."""
+
+    id: str
+    conversation: Conversation
+    used: float
+    busy: int = 0
+    stream: anyio.CancelScope | None = None
+    """The open notification stream."""
+
+
+class Sessions:
+    """All sessions of one endpoint, the longest unused first."""
+
+    def __init__(self, service: Service, clock: Callable[[], float] = time.monotonic) -> None:
+        self._service = service
+        self._clock = clock
+        self._by_id: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def find(self, session_id: str) -> Session | None:
+        """Return a session that is still alive."""
+        self._end_idle()
+        return self._by_id.get(session_id)
+
+    def open(self, principal: str) -> Session | None:
+        """Make a session, ending the longest idle one if there are too many; None if all are busy."""
+        self._end_idle()
+        if len(self._by_id) >= MAX_SESSIONS:
+            idle = next((session for session in self._by_id.values() if not session.busy), None)
+            if idle is None:
+                return None
+            self.end(idle)
+        session_id = secret_id()
+        conversation = Conversation(self._service, principal=principal, session_id=session_id)
+        session = self._by_id[session_id] = Session(session_id, conversation, self._clock())
+        return session
+
+    def end(self, session: Session) -> None:
+        """End a session and whatever it is doing."""
+        self._by_id.pop(session.id, None)
+        if session.stream is not None:
+            session.stream.cancel()
+        session.conversation.close()
+
+    def end_all(self) -> None:
+        """End every session."""
+        for session in list(self._by_id.values()):
+            self.end(session)
+
+    @contextmanager
+    def using(self, session: Session) -> Iterator[None]:
+        """Keep a session from being ended as idle."""
+        session.busy += 1
+        try:
+            yield
+        finally:
+            session.busy -= 1
+            session.used = self._clock()
+            if self._by_id.pop(session.id, None) is not None:
+                self._by_id[session.id] = session  # now the most recently used
+
+    def _end_idle(self) -> None:
+        limit = self._clock() - IDLE_SECONDS
+        for session in list(self._by_id.values()):
+            if session.used > limit:
+                break
+            if not session.busy:
+                self.end(session)

@@ -1,0 +1,146 @@
+"""MCP over the older HTTP+SSE transport: `GET /sse` is the stream, `POST /message(s)` the way in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+import anyio
+from anyio.abc import TaskGroup
+
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.mcpd import asgi, rpc
+from ui_mcp.mcpd.batch import answer_batch
+from ui_mcp.mcpd.conversation import Conversation
+from ui_mcp.mcpd.server import Service
+
+MAX_SESSIONS = 1000
+POST_PATHS = ("/message", "/messages")
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """An open stream: its conversation, and the tasks that answer what is posted."""
+
+    conversation: Conversation
+    tasks: TaskGroup
+
+    async def take(self, message: Json) -> None:
+        """Take one posted message; its answer goes out on the stream."""
+        match rpc.kind_of(message):
+            case "request" if message["method"] == "initialize":
+                await self._answer(message)
+            case "request":
+                self.tasks.start_soon(self._answer, message)
+            case "notification":
+                await self.conversation.notified(message)
+            case "response":
+                self.conversation.answered(message)
+            case _:
+                self.tasks.start_soon(self._answer_batch, message)
+
+    async def post(self, message: Json) -> None:
+        """Queue a message for the stream."""
+        self.conversation.mailbox.post(message)
+
+    async def _answer(self, message: JsonObject) -> None:
+        answer = await self.conversation.answer(message, self.post)
+        if answer is not None:
+            await self.post(answer)
+
+    async def _answer_batch(self, messages: list[Json]) -> None:
+        answer = await answer_batch(self.conversation, messages, self.post)
+        if answer is not None:
+            await self.post(answer)
+
+
+class SseEndpoint:
+    """The ASGI application of both paths."""
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        post_path: str = POST_PATHS[0],
+        principal: Callable[[asgi.Scope], str] = lambda _: "local",
+    ) -> None:
+        self._service = service
+        self._post_path = post_path
+        self._principal = principal
+        self._sessions: dict[str, _Session] = {}
+
+    async def stream(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        """`GET /sse`: open a session and send its messages until the client leaves."""
+        if scope["method"] != "GET":
+            await asgi.respond_text(send, 405, "Use GET", ((b"allow", b"GET"),))
+            return
+        if len(self._sessions) >= MAX_SESSIONS:
+            await asgi.respond_text(send, 503, f"At most {MAX_SESSIONS} clients are served")
+            return
+        session_id = secret_id()
+        conversation = Conversation(self._service, principal=self._principal(scope), session_id=session_id)
+        try:
+            async with anyio.create_task_group() as tasks:
+                self._sessions[session_id] = _Session(conversation, tasks)
+                tasks.start_soon(_cancel_when_left, receive, tasks)
+                await self._send_all(conversation, session_id, send)
+                tasks.cancel_scope.cancel()
+        except* (asgi.ClientLeftError, OSError):
+            pass  # the client is gone, and its session with it
+        finally:
+            self._sessions.pop(session_id, None)
+            conversation.close()
+
+    async def _send_all(self, conversation: Conversation, session_id: str, send: asgi.Send) -> None:
+        stream = asgi.EventStream(send)
+        await stream.event(f"{self._post_path}?sessionId={session_id}".encode(), b"endpoint")
+        while True:
+            messages: list[JsonObject] | None = None
+            with anyio.move_on_after(asgi.BEAT_SECONDS):
+                messages = await conversation.mailbox.take()
+            if messages is None:
+                await stream.beat()
+            elif not messages:
+                await stream.end()
+                return
+            else:
+                for message in messages:
+                    await stream.message(message)
+
+    async def message(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        """`POST /message`: take one message for a session."""
+        if scope["method"] != "POST":
+            await asgi.respond_text(send, 405, "Use POST", ((b"allow", b"POST"),))
+            return
+        session_id = _session_id(scope)
+        session = self._sessions.get(session_id or "")
+        if session is None:
+            known = (404, "No such session") if session_id else (400, "sessionId is missing")
+            await asgi.respond_text(send, *known)
+            return
+        try:
+            message = rpc.decode(await asgi.read_body(receive))
+        except asgi.BodyTooLargeError:
+            await asgi.respond_text(send, 413, "Bodies are limited to 4 MiB")
+        except ValueError:
+            await asgi.respond_json(send, 400, rpc.error(None, rpc.PARSE_ERROR, "Parse error"))
+        else:
+            await self._accept(session, message, send)
+
+    async def _accept(self, session: _Session, message: Json, send: asgi.Send) -> None:
+        if rpc.kind_of(message) == "invalid" and not isinstance(message, list):
+            await asgi.respond_json(send, 400, rpc.invalid(message))
+            return
+        await session.take(message)
+        await asgi.respond_text(send, 202, "Accepted")
+
+
+def _session_id(scope: asgi.Scope) -> str | None:
+    query = parse_qs(scope["query_string"].decode("latin-1"))
+    values = query.get("sessionId") or query.get("session_id")
+    return values[0] if values else None
+
+
+async def _cancel_when_left(receive: asgi.Receive, tasks: TaskGroup) -> None:
+    await asgi.left(receive)
+    tasks.cancel_scope.cancel()

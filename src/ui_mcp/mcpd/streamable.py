@@ -1,0 +1,241 @@
+"""MCP over streamable HTTP: one endpoint, sessions for the handshake era, none for the modern one."""
+
+from collections.abc import Callable
+
+import anyio
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import find_duplicated_routing_header
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.mcpd import asgi, results, rpc
+from ui_mcp.mcpd.batch import answer_batch
+from ui_mcp.mcpd.conversation import envelope_of, modern_result
+from ui_mcp.mcpd.exchange import Exchange, Leaving
+from ui_mcp.mcpd.mailbox import Mailbox
+from ui_mcp.mcpd.mirrored import check_mirrored_headers
+from ui_mcp.mcpd.reply import Reply, refusal, until_left, while_connected
+from ui_mcp.mcpd.server import Service
+from ui_mcp.mcpd.sessions import Session, Sessions
+
+HEADER_MISMATCH = -32020
+UNSUPPORTED_VERSION = -32022
+_VERSION, _SESSION = "mcp-protocol-version", "mcp-session-id"
+
+
+class StreamableEndpoint:
+    """The ASGI application of `/mcp`."""
+
+    def __init__(self, service: Service, *, principal: Callable[[asgi.Scope], str] = lambda _: "local") -> None:
+        self._service = service
+        self._principal = principal
+        self._leaving = Leaving()
+        self.sessions = Sessions(service)
+
+    def close(self) -> None:
+        """End what is open, politely."""
+        self._leaving.begin()
+        self.sessions.end_all()
+
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        """Answer one HTTP request."""
+        headers = asgi.headers_of(scope)
+        match scope["method"]:
+            case "POST":
+                await self._post(scope, headers, receive, send)
+            case "GET" | "DELETE" as method if headers.get(_VERSION) not in MODERN_PROTOCOL_VERSIONS:
+                await self._with_session(method, headers, receive, send)
+            case _:
+                await asgi.respond_text(send, 405, "Use POST", ((b"allow", b"POST"),))
+
+    async def _with_session(self, method: str, headers: dict[str, str], receive: asgi.Receive, send: asgi.Send) -> None:
+        session_id = headers.get(_SESSION)
+        session = self.sessions.find(session_id) if session_id else None
+        if session_id is None:
+            await asgi.respond_text(send, 405, "This needs a session", ((b"allow", b"POST"),))
+        elif session is None:
+            await asgi.respond_json(send, *refusal(404, rpc.INVALID_REQUEST, "No such session"))
+        elif method == "DELETE":
+            self.sessions.end(session)
+            await asgi.respond(send, 200)
+        elif not _accepts(headers, "text/event-stream"):
+            await asgi.respond_json(send, *refusal(406, rpc.INVALID_REQUEST, "Accept text/event-stream"))
+        else:
+            await self._notifications(session, receive, send)
+
+    async def _notifications(self, session: Session, receive: asgi.Receive, send: asgi.Send) -> None:
+        if session.stream is not None:
+            session.stream.cancel()  # the newest stream wins: its predecessor may be a dead connection
+        stream = asgi.EventStream(send, ((b"mcp-session-id", session.id.encode()),))
+        try:
+            with self.sessions.using(session), anyio.CancelScope() as scope:
+                session.stream = scope
+                await until_left(receive, lambda: _send_mail(session.conversation.mailbox, stream))
+        finally:
+            if session.stream is scope:
+                session.stream = None
+        if scope.cancelled_caught:
+            await stream.end()
+
+    async def _post(self, scope: asgi.Scope, headers: dict[str, str], receive: asgi.Receive, send: asgi.Send) -> None:
+        problem = _unusable(headers)
+        if problem is not None:
+            await asgi.respond_json(send, *problem)
+            return
+        try:
+            message = rpc.decode(await asgi.read_body(receive))
+        except asgi.ClientLeftError:
+            return
+        except asgi.BodyTooLargeError:
+            await asgi.respond_json(send, *refusal(413, rpc.INVALID_REQUEST, "Bodies are limited to 4 MiB"))
+            return
+        except ValueError:
+            await asgi.respond_json(send, *refusal(400, rpc.PARSE_ERROR, "Parse error"))
+            return
+        if _speaks_modern(headers, message):
+            await self._modern(scope, headers, message, receive, send)
+        else:
+            await self._handshake(scope, headers, message, receive, send)
+
+    async def _modern(
+        self, scope: asgi.Scope, headers: dict[str, str], message: Json, receive: asgi.Receive, send: asgi.Send
+    ) -> None:
+        kind = rpc.kind_of(message)
+        if kind == "notification":
+            await self._modern_notification(headers, send)
+            return
+        if kind != "request":
+            await asgi.respond_json(send, 400, rpc.invalid(message))
+            return
+        streams = _accepts(headers, "text/event-stream")
+        listens = message["method"] == "subscriptions/listen"
+        if listens and not streams:
+            await asgi.respond_json(send, *refusal(406, rpc.INVALID_REQUEST, "Accept text/event-stream", message["id"]))
+            return
+        reply = Reply(send, streams=streams, wants_stream=listens or rpc.progress_token(message) is not None)
+
+        async def work() -> JsonObject:
+            return await self._modern_answer(scope, headers, message, reply)
+
+        await while_connected(receive, reply, work, statuses=True)
+
+    async def _modern_answer(
+        self, scope: asgi.Scope, headers: dict[str, str], message: JsonObject, reply: Reply
+    ) -> JsonObject:
+        mailbox = Mailbox(self._service.face.canonical)
+        principal = self._principal(scope)
+        exchange = Exchange(message, reply.outlet, principal=principal, leaving=self._leaving, mailbox=mailbox)
+        try:
+            repeated = find_duplicated_routing_header((k.decode(), v.decode("latin-1")) for k, v in scope["headers"])
+            if repeated is not None:
+                raise MCPError(HEADER_MISMATCH, f"{repeated} header appears more than once")
+            envelope = envelope_of(message, headers)
+            await check_mirrored_headers(self._service.face, message, headers, principal)
+            return rpc.result(message["id"], await modern_result(self._service, message, exchange, envelope))
+        except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
+            return results.failure(message["id"], error)
+
+    async def _modern_notification(self, headers: dict[str, str], send: asgi.Send) -> None:
+        version = headers.get(_VERSION, "")
+        if version in MODERN_PROTOCOL_VERSIONS:
+            await asgi.respond(send, 202)
+            return
+        data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": version}
+        body = rpc.error(None, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+        await asgi.respond_json(send, 400, body)
+
+    async def _handshake(
+        self, scope: asgi.Scope, headers: dict[str, str], message: Json, receive: asgi.Receive, send: asgi.Send
+    ) -> None:
+        kind = rpc.kind_of(message)
+        if kind == "invalid" and not isinstance(message, list):
+            await asgi.respond_json(send, 400, rpc.invalid(message))
+        elif kind == "request" and message["method"] == "initialize":
+            await self._initialize(scope, message, send)
+        elif (session := self._session(headers)) is None:
+            status = 404 if _SESSION in headers else 400
+            await asgi.respond_json(send, *refusal(status, rpc.INVALID_REQUEST, "No such session; initialize first"))
+        else:
+            with self.sessions.using(session):
+                await self._converse(session, headers, message, receive, send)
+
+    async def _initialize(self, scope: asgi.Scope, message: JsonObject, send: asgi.Send) -> None:
+        session = self.sessions.open(self._principal(scope))
+        if session is None:
+            await asgi.respond_json(send, *refusal(503, rpc.INTERNAL_ERROR, "Too many sessions", message["id"]))
+            return
+        answer = await session.conversation.answer(message, _nowhere)
+        if answer is None or "error" in answer:
+            self.sessions.end(session)
+            await asgi.respond_json(send, 200, answer)
+        else:
+            await asgi.respond_json(send, 200, answer, ((b"mcp-session-id", session.id.encode()),))
+
+    async def _converse(
+        self, session: Session, headers: dict[str, str], message: Json, receive: asgi.Receive, send: asgi.Send
+    ) -> None:
+        conversation = session.conversation
+        session_header = ((b"mcp-session-id", session.id.encode()),)
+        match rpc.kind_of(message):
+            case "notification":
+                await conversation.notified(message)
+                await asgi.respond(send, 202, headers=session_header)
+            case "response":
+                conversation.answered(message)
+                await asgi.respond(send, 202, headers=session_header)
+            case _:
+                streams = _accepts(headers, "text/event-stream")
+                wants = isinstance(message, dict) and rpc.progress_token(message) is not None
+                reply = Reply(send, streams=streams, wants_stream=wants, headers=session_header)
+
+                async def work() -> Json | None:
+                    if isinstance(message, list):
+                        return await answer_batch(conversation, message, reply.outlet)
+                    return await conversation.answer(message, reply.outlet)
+
+                await while_connected(receive, reply, work)
+
+    def _session(self, headers: dict[str, str]) -> Session | None:
+        session_id = headers.get(_SESSION)
+        return self.sessions.find(session_id) if session_id else None
+
+
+def _unusable(headers: dict[str, str]) -> tuple[int, JsonObject] | None:
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        return refusal(415, rpc.INVALID_REQUEST, "Content-Type must be application/json")
+    if not _accepts(headers, "application/json"):
+        return refusal(406, rpc.INVALID_REQUEST, "Accept application/json and text/event-stream")
+    return None
+
+
+def _speaks_modern(headers: dict[str, str], message: Json) -> bool:
+    version = headers.get(_VERSION)
+    if version in MODERN_PROTOCOL_VERSIONS:
+        return True
+    known = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+    return not known or (isinstance(message, dict) and rpc.is_modern(message))
+
+
+def _accepts(headers: dict[str, str], kind: str) -> bool:
+    accepted = headers.get("accept", "*/*").lower()
+    wanted = {kind, kind.partition("/")[0] + "/*", "*/*"}
+    return any(part.partition(";")[0].strip() in wanted for part in accepted.split(","))
+
+
+async def _send_mail(mailbox: Mailbox, stream: asgi.EventStream) -> None:
+    await stream.beat()
+    while True:
+        messages: list[JsonObject] | None = None
+        with anyio.move_on_after(asgi.BEAT_SECONDS):
+            messages = await mailbox.take()
+        if messages is None:
+            await stream.beat()
+        elif not messages:
+            await stream.end()
+            return
+        for message in messages or ():
+            await stream.message(message)
+
+
+async def _nowhere(message: JsonObject) -> None:
+    return None

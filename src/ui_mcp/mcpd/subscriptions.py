@@ -1,0 +1,124 @@
+"""One announcement bus fanned out to the subscribers of both eras."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    SubscribeRequestParams,
+    SubscriptionFilter,
+    SubscriptionsListenRequestParams,
+    UnsubscribeRequestParams,
+)
+
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcpd import rpc
+from ui_mcp.mcpd.exchange import Exchange
+from ui_mcp.mcpd.face import Face
+from ui_mcp.mcpd.mailbox import CHANNEL, Mailbox
+from ui_mcp.toolkit.resources import Announcement
+
+MAX_STREAMS = 1024
+
+Context = ServerRequestContext[JsonObject, Exchange]
+
+
+class Subscriptions:
+    """Every mailbox of one face."""
+
+    def __init__(self, face: Face) -> None:
+        self._face = face
+        self._mailboxes: dict[int, Mailbox] = {}
+        self._streams = 0
+        self._stop = face.announcements.listen(self._offer)
+
+    def connect(self) -> Mailbox:
+        """Open the mailbox of a handshake connection; it gets listings once `greet` was called."""
+        return self._open()
+
+    def greet(self, mailbox: Mailbox) -> None:
+        """The client is ready for unsolicited notifications."""
+        channel = {CHANNEL} & set(self._face.experimental)
+        mailbox.want_kinds({*self._face.list_changed, *channel})
+
+    def disconnect(self, mailbox: Mailbox) -> None:
+        """Forget a connection."""
+        mailbox.close()
+        self._mailboxes.pop(id(mailbox), None)
+
+    def close(self) -> None:
+        """End every stream with its final result."""
+        self._stop()
+        for mailbox in list(self._mailboxes.values()):
+            mailbox.close()
+
+    async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> JsonObject:
+        """`resources/subscribe`: idempotent, any URI."""
+        if not exchange_of(ctx).mailbox.want(str(params.uri)):
+            raise MCPError(rpc.INVALID_PARAMS, "Too many subscriptions on this connection")
+        return {}
+
+    async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> JsonObject:
+        """`resources/unsubscribe`: idempotent."""
+        exchange_of(ctx).mailbox.drop(str(params.uri))
+        return {}
+
+    async def listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> JsonObject:
+        """`subscriptions/listen`: acknowledge, then forward what was asked for until either side ends it."""
+        exchange = exchange_of(ctx)
+        stamp: JsonObject = {rpc.SUBSCRIPTION_KEY: ctx.request_id}
+        with self._stream(params.notifications) as mailbox, exchange.until_closing(mailbox.close):
+            honoured = self._honoured(params.notifications)
+            await exchange.notify(
+                "notifications/subscriptions/acknowledged", {"notifications": honoured, rpc.META: stamp}
+            )
+            async for message in _messages(mailbox):
+                body = message.get("params", {})
+                await exchange.notify(message["method"], {**body, rpc.META: {**body.get(rpc.META, {}), **stamp}})
+        return {"resultType": "complete", rpc.META: stamp}
+
+    @contextmanager
+    def _stream(self, wanted: SubscriptionFilter) -> Iterator[Mailbox]:
+        if self._streams >= MAX_STREAMS:
+            raise MCPError(rpc.INTERNAL_ERROR, f"At most {MAX_STREAMS} subscription streams are served")
+        mailbox = self._open()
+        mailbox.want_kinds(kind for kind in self._face.list_changed if getattr(wanted, f"{kind}_list_changed"))
+        accepted = [mailbox.want(uri) for uri in wanted.resource_subscriptions or ()]
+        self._streams += 1
+        try:
+            if not all(accepted):
+                raise MCPError(rpc.INVALID_PARAMS, "Too many subscriptions on this stream")
+            yield mailbox
+        finally:
+            self._streams -= 1
+            self.disconnect(mailbox)
+
+    def _honoured(self, wanted: SubscriptionFilter) -> JsonObject:
+        kinds = [kind for kind in ("tools", "prompts", "resources") if kind in self._face.list_changed]
+        honoured: JsonObject = {f"{kind}ListChanged": True for kind in kinds if getattr(wanted, f"{kind}_list_changed")}
+        if wanted.resource_subscriptions:
+            honoured["resourceSubscriptions"] = list(wanted.resource_subscriptions)
+        return honoured
+
+    def _open(self) -> Mailbox:
+        mailbox = Mailbox(self._face.canonical)
+        self._mailboxes[id(mailbox)] = mailbox
+        return mailbox
+
+    def _offer(self, announcement: Announcement) -> None:
+        for mailbox in list(self._mailboxes.values()):
+            mailbox.offer(announcement)
+
+
+async def _messages(mailbox: Mailbox) -> AsyncIterator[JsonObject]:
+    while messages := await mailbox.take():
+        for message in messages:
+            yield message
+
+
+def exchange_of(ctx: Context) -> Exchange:
+    """Return what our transports attach to every request."""
+    if ctx.request is None:
+        raise MCPError(rpc.INVALID_REQUEST, "This server answers on its own transports only")
+    return ctx.request
