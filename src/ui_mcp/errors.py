@@ -23,7 +23,14 @@ UiMcpError
 │   ├── DeniedError
 │   └── UpstreamError
 ├── AgentError               the agent loop or its model
-└── IntrospectError          looking at or operating a UI
+└── IntrospectError          looking at or operating a UI; each kind has its code in the contract
+    ├── UiNotEnabledError    MCP_UI_NOT_ENABLED
+    ├── UiNoStagesError      MCP_UI_NO_STAGES
+    ├── UiNodeNotFoundError  MCP_UI_NODE_NOT_FOUND
+    ├── UiStaleRefError      MCP_UI_STALE_REF
+    ├── UiActionFailedError  MCP_UI_ACTION_FAILED
+    ├── UiTimeoutError       MCP_UI_TIMEOUT
+    └── UiArgumentError      MCP_UI_INVALID_ARGUMENT
 
 The first line of a message is complete by itself; further lines give the reason or the way out.
 Three places turn these outward: mcpd/results, httpd and cli/main.
@@ -185,3 +192,45 @@ class IntrospectError(UiMcpError):
     """Looking at or operating a UI failed; `code` is one of the contract's MCP_UI_* codes."""
 
     code = "MCP_UI_INTERNAL"
+
+
+class UiNotEnabledError(IntrospectError):
+    """This UI may not be looked at; `details["reason"]` says why."""
+
+    code = "MCP_UI_NOT_ENABLED"
+
+
+class UiNoStagesError(IntrospectError):
+    """The program shows no window."""
+
+    code = "MCP_UI_NO_STAGES"
+
+
+class UiNodeNotFoundError(IntrospectError):
+    """A reference nobody handed out."""
+
+    code = "MCP_UI_NODE_NOT_FOUND"
+
+
+class UiStaleRefError(IntrospectError):
+    """A reference to something that is no longer there."""
+
+    code = "MCP_UI_STALE_REF"
+
+
+class UiActionFailedError(IntrospectError):
+    """An action was refused or failed; `details["reason"]` says why."""
+
+    code = "MCP_UI_ACTION_FAILED"
+
+
+class UiTimeoutError(IntrospectError):
+    """The UI did not answer in time."""
+
+    code = "MCP_UI_TIMEOUT"
+
+
+class UiArgumentError(IntrospectError):
+    """A selector, index, cursor or name that makes no sense."""
+
+    code = "MCP_UI_INVALID_ARGUMENT"

@@ -1,0 +1,160 @@
+"""Cuts a capture to a number of tokens: level by level in document order, with a cursor to the rest."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ui_mcp.errors import UiArgumentError
+from ui_mcp.introspect import outline, view
+from ui_mcp.introspect.contract import tokens
+from ui_mcp.introspect.outline import Entry
+from ui_mcp.introspect.tree import Capture, Node
+from ui_mcp.jsontypes import JsonObject, dumps
+
+_CUT_MARK = len(',"childrenTruncated":100000')
+_TAIL = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where the next page of a capture begins."""
+
+    snapshot_id: str
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.snapshot_id}.{self.offset}"
+
+    @classmethod
+    def read(cls, text: str) -> "Cursor":
+        """Read what an earlier answer gave.
+
+        Raises:
+            UiArgumentError: not a cursor.
+        """
+        snapshot_id, dot, offset = text.partition(".")
+        if not (snapshot_id and dot and offset.isdecimal()):
+            raise UiArgumentError(f"Not a cursor: {text!r}\nPass the `cursor` of an earlier answer unchanged.")
+        return cls(snapshot_id, int(offset))
+
+
+def json_page(capture: Capture, limit: int, offset: int = 0) -> JsonObject:
+    """Return the part of the UiSnapshot that begins at `offset` and fits `limit` tokens (0 = all).
+
+    The first page is a snapshot whose cut parents carry `childrenTruncated`; later ones are lists of `{parent, index, node}`.
+    """
+    nodes = list(_by_level(capture))
+    written = [view.alone(node, capture.ask.sections) for node in nodes]
+    costs = [len(dumps(one)) + _CUT_MARK + (60 if offset else 0) for one in written]
+    total = tokens(dumps(view.header(capture))) + sum(costs) // 4
+    empty = {**view.header(capture), "stages": [view.stage(entry, None) for entry in capture.stages]}
+    room = limit * 4 - len(dumps(empty)) - _TAIL if limit else sum(costs)
+    end = _fitting(costs, offset, room)
+    while True:
+        page = _later(capture, nodes, written, offset, end) if offset else _first(capture, nodes, written, end)
+        if end < len(nodes):
+            page |= {"truncated": True, "cursor": str(Cursor(capture.id, end))}
+        page["tokens"] = {"returned": tokens(dumps(page)), "total": total}
+        if not limit or len(dumps(page)) <= limit * 4 or end <= offset + 1:
+            return page
+        end -= max(1, (end - offset) // 10)
+
+
+def text_page(capture: Capture, limit: int, offset: int = 0) -> str:
+    """Return the part of the outline that begins at `offset` and fits `limit` tokens (0 = all)."""
+    whole = outline.outline(capture)
+    if not offset and (not limit or len(whole) <= limit * 4):
+        return whole
+    found = list(_levels(outline.entries(capture)))
+    costs = [len(entry.text) + 2 * level + 16 for entry, level, _ in found]
+    end = _fitting(costs, offset, limit * 4 - _TAIL if limit else sum(costs))
+    while True:
+        text = _text(found, offset, end, capture.id)
+        if not limit or len(text) <= limit * 4 or end <= offset + 1:
+            return text[: limit * 4] if limit else text
+        end -= max(1, (end - offset) // 10)
+
+
+def _by_level(capture: Capture) -> Iterator[Node]:
+    pending = deque(stage.root for stage in capture.stages if stage.root is not None)
+    while pending:
+        node = pending.popleft()
+        yield node
+        pending.extend(node.children)
+
+
+def _fitting(costs: Sequence[int], offset: int, room: int) -> int:
+    end = offset
+    for cost in costs[offset:]:
+        room -= cost
+        if room < 0:
+            break
+        end += 1
+    return min(len(costs), max(end, offset + 1))
+
+
+def _first(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], end: int) -> JsonObject:
+    made = {id(node): {**one, "children": []} for node, one in zip(nodes[:end], written[:end], strict=True)}
+    _hang(nodes[:end], made)
+    stages = [view.stage(entry, made.get(id(entry.root))) for entry in capture.stages]
+    return {**view.header(capture), "stages": stages}
+
+
+def _later(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], offset: int, end: int) -> JsonObject:
+    page = nodes[offset:end]
+    made = {id(node): {**one, "children": []} for node, one in zip(page, written[offset:end], strict=True)}
+    for node in page:
+        _note_missing(node, made[id(node)], 0)
+    entries = [
+        {"parent": node.parent.uid if node.parent else None, "index": node.index, "node": made[id(node)]}
+        for node in page
+    ]
+    return {**view.header(capture), "nodes": entries}
+
+
+def _hang(nodes: Sequence[Node], made: dict[int, JsonObject]) -> None:
+    for node in nodes:
+        here = made[id(node)]
+        here["children"] = [made[id(child)] for child in node.children if id(child) in made]
+        _note_missing(node, here, len(here["children"]))
+
+
+def _note_missing(node: Node, written: JsonObject, there: int) -> None:
+    missing = len(node.children) - there + int(node.record.get("ct", 0))
+    if missing:
+        written["childrenTruncated"] = missing
+
+
+def _levels(stages: Sequence[Entry]) -> Iterator[tuple[Entry, int, Entry | None]]:
+    pending: deque[tuple[Entry, int, Entry | None]] = deque((entry, 0, None) for entry in stages)
+    while pending:
+        entry, level, parent = pending.popleft()
+        yield entry, level, parent
+        pending.extend((child, level + 1, entry) for child in entry.children)
+
+
+def _text(found: Sequence[tuple[Entry, int, Entry | None]], offset: int, end: int, snapshot_id: str) -> str:
+    page = found[offset:end]
+    made = {id(entry): Entry(entry.uid, entry.text) for entry, _, _ in page}
+    tops: list[tuple[Entry, Entry | None]] = []
+    for entry, _, parent in page:
+        if parent is not None and id(parent) in made:
+            made[id(parent)].children.append(made[id(entry)])
+        else:
+            tops.append((made[id(entry)], parent))
+    for entry, _, _ in page:
+        missing = len(entry.children) - len(made[id(entry)].children)
+        made[id(entry)].text += f" (+{missing})" if missing else ""
+    written = list(_headed(tops))
+    if end < len(found):
+        written.append(f"… {len(found) - end} more (cursor {Cursor(snapshot_id, end)})")
+    return "\n".join(written)
+
+
+def _headed(tops: Sequence[tuple[Entry, Entry | None]]) -> Iterator[str]:
+    above: Entry | None = None
+    for entry, parent in tops:
+        if parent is not None and parent is not above:
+            yield f"under {parent.uid}:"
+        above = parent
+        yield from outline.lines(entry, 1 if parent is not None else 0)

@@ -1,0 +1,83 @@
+"""The words of the introspection contract: what may be asked of a UI, and how a node is named."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ui_mcp.jsontypes import JsonObject
+
+SCHEMA = "mcp-javafx-ui/1.0"
+
+Mode = Literal["full", "compact"]
+StageChoice = Literal["focused", "primary", "all"]
+Section = Literal["bounds", "localToScreen", "properties", "virtualization", "accessibility"]
+
+FULL: frozenset[Section] = frozenset({"bounds", "localToScreen", "virtualization"})
+COMPACT: frozenset[Section] = frozenset()
+ALL: frozenset[Section] = frozenset({"bounds", "localToScreen", "properties", "virtualization", "accessibility"})
+FULL_DEPTH = 50
+COMPACT_DEPTH = 8
+UNLIMITED_DEPTH = 10_000
+
+PATH = re.compile(r"/stages\[\d+\]/scene/root(/[A-Za-z_$][\w$-]*\[\d+\])*")
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A node as a caller names it: by uid, else by path; the hint only helps to say what else it could be."""
+
+    uid: str | None = None
+    path: str | None = None
+    hint: JsonObject | None = None
+
+    def json(self) -> JsonObject:
+        """Return the reference as the contract writes it."""
+        return {"path": self.path, "uid": self.uid}
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a backend shall read in one pass over its UI."""
+
+    stage: StageChoice | int = "focused"
+    depth: int = UNLIMITED_DEPTH
+    sections: frozenset[Section] = COMPACT
+    internals: bool = False
+    popups: bool = True
+    css: str | None = None
+    root: Ref | None = None
+
+    def json(self) -> JsonObject:
+        """Return what goes over the wire to a page or an agent."""
+        return {
+            "stage": self.stage,
+            "depth": self.depth,
+            "sections": sorted(self.sections),
+            "internals": self.internals,
+            "popups": self.popups,
+            "css": self.css,
+            "root": self.root and self.root.json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a UI one answer may carry."""
+
+    tokens: int = 20_000
+    """0 = no limit; a token is four characters."""
+    hard_chars: int = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a full snapshot holds unless the caller says otherwise."""
+
+    depth: int = FULL_DEPTH
+    sections: frozenset[Section] = FULL
+    limits: Limits = field(default_factory=Limits)
+
+
+def tokens(text: str) -> int:
+    """Estimate the tokens of a text as the contract does."""
+    return -(-len(text) // 4)

@@ -1,0 +1,148 @@
+"""Says what changed between two captures of one UI, by uid."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ui_mcp.introspect import outline, view
+from ui_mcp.introspect.tree import Capture, Node
+from ui_mcp.jsontypes import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A node that stayed, with what is new about it."""
+
+    node: Node
+    values: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What came, went, changed and moved."""
+
+    since: str
+    now: str
+    added: tuple[Node, ...]
+    removed: tuple[str, ...]
+    changed: tuple[Change, ...]
+    moved: tuple[Node, ...]
+
+    def json(self, capture: Capture) -> JsonObject:
+        """Write the difference as the contract does."""
+        sections = capture.ask.sections
+        return {
+            "since": self.since,
+            "snapshotId": self.now,
+            "added": [{**_place(node), "node": view.tree(node, sections)} for node in self.added],
+            "removed": list(self.removed),
+            "changed": [{"uid": change.node.uid, "set": change.values} for change in self.changed],
+            "moved": [{"uid": node.uid, **_place(node)} for node in self.moved],
+        }
+
+    def text(self) -> str:
+        """Write the difference for a model: `+` came, `-` went, `~` changed, `>` moved."""
+        return "\n".join([f"since {self.since}, now {self.now}", *(self._lines() or ["no change"])])
+
+    def _lines(self) -> list[str]:
+        lines: list[str] = []
+        for node in self.added:
+            lines.append(f"+ in {node.parent.uid if node.parent else 'stage'} at {node.index}:")
+            lines += [line for entry in outline.subtree(node) for line in outline.lines(entry, 1)]
+        lines += [f"- {' '.join(self.removed)}"] if self.removed else []
+        lines += [f"~ {outline.line(change.node)}" for change in self.changed]
+        lines += [
+            f"> {node.uid} to {node.parent.uid if node.parent else 'stage'} at {node.index}" for node in self.moved
+        ]
+        return lines
+
+
+def compare(before: Capture, after: Capture, *, with_layout: bool = False) -> Diff:
+    """Compare two captures made with the same options; positions count only `with_layout`."""
+    old = {node.uid: node for node in before.nodes()}
+    new = {node.uid: node for node in after.nodes()}
+    stayed = [node for uid, node in new.items() if uid in old]
+    ignored = _IGNORED if with_layout else _IGNORED | _LAYOUT
+    changes = ((node, _changes(old[node.uid], node, ignored)) for node in stayed)
+    return Diff(
+        since=before.id,
+        now=after.id,
+        added=tuple(_tops(new, old)),
+        removed=tuple(node.uid for node in _tops(old, new)),
+        changed=tuple(Change(node, values) for node, values in changes if values),
+        moved=tuple(_moved(old, new)),
+    )
+
+
+_IGNORED = frozenset({"p", "n", "q", "sc"})
+_LAYOUT = frozenset({"bp", "bs"})
+_NAMES = {
+    "t": "type", "m": "module", "i": "id", "c": "styleClass", "s": "pseudoClass", "v": "visible", "g": "managed",
+    "x": "disabled", "o": "opacity", "l": "text.label", "lp": "text.prompt", "vt": "value.text",
+    "vs": "value.selected", "vc": "value.checked", "k": "value.masked", "ro": "accessibility.role",
+    "he": "accessibility.help", "tt": "fx.properties.tooltip", "ud": "fx.properties.userData", "w": "shown",
+    "z": "virtualization", "bp": "layout.boundsInParent", "bs": "layout.boundsInScene", "ct": "childrenTruncated",
+    "er": "role", "y": "plain", "e": "more",
+}  # fmt: skip
+_DEFAULTS = {"v": True, "g": True, "x": False, "o": 1.0, "c": [], "s": [], "w": True}
+
+
+def _parent(node: Node) -> str | None:
+    return node.parent.uid if node.parent else None
+
+
+def _place(node: Node) -> JsonObject:
+    return {"parent": _parent(node), "index": node.index}
+
+
+def _changes(before: Node, after: Node, ignored: frozenset[str]) -> JsonObject:
+    old, new = before.record, after.record
+    if old == new:
+        return {}
+    keys = [key for key in (*new, *(key for key in old if key not in new)) if key not in ignored]
+    return {_NAMES.get(key, key): _written(after, key) for key in keys if old.get(key) != new.get(key)}
+
+
+def _written(node: Node, key: str) -> object:
+    value = node.record.get(key, _DEFAULTS.get(key))
+    if key == "z" and value is not None:
+        return view.rows(node)
+    return view.box(value) if key in _LAYOUT else value
+
+
+def _tops(here: dict[str, Node], there: dict[str, Node]) -> Iterator[Node]:
+    """Yield the nodes only `here` has, without those inside another such node."""
+    for uid, node in here.items():
+        if uid not in there and (node.parent is None or node.parent.uid in there):
+            yield node
+
+
+def _moved(old: dict[str, Node], new: dict[str, Node]) -> Iterator[Node]:
+    for node in new.values():
+        before = old.get(node.uid)
+        if before is not None and _parent(before) != _parent(node):
+            yield node
+        kept = [child for child in node.children if child.uid in old and _parent(old[child.uid]) == node.uid]
+        steady = _longest_rising([old[child.uid].index for child in kept])
+        yield from (child for at, child in enumerate(kept) if at not in steady)
+
+
+def _longest_rising(numbers: Sequence[int]) -> set[int]:
+    """Return the positions of a longest rising part: those that need not move."""
+    if all(left < right for left, right in pairwise(numbers)):
+        return set(range(len(numbers)))
+    ends: list[int] = []
+    last_at: list[int] = []
+    before: list[int] = []
+    for position, number in enumerate(numbers):
+        slot = bisect_left(ends, number)
+        before.append(last_at[slot - 1] if slot else -1)
+        ends[slot : slot + 1] = [number]
+        last_at[slot : slot + 1] = [position]
+    found: set[int] = set()
+    position = last_at[-1]
+    while position >= 0:
+        found.add(position)
+        position = before[position]
+    return found

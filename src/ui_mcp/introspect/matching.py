@@ -1,0 +1,98 @@
+"""Decides which nodes a selector means."""
+
+from collections.abc import Callable, Sequence
+
+from ui_mcp.errors import UiArgumentError
+from ui_mcp.introspect import view
+from ui_mcp.introspect.outline import cut
+from ui_mcp.introspect.requests import Predicate, Selector
+from ui_mcp.introspect.tree import Node
+from ui_mcp.jsontypes import JsonObject
+
+
+def matching(nodes: Sequence[Node], selector: Selector, regex_hits: frozenset[str] = frozenset()) -> list[Node]:
+    """Return the nodes that satisfy every given part of the selector.
+
+    The backend has marked those the css part means; `regex_hits` are the texts the pattern was found in.
+
+    Raises:
+        UiArgumentError: the selector asks for nothing.
+    """
+    tests = _tests(selector, regex_hits)
+    if not tests:
+        raise UiArgumentError("The selector is empty\nGive at least one of css, text and predicate.")
+    return [node for node in nodes if all(test(node) for test in tests)]
+
+
+def texts_of(node: Node) -> tuple[str, ...]:
+    """Return the texts a person sees on the node."""
+    get = node.record.get
+    virtual = get("z") or {}
+    cells = (cell["text"] or "" for row in virtual.get("visibleCells", ()) for cell in row["cells"])
+    return tuple(text for text in (get("l"), get("vt"), *cells) if text)
+
+
+def described(node: Node) -> JsonObject:
+    """Return a match as `ui_query` lists it."""
+    record = node.record
+    return {
+        "ref": {"path": node.path, "uid": record["u"]},
+        "type": record["t"],
+        "id": record.get("i"),
+        "summary": summary(node),
+        "layout": {"boundsInScene": view.box(record.get("bs"))},
+    }
+
+
+def summary(node: Node) -> str:
+    """Say in a few words what the node is."""
+    record = node.record
+    text = record.get("l") or record.get("vt") or record.get("lp")
+    if text:
+        return f"{record['t']}[text={cut(text)}]"
+    return f"{record['t']}[id={record['i']}]" if record.get("i") else str(record["t"])
+
+
+def _tests(selector: Selector, regex_hits: frozenset[str]) -> list[Callable[[Node], bool]]:
+    tests: list[Callable[[Node], bool]] = []
+    if selector.css is not None:
+        tests.append(lambda node: bool(node.record.get("q")))
+    if selector.text is not None:
+        tests.append(_text_test(selector.text, selector.match, regex_hits))
+    if selector.predicate is not None:
+        tests += _predicate_tests(selector.predicate)
+    return tests
+
+
+def _text_test(wanted: str, match: str, regex_hits: frozenset[str]) -> Callable[[Node], bool]:
+    folded = wanted.casefold()
+    stripped = wanted.strip()
+    match match:
+        case "equals":
+            return lambda node: any(text.strip() == stripped for text in texts_of(node))
+        case "regex":
+            return lambda node: any(text in regex_hits for text in texts_of(node))
+        case _:
+            return lambda node: any(folded in text.casefold() for text in texts_of(node))
+
+
+def _predicate_tests(predicate: Predicate) -> list[Callable[[Node], bool]]:
+    tests: list[Callable[[Node], bool]] = []
+    if predicate.type_is is not None:
+        types = {name.casefold() for name in predicate.type_is}
+        tests.append(lambda node: node.record["t"].casefold() in types)
+    if predicate.id_equals is not None:
+        tests.append(lambda node: node.record.get("i") == predicate.id_equals)
+    if predicate.style_class_has is not None:
+        tests.append(lambda node: predicate.style_class_has in node.record.get("c", ()))
+    if predicate.text_contains is not None:
+        tests.append(_text_test(predicate.text_contains, "contains", frozenset()))
+    if predicate.visible is not None:
+        tests.append(lambda node: _visible(node) is predicate.visible)
+    if predicate.enabled is not None:
+        tests.append(lambda node: (not node.record.get("x")) is predicate.enabled)
+    return tests
+
+
+def _visible(node: Node) -> bool:
+    return node.record.get("v") is not False and node.record.get("w") is not False

@@ -1,0 +1,159 @@
+"""Writes captures as text for a model: one line per node, plain layout left out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ui_mcp.introspect.tree import Capture, Node, Stage
+
+TEXT_LENGTH = 80
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A line of the outline with the lines under it."""
+
+    uid: str
+    text: str
+    children: list["Entry"] = field(default_factory=list)
+
+
+def outline(capture: Capture) -> str:
+    """Return the whole capture as text."""
+    return "\n".join(line for entry in entries(capture) for line in lines(entry))
+
+
+def entries(capture: Capture) -> list[Entry]:
+    """Return an entry per stage."""
+    return [
+        Entry(f"stage {stage.index}", stage_line(stage), subtree(stage.root) if stage.root else [])
+        for stage in capture.stages
+    ]
+
+
+def lines(entry: Entry, level: int = 0) -> Iterator[str]:
+    """Yield an entry and what is under it, two spaces per level."""
+    pending = [(entry, level)]
+    while pending:
+        at, depth = pending.pop()
+        yield "  " * depth + at.text
+        pending.extend((child, depth + 1) for child in reversed(at.children))
+
+
+def subtree(root: Node) -> list[Entry]:
+    """Return the entries for a node: one, or those of its children when it only arranges them."""
+    top: list[Entry] = []
+    pending: list[tuple[Node, list[Entry]]] = [(root, top)]
+    while pending:
+        node, into = pending.pop()
+        hidden = node.record.get("v") is False
+        if is_plain(node) and not hidden:
+            pending.extend((child, into) for child in reversed(node.children))
+            continue
+        entry = Entry(node.uid, line(node) + _inside(node, hidden=hidden))
+        into.append(entry)
+        entry.children.extend(Entry(node.uid, text) for text in row_lines(node))
+        if not hidden:
+            pending.extend((child, entry.children) for child in reversed(node.children))
+    return top
+
+
+def stage_line(stage: Stage) -> str:
+    """Say which window this is."""
+    facts = stage.facts
+    words = [f'{facts.get("kind", "stage")} {stage.index} "{cut(facts.get("title") or "")}"']
+    if facts.get("width") is not None:
+        words.append(f"{facts['width']:.0f}x{facts['height']:.0f}")
+    words += [word for word in ("focused", "modal") if facts.get(word)]
+    if facts.get("message") is not None:
+        words.append(f'message="{cut(facts["message"])}" buttons={",".join(facts.get("buttons", []))}')
+    return " ".join(words)
+
+
+def line(node: Node) -> str:
+    """Return one node's line: type, uid, #id, text, prompt, value, states."""
+    record = node.record
+    get = record.get
+    words = [f"{record['t']}[{record['er']}]" if "er" in record else record["t"], record["u"]]
+    if get("i"):
+        words.append(f"#{record['i']}")
+    if get("l"):
+        words.append(f'"{cut(record["l"])}"')
+    if get("lp"):
+        words.append(f'prompt="{cut(record["lp"])}"')
+    if get("vt"):
+        words.append(f'value="{cut(record["vt"])}"')
+    words += _states(node)
+    if "z" in record:
+        words += _virtual(node)
+    return " ".join(words)
+
+
+def is_plain(node: Node) -> bool:
+    """Say whether the node only arranges others and says nothing itself."""
+    record = node.record
+    return bool(record.get("y")) and node.parent is not None and not (record.get("x") or "z" in record)
+
+
+def row_lines(node: Node) -> Iterator[str]:
+    """Yield a line per visible row of a virtualized control."""
+    virtual = node.record.get("z")
+    if not virtual:
+        return
+    names = {column["id"]: column["text"] or column["id"] for column in virtual["columns"]}
+    chosen = set(virtual["selectedIndices"])
+    for row in virtual["visibleCells"]:
+        cells = [_cell(names.get(cell["columnId"]), cell["text"]) for cell in row["cells"]]
+        yield " ".join([f"r{row['index']}", *cells, *(["selected"] if row["index"] in chosen else [])])
+
+
+def cut(text: str, length: int = TEXT_LENGTH) -> str:
+    """Shorten to one line of at most `length` characters, quotes escaped."""
+    flat = " ".join(text.split()) if "\n" in text or "  " in text or "\t" in text else text
+    flat = flat if len(flat) <= length else flat[: length - 1] + "…"
+    return flat.replace('"', '\\"') if '"' in flat else flat
+
+
+def _inside(node: Node, *, hidden: bool) -> str:
+    if hidden and node.children:
+        return f" ({sum(1 for _ in node.walk()) - 1} inside)"
+    left_out = node.record.get("ct")
+    return f" (+{left_out} deeper)" if left_out else ""
+
+
+def _states(node: Node) -> Sequence[str]:
+    record = node.record
+    get = record.get
+    words = []
+    if "focused" in get("s", ()):
+        words.append("focused")
+    if get("x"):
+        words.append("disabled")
+    if get("v") is False:
+        words.append("hidden")
+    if get("vs"):
+        words.append("selected")
+    if get("vc") is not None:
+        words.append("checked" if record["vc"] else "unchecked")
+    if get("k"):
+        words.append("masked")
+    if (get("e") or {}).get("closedShadow"):
+        words.append("closed-shadow")
+    return words
+
+
+def _virtual(node: Node) -> Sequence[str]:
+    virtual = node.record["z"]
+    words = [f"rows={virtual['itemsCount']}"]
+    shown = virtual["visibleRange"]
+    if shown:
+        words.append(f"visible={shown['from']}-{shown['to']}")
+    if virtual["selectedIndices"]:
+        words.append("selected=" + ",".join(str(index) for index in virtual["selectedIndices"]))
+    if virtual["columns"]:
+        words.append("cols=" + ",".join(cut(column["text"] or column["id"], 20) for column in virtual["columns"]))
+    return words
+
+
+def _cell(name: str | None, text: str | None) -> str:
+    quoted = f'"{cut(text or "")}"'
+    return f"{cut(name, 20)}={quoted}" if name else quoted

@@ -1,0 +1,134 @@
+"""Writes captures as the contract's UiSnapshot and UiNode."""
+
+from ui_mcp.introspect.contract import SCHEMA, Section
+from ui_mcp.introspect.tree import Capture, Node, Stage
+from ui_mcp.jsontypes import Json, JsonObject
+
+_STAGE_FACTS = ("title", "showing", "focused", "x", "y", "width", "height")
+_STAGE_EXTRAS = ("kind", "owner", "modal", "message", "buttons", "defaultValue")
+
+
+def snapshot(capture: Capture) -> JsonObject:
+    """Return the complete UiSnapshot."""
+    return header(capture) | {"stages": [stage(entry, _whole(entry, capture)) for entry in capture.stages]}
+
+
+def header(capture: Capture) -> JsonObject:
+    """Return everything but the stages."""
+    warnings = {"warnings": list(capture.warnings)} if capture.warnings else {}
+    return {
+        "schema": SCHEMA,
+        "capturedAt": capture.captured_at,
+        "snapshotId": capture.id,
+        "app": capture.app,
+        "focus": capture.focus,
+        **warnings,
+    }
+
+
+def stage(entry: Stage, root: JsonObject | None) -> JsonObject:
+    """Return one stage around an already written root."""
+    facts = entry.facts
+    return {
+        "stageIndex": entry.index,
+        "stageUid": facts["uid"],
+        **{key: facts.get(key) for key in _STAGE_FACTS},
+        **{key: facts[key] for key in _STAGE_EXTRAS if facts.get(key) is not None},
+        "scene": {"stylesheets": facts.get("stylesheets", []), "root": root},
+    }
+
+
+def tree(node: Node, sections: frozenset[Section]) -> JsonObject:
+    """Return a node with everything below it."""
+    written = alone(node, sections)
+    pending = [(node, written)]
+    while pending:
+        at, target = pending.pop()
+        for child in at.children:
+            made = alone(child, sections)
+            target["children"].append(made)
+            pending.append((child, made))
+    return written
+
+
+def alone(node: Node, sections: frozenset[Section]) -> JsonObject:
+    """Return a node without its children."""
+    record = node.record
+    get = record.get
+    written: JsonObject = {
+        "ref": {"path": node.path, "uid": record["u"]},
+        "type": record["t"],
+        "module": get("m"),
+        "id": get("i"),
+        "styleClass": get("c", []),
+        "pseudoClass": get("s", []),
+        "visible": get("v", True),
+        "managed": get("g", True),
+        "disabled": get("x", False),
+        "opacity": get("o", 1.0),
+        "text": {"label": get("l"), "prompt": get("lp")},
+        "value": _value(record),
+        "children": [],
+    }
+    if sections:
+        written |= _sections(node, sections)
+    if get("w") is False:
+        written["shown"] = False
+    if get("ct"):
+        written["childrenTruncated"] = record["ct"]
+    if get("e"):
+        written |= record["e"]
+    return written
+
+
+def rows(node: Node) -> JsonObject:
+    """Return the virtualization section, its rows with references."""
+    given = node.record["z"]
+    row_type = given.get("rowType", "row")
+    cells = [
+        {
+            "index": row["index"],
+            "rowRef": {"path": f"{node.path}/{row_type}[{row['index']}]", "uid": f"{node.uid}:r{row['index']}"},
+            "cells": row["cells"],
+        }
+        for row in given["visibleCells"]
+    ]
+    return {**{key: value for key, value in given.items() if key != "rowType"}, "visibleCells": cells}
+
+
+def _whole(entry: Stage, capture: Capture) -> JsonObject | None:
+    return tree(entry.root, capture.ask.sections) if entry.root else None
+
+
+def _value(record: JsonObject) -> JsonObject:
+    value = {"text": record.get("vt"), "selected": record.get("vs"), "checked": record.get("vc")}
+    return value | {"masked": True} if record.get("k") else value
+
+
+def _sections(node: Node, sections: frozenset[Section]) -> JsonObject:
+    record = node.record
+    written: JsonObject = {}
+    layout: JsonObject = {}
+    if "bounds" in sections:
+        layout["boundsInParent"] = box(record.get("bp"))
+        layout["boundsInScene"] = box(record.get("bs"))
+    if "localToScreen" in sections:
+        layout["localToScreen"] = _screen(record.get("sc"))
+    if layout:
+        written["layout"] = layout
+    if "accessibility" in sections:
+        written["accessibility"] = {"role": record.get("ro"), "help": record.get("he")}
+    if "properties" in sections:
+        written["fx"] = {"properties": {"tooltip": record.get("tt"), "userData": record.get("ud")}}
+    if "virtualization" in sections and "z" in record:
+        written["virtualization"] = rows(node)
+    return written
+
+
+def box(numbers: Json) -> JsonObject | None:
+    """Write `[x, y, w, h]` as bounds."""
+    return numbers and dict(zip(("minX", "minY", "width", "height"), numbers, strict=True))
+
+
+def _screen(numbers: Json) -> JsonObject | None:
+    return numbers and dict(zip(("x", "y", "width", "height"), numbers, strict=True))
