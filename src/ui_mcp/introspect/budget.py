@@ -41,7 +41,8 @@ class Cursor:
 def json_page(capture: Capture, limit: int, offset: int = 0) -> JsonObject:
     """Return the part of the UiSnapshot that begins at `offset` and fits `limit` tokens (0 = all).
 
-    The first page is a snapshot whose cut parents carry `childrenTruncated`; later ones are lists of `{parent, index, node}`.
+    The first page is a snapshot whose cut parents carry `childrenTruncated`;
+    later ones are lists of `{parent, index, node}`.
     """
     nodes = list(_by_level(capture))
     written = [view.alone(node, capture.ask.sections) for node in nodes]

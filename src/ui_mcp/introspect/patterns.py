@@ -16,7 +16,7 @@ _PROGRAM = """
 import sys, json, re, signal
 pattern, seconds, texts = json.load(sys.stdin)
 found = re.compile(pattern)
-signal.setitimer(signal.ITIMER_REAL, seconds)
+hasattr(signal, "setitimer") and signal.setitimer(signal.ITIMER_REAL, seconds)
 json.dump([text for text in texts if found.search(text)], sys.stdout)
 """
 

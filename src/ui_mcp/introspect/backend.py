@@ -1,0 +1,61 @@
+"""What every kind of UI can do for us: be read, be acted on, be photographed."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ui_mcp.introspect.contract import Ask, Ref
+from ui_mcp.jsontypes import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """What to photograph and how."""
+
+    stage: int | None = None
+    ref: Ref | None = None
+    max_width: int | None = None
+    annotate: bool = False
+
+
+class UiBackend(Protocol):
+    """A UI that can be seen and operated. Every call is bounded by the caller's deadline and may be cancelled."""
+
+    kind: str
+    """`page`, `browser` or `javafx`."""
+
+    async def describe(self) -> str:
+        """Say in a few words which UI this is."""
+        ...
+
+    async def capture(self, ask: Ask) -> JsonObject:
+        """Read the UI in one pass; the answer's shape is contracts/records.schema.json.
+
+        Raises:
+            IntrospectError: nothing shows, the root is gone, the css is wrong, the UI does not answer.
+        """
+        ...
+
+    async def act(self, action: JsonObject) -> None:
+        """Do one action, having checked that a person could do it now.
+
+        Raises:
+            UiActionFailedError: `details["reason"]` says why not.
+            UiNodeNotFoundError: the target does not resolve.
+        """
+        ...
+
+    async def idle(self) -> None:
+        """Return when everything we submitted has run and a frame has passed."""
+        ...
+
+    async def pixels(self, photo: Photo) -> bytes:
+        """Return a PNG."""
+        ...
+
+    def problems(self) -> list[str]:
+        """Return and forget errors the UI reported since the last call."""
+        ...
+
+    async def close(self) -> None:
+        """Let go; the UI stays as it is."""
+        ...

@@ -1,0 +1,100 @@
+"""Answers `ui_perform`: runs actions in order, waits for the UI to settle, says what happened."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import anyio
+
+from ui_mcp.errors import IntrospectError, UiActionFailedError, UiTimeoutError
+from ui_mcp.introspect import outline
+from ui_mcp.introspect.actions import Action
+from ui_mcp.introspect.contract import Ask
+from ui_mcp.introspect.diff import compare
+from ui_mcp.introspect.target import Target
+from ui_mcp.introspect.tree import Capture
+from ui_mcp.jsontypes import JsonObject
+
+Observe = Literal["diff", "outline"]
+_OBSERVED = Ask(stage="all", sections=frozenset({"virtualization"}))
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """A series of actions and how to treat it."""
+
+    actions: Sequence[Action]
+    await_idle: bool = True
+    timeout_ms: int = 5000
+    observe: Observe | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the actions; `error` is the failure that stopped them."""
+
+    results: tuple[JsonObject, ...]
+    error: IntrospectError | None = None
+    observed: str | None = None
+
+    def json(self) -> JsonObject:
+        """Write the outcome as the contract does."""
+        written: JsonObject = {"results": list(self.results)}
+        if self.error is not None:
+            written |= error_json(self.error)
+        if self.observed is not None:
+            written["observed"] = self.observed
+        return written
+
+
+async def perform(target: Target, performance: Performance) -> Outcome:
+    """Run the actions; the first failure stops them."""
+    before = await target.capture(_OBSERVED) if performance.observe == "diff" else None
+    results: list[JsonObject] = []
+    error: IntrospectError | None = None
+    async with target.turn():
+        try:
+            with anyio.fail_after(performance.timeout_ms / 1000):
+                error = await _run(target, performance, results)
+        except TimeoutError:
+            error = UiTimeoutError(
+                f"The actions took longer than {performance.timeout_ms} ms",
+                timeoutMs=performance.timeout_ms,
+                ran=[entry["type"] for entry in results],
+                index=len(results),
+            )
+    observed = await _observed(target, performance, before) if not isinstance(error, UiTimeoutError) else None
+    return Outcome(tuple(results), error, observed)
+
+
+def error_json(error: IntrospectError) -> JsonObject:
+    """Write an error as the contract does."""
+    return {"error": {"code": error.code, "message": error.message, "details": error.details}}
+
+
+async def _run(target: Target, performance: Performance, results: list[JsonObject]) -> IntrospectError | None:
+    for index, action in enumerate(performance.actions):
+        try:
+            await target.act(action.wire())
+        except IntrospectError as error:
+            results.append({"ok": False, "type": action.type})
+            ref = action.target.ref().json() if action.target else None
+            if isinstance(error, UiActionFailedError) or error.code == "MCP_UI_STALE_REF":
+                error.details = {"index": index, "type": action.type, "ref": ref, **error.details}
+            return error
+        results.append({"ok": True, "type": action.type})
+        if performance.await_idle:
+            await target.backend.idle()
+    return None
+
+
+async def _observed(target: Target, performance: Performance, before: Capture | None) -> str | None:
+    if performance.observe is None:
+        return None
+    try:
+        after = await target.capture(_OBSERVED)
+    except IntrospectError as error:
+        return f"{error.code}: {error.message}"
+    if performance.observe == "outline" or before is None:
+        return outline.outline(after)
+    return compare(before, after).text()

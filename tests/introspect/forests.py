@@ -1,0 +1,32 @@
+"""Captures made up for tests of the pure parts."""
+
+import json
+from pathlib import Path
+
+from ui_mcp.introspect.contract import FULL, Ask
+from ui_mcp.introspect.tree import Capture, build
+
+GOLDEN = Path(__file__).parents[2] / "contracts" / "golden" / "introspect"
+
+
+def golden(name: str, sections=FULL) -> Capture:
+    return build(json.loads((GOLDEN / name / "records.json").read_text()), Ask(sections=sections))
+
+
+def forest(
+    parents: list[int], texts: list[str] | None = None, uids: list[str] | None = None, ask: Ask | None = None
+) -> Capture:
+    """Build a tree whose i-th node (0 = root) hangs under `parents[i - 1]`."""
+    counts: dict[int, int] = {}
+    records = [{"u": "n0", "t": "root"}]
+    for at, parent in enumerate(parents, 1):
+        nth = counts[parent] = counts.get(parent, -1) + 1
+        uid = uids[at - 1] if uids else f"n{at}"
+        text = texts[at - 1] if texts else f"text {at}"
+        records.append({"u": uid, "t": "item", "p": parent, "n": f"item[{nth}]", "l": text})
+    raw = {
+        "app": {"pid": 1},
+        "focus": None,
+        "stages": [{"index": 0, "uid": "s", "title": "T", "width": 1.0, "height": 1.0, "nodes": records}],
+    }
+    return build(raw, ask or Ask())
