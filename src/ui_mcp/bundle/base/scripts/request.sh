@@ -1,0 +1,48 @@
+# Read by the scripts of this directory: asks the running server, with curl or else with python3.
+
+# Print the address of the server that runs the directory given.
+address_of() {
+  if [ ! -r "$1/mcp-port" ]; then
+    echo "No server runs for $1: call ui_start, or run \`ui-mcp serve\`" >&2
+    return 1
+  fi
+  echo "http://127.0.0.1:$(cat "$1/mcp-port")"
+}
+
+# get URL [TOKEN_FILE]: print the body, then the HTTP status on a line of its own; fail when nobody answers.
+get() {
+  token=""
+  if [ -n "${2:-}" ] && [ -r "$2" ]; then token=$(cat "$2"); fi
+  if command -v curl >/dev/null 2>&1; then
+    # The token goes through stdin: arguments are visible to other users.
+    { [ -z "$token" ] || printf 'header = "Authorization: Bearer %s"\n' "$token"; } |
+      curl --silent --noproxy '*' --max-time 180 --write-out '\n%{http_code}\n' --config - "$1"
+  elif command -v python3 >/dev/null 2>&1; then
+    TOKEN=$token python3 -c '
+import os, sys, urllib.error, urllib.request
+request = urllib.request.Request(sys.argv[1])
+if os.environ["TOKEN"]:
+    request.add_header("Authorization", "Bearer " + os.environ["TOKEN"])
+try:
+    answer = urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=180)
+except urllib.error.HTTPError as error:
+    answer = error
+except OSError:
+    sys.exit(7)
+sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
+' "$1"
+  else
+    echo "Neither curl nor python3 is here" >&2
+    return 127
+  fi
+}
+
+# show URL [TOKEN_FILE]: print the body of a good answer; report any other on stderr and fail.
+show() {
+  answer=$(get "$1" "${2:-}") || { echo "Nobody answers at $1" >&2; return 1; }
+  status=$(printf '%s\n' "$answer" | tail -n 1)
+  case $status in
+    200) printf '%s\n' "$answer" | sed '$d' ;;
+    *) printf '%s\n' "$answer" | sed '$d' >&2; echo "HTTP status $status from $1" >&2; return 1 ;;
+  esac
+}

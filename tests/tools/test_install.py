@@ -1,0 +1,64 @@
+"""`ui_install` as an agent calls it."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from ui_mcp.errors import InvalidArgumentsError, NotConfiguredError
+from ui_mcp.host.host import Host
+from ui_mcp.host.states import Configured, Running
+from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.toolkit.tool import Call, Text
+from ui_mcp.tools.install import install
+
+
+def serves_nothing(configured: Configured) -> AbstractAsyncContextManager[Running]:
+    raise NotImplementedError
+
+
+@pytest.fixture
+async def host(tmp_path: Path) -> AsyncIterator[Host]:
+    async with Host(serves_nothing) as host:
+        await host.begin(str(tmp_path / ".claude" / "ui"))
+        yield host
+
+
+async def run(host: Host, arguments: JsonObject) -> JsonObject:
+    [block] = (await install.run(host, arguments, Call())).content
+    assert isinstance(block, Text)
+    answer: JsonObject = loads(block.text)
+    return answer
+
+
+@pytest.mark.covers("UI-TOOL-7", "UI-INST-2")
+async def test_after_the_automatic_install_nothing_is_left_to_do(host: Host) -> None:
+    answer = await run(host, {})
+
+    assert answer["version_skipped"] is True
+    assert answer["installed"] == []
+    assert answer["hint"] == "Use force=true to reinstall"
+
+
+@pytest.mark.covers("UI-TOOL-7", "UI-INST-3")
+async def test_force_brings_back_a_file_the_user_removed(host: Host, tmp_path: Path) -> None:
+    (tmp_path / ".claude/ui/resources/lua.md").unlink()
+
+    answer = await run(host, {"force": True})
+
+    assert answer["installed"] == [".claude/ui/resources/lua.md"]
+    assert ".claude/skills/ui/SKILL.md" in answer["skipped"]
+
+
+@pytest.mark.covers("UI-FSM-3")
+async def test_an_unconfigured_server_refuses() -> None:
+    async with Host(serves_nothing) as host:
+        with pytest.raises(NotConfiguredError):
+            await run(host, {})
+
+
+@pytest.mark.parametrize("arguments", [{"force": "perhaps"}, {"force": 7}, {"other": True}])
+async def test_wrong_arguments_are_named(host: Host, arguments: JsonObject) -> None:
+    with pytest.raises(InvalidArgumentsError, match=r"force|other"):
+        await run(host, arguments)
