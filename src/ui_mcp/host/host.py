@@ -97,6 +97,7 @@ class Host:
             if isinstance(self._state, Running):
                 await self._end(self._state)
             self._state = configured
+            self._settled.set()
             return configured
 
     async def start(self) -> Running:

@@ -1,18 +1,15 @@
 """The MCP port: what agents and scripts ask for over HTTP, and the MCP transports of `serve`."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
-import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from ui_mcp.errors import LifecycleError, NotFoundError
-
-TRANSPORT_PATHS = ("/sse", "/message", "/messages", "/mcp")
 
 
 async def _no_session(request: Request, error: Exception) -> Response:
@@ -35,22 +32,3 @@ def mcp_app(routes: Sequence[BaseRoute], transports: ASGIApp | None = None) -> S
             NotFoundError: _no_session,
         },
     )
-
-
-class Later:
-    """An application that is built in the background; the first request waits for it."""
-
-    def __init__(self, build: Callable[[], Awaitable[ASGIApp]]) -> None:
-        self._build = build
-        self._ready = anyio.Event()
-        self._app: ASGIApp
-
-    async def prepare(self) -> None:
-        """Build the application."""
-        self._app = await self._build()
-        self._ready.set()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on as soon as it is there."""
-        await self._ready.wait()
-        await self._app(scope, receive, send)

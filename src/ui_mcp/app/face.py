@@ -1,0 +1,109 @@
+"""What MCP clients of the ui server see: its tools, its resources, its instructions."""
+
+from collections.abc import Sequence
+
+from ui_mcp import resources, tools
+from ui_mcp.host.host import Host
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcpd.face import Face
+from ui_mcp.mcpd.results import ResultFiles
+from ui_mcp.scan import modules_of
+from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
+from ui_mcp.toolkit.resources import (
+    Announcements,
+    CombinedResources,
+    Resource,
+    ResourceContent,
+    ResourceSet,
+    ResourceTemplate,
+)
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+from ui_mcp.toolkit.toolset import Toolset
+
+INSTRUCTIONS = """\
+ui-mcp shows the person a live app in the browser that you write in Lua and HTML, and brings you what they do in it.
+
+Order of work:
+1. ui_status: where things stand. The server configures itself; ui_configure is only for another directory.
+2. ui_start: serve the UI; answers its address.
+3. Write the app: {base_dir}/apps/NAME/app.lua (state, methods), apps/NAME/viewdefs/TYPE.NAMESPACE.html (templates).
+   Saving a file updates the page at once and keeps its state; no restart, no reload.
+4. ui_display(name): show it. ui_open_browser: open the person's browser on it.
+5. ui_wait: block until the app calls mcp.pushState{...}, then answer in the app, and wait again. In a background shell,
+   {base_dir}/event does the same.
+
+ui_run executes Lua in the session: read state ("return contacts.list[1].name") or change it; the page follows.
+ui_audit(name) finds mistakes in an app before the person does. ui_upload_viewdef sends one template.
+
+Read before building: resource ui://mcp (how to build apps), ui://viewdefs (attributes and paths), ui://lua (Lua API),
+ui://reference (overview). ui://state is the live state of the displayed app, ui://variables what the page is bound to.
+Paths in viewdefs hold no operators and no arguments: put logic into Lua methods.
+"""
+
+
+def ui_face(host: Host, announcements: Announcements) -> Face:
+    """Assemble the ui server's face."""
+    return Face(
+        name="ui-mcp",
+        title="UI for agents",
+        version=bundled_version(),
+        toolset=Settled(host, ui_toolset(host)),
+        resources=SettledResources(host, ui_resources(host, announcements)),
+        announcements=announcements,
+        instructions=INSTRUCTIONS,
+        spill=ResultFiles(lambda: host.configured().workspace.log),
+    )
+
+
+def ui_toolset(host: Host) -> Toolset:
+    """Gather every tool of the tools package, module by module."""
+    found = [
+        value for module in modules_of(tools) for value in vars(module).values() if isinstance(value, FunctionTool)
+    ]
+    return FunctionToolset(host, found)
+
+
+def ui_resources(host: Host, announcements: Announcements) -> ResourceSet:
+    """Gather every resource set of the resources package; those that match any path come last."""
+    modules = sorted(modules_of(resources), key=lambda module: getattr(module, "CATCH_ALL", False))
+    return CombinedResources([module.provide(host, announcements) for module in modules if hasattr(module, "provide")])
+
+
+class Settled:
+    """A toolset whose calls wait until the start-up configuration has been tried."""
+
+    def __init__(self, host: Host, toolset: Toolset) -> None:
+        self._host = host
+        self._toolset = toolset
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """List at once; listing does not depend on the lifecycle."""
+        return await self._toolset.tools(call)
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Wait, then call."""
+        await self._host.settled()
+        return await self._toolset.call(name, arguments, call)
+
+
+class SettledResources:
+    """Resources whose listing and reading wait in the same way: they depend on the base directory."""
+
+    def __init__(self, host: Host, resources: ResourceSet) -> None:
+        self._host = host
+        self._resources = resources
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """Wait, then list."""
+        await self._host.settled()
+        return await self._resources.resources(call)
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Return the templates."""
+        return await self._resources.templates(call)
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Wait, then read."""
+        await self._host.settled()
+        return await self._resources.read(uri, call)

@@ -1,0 +1,65 @@
+"""`ui-mcp serve`: the UI on one fixed port, MCP over HTTP on another that outlives reconfigurations."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+
+import anyio
+
+from ui_mcp.app.doors import Doors
+from ui_mcp.app.face import ui_face
+from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules, url_of
+from ui_mcp.host.host import Host
+from ui_mcp.host.ports import token_file
+from ui_mcp.host.states import Running
+from ui_mcp.httpd.serve import bind, listening, port_of
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.toolkit.resources import Announcements
+
+UI_PORT = 8000
+MCP_PORT = 8001
+
+Ready = Callable[[Running, str], Awaitable[None]]
+"""Called with what runs and the address of the MCP port."""
+
+
+async def announce(running: Running, mcp_url: str) -> None:
+    """Print where things are."""
+    lines = [
+        f"ui-mcp v{bundled_version()} serves {running.workspace.given}",
+        f"  UI   {running.url}",
+        f"  MCP  {mcp_url}/mcp  (SSE: {mcp_url}/sse)",
+    ]
+    if sys.stdout.isatty():
+        lines.append("Press Ctrl+C to stop.")
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, ready: Ready = announce) -> None:
+    """Start the configured host on its fixed ports and serve until cancelled; `ready` is told once both accept."""
+    configured = host.configured()
+    config = configured.config
+    mcp = bind(config.server.host, _or(config.server.mcp_port, MCP_PORT))
+    try:
+        doors.ui = _or(config.server.port, UI_PORT)
+        doors.mcp, doors.mcp_is_open = port_of(mcp), True
+        running = await host.start()
+        doors.ui = _port(running)
+        transports = Endpoints(ui_face(host, announcements))
+        with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
+            rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
+            async with listening(guarded_mcp_app(host, rules, transports), mcp):
+                await ready(running, url_of(config.server.host, doors.mcp))
+                await anyio.sleep_forever()
+    finally:
+        mcp.close()
+
+
+def _port(running: Running) -> int:
+    return int(running.url.rpartition(":")[2])
+
+
+def _or(port: int | None, default: int) -> int:
+    return default if port is None else port

@@ -1,0 +1,99 @@
+"""Runs the ui server: `ui-mcp mcp` on stdin and stdout, `ui-mcp serve` on fixed ports."""
+
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import anyio
+from anyio.abc import TaskGroup
+
+from ui_mcp.app.doors import Doors
+from ui_mcp.host.host import Host
+from ui_mcp.host.states import Configured, Running
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import to_stderr
+from ui_mcp.toolkit.resources import Announcements
+
+
+def run(main: Callable[..., Awaitable[int]], *arguments: object) -> int:
+    """Run a coroutine function to its exit code, on uvloop where there is one."""
+    try:
+        return anyio.run(main, *arguments, backend_options={"use_uvloop": sys.platform != "win32"})
+    except BaseExceptionGroup as group:
+        raise _only(group) from group
+
+
+def _only(error: BaseException) -> BaseException:
+    """Unwrap what a single failing task raised from the groups around it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def run_stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> int:
+    """Serve one agent on two file descriptors."""
+    return run(_stdio, base_dir, flags, stdin, stdout)
+
+
+def run_serve(base_dir: str, flags: JsonObject) -> int:
+    """Serve on fixed ports until interrupted."""
+    return run(_serve, base_dir, flags)
+
+
+async def _stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> int:
+    from ui_mcp.app.face import ui_face
+    from ui_mcp.mcpd.server import Service
+    from ui_mcp.mcpd.stdio import serve
+
+    to_stderr(flags.get("logging.verbosity", 0))
+    announcements = Announcements()
+    async with until_signalled(), open_host(flags, Doors(), announcements) as host, anyio.create_task_group() as tasks:
+        tasks.start_soon(host.begin, base_dir)
+        await serve(Service(ui_face(host, announcements)), stdin, stdout)
+        tasks.cancel_scope.cancel()
+    return 0
+
+
+async def _serve(base_dir: str, flags: JsonObject) -> int:
+    from ui_mcp.app.fixed import serve_fixed
+
+    to_stderr(flags.get("logging.verbosity", 0))
+    announcements, doors = Announcements(), Doors()
+    async with until_signalled(), open_host(flags, doors, announcements) as host:
+        await host.configure(base_dir)
+        await serve_fixed(host, doors, announcements)
+    return 0
+
+
+@asynccontextmanager
+async def open_host(flags: JsonObject, doors: Doors, announcements: Announcements) -> AsyncIterator[Host]:
+    """Open a host whose running state is our sessions and listeners; the web stack is imported when it starts."""
+
+    def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
+        from ui_mcp.app.listeners import serving
+
+        return serving(host, configured, doors, announcements)
+
+    host = Host(serve, flags)
+    async with host:
+        try:
+            yield host
+        finally:
+            await host.stop()
+
+
+@asynccontextmanager
+async def until_signalled() -> AsyncIterator[None]:
+    """End the block on SIGINT or SIGTERM."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_cancel_on_signal, tasks)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+async def _cancel_on_signal(tasks: TaskGroup) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            tasks.cancel_scope.cancel()
+            return

@@ -1,0 +1,19 @@
+"""Where the `ui-mcp` command begins: stdout is set aside for MCP before anything that could print is imported."""
+
+import sys
+
+
+def main() -> int:
+    """Run `ui-mcp` with the arguments of this process."""
+    from ui_mcp.cli import reserve
+
+    arguments = sys.argv[1:]
+    stdio = reserve.stdio() if speaks_on_stdio(arguments) else None
+    from ui_mcp.cli.main import run
+
+    return run(arguments, stdio)
+
+
+def speaks_on_stdio(arguments: list[str]) -> bool:
+    """Say whether this command line makes stdin and stdout an MCP connection."""
+    return arguments[:1] == ["mcp"] and not {"-h", "--help"} & set(arguments)

@@ -1,0 +1,26 @@
+"""Run the UI and the MCP server on fixed ports, for development and for clients that connect over HTTP.
+
+MCP clients connect to http://127.0.0.1:8001/mcp (streamable HTTP) or http://127.0.0.1:8001/sse (SSE).
+"""
+
+import argparse
+
+from ui_mcp.cli import options as shared
+
+HELP = "run UI and MCP servers on fixed ports"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Take ports besides the common options."""
+    shared.server(parser)
+    parser.add_argument("--port", type=int, metavar="P", help="UI port (env UI_PORT; default 8000; 0 = any free one)")
+    parser.add_argument(
+        "--mcp-port", type=int, metavar="M", help="MCP port (env UI_MCP_PORT; default 8001; 0 = any free one)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    from ui_mcp.app.ui import run_serve
+
+    return run_serve(options.dir, shared.flags_of(options))

@@ -1,0 +1,92 @@
+"""The command line as a person meets it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def ui_mcp(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ui_mcp", *arguments],
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.covers("UI-CLI-4", "UI-REL-2")
+@pytest.mark.parametrize("spelling", ["version", "--version"])
+def test_both_spellings_print_the_version(tmp_path: Path, spelling: str) -> None:
+    done = ui_mcp(spelling, cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("ui-mcp v")
+
+
+@pytest.mark.covers("UI-CLI-7")
+@pytest.mark.parametrize("spelling", ["help", "-h", "--help"])
+def test_help_is_on_stdout_and_names_every_command(tmp_path: Path, spelling: str) -> None:
+    done = ui_mcp(spelling, cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    for command in ("mcp", "serve", "install", "version"):
+        assert f"\n    {command} " in done.stdout
+
+
+@pytest.mark.covers("UI-CLI-7")
+@pytest.mark.parametrize("arguments", [(), ("dance",), ("serve", "--port", "many")])
+def test_wrong_usage_explains_itself_on_stderr_with_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = ui_mcp(*arguments, cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage: ui-mcp" in done.stderr
+
+
+@pytest.mark.covers("UI-CLI-7")
+@pytest.mark.parametrize("command", ["mcp", "serve", "install"])
+def test_each_command_teaches_its_options(tmp_path: Path, command: str) -> None:
+    done = ui_mcp(command, "--help", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert "UI_DIR" in done.stdout
+
+
+@pytest.mark.covers("UI-CLI-3", "UI-INST-2")
+def test_install_reports_what_it_did_and_then_that_it_is_done(tmp_path: Path) -> None:
+    first, second, forced = (ui_mcp("install", *options, cwd=tmp_path) for options in ((), (), ("--force",)))
+
+    assert [done.returncode for done in (first, second, forced)] == [0, 0, 0]
+    assert first.stdout.startswith("Installed:\n")
+    assert ".claude/skills/ui/SKILL.md" in first.stdout
+    assert second.stdout.startswith("Skipped: installed version ")
+    assert forced.stdout.startswith("Installed:\n")
+
+
+@pytest.mark.covers("UI-CLI-3")
+def test_a_directory_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    for command in ("install", "serve"):
+        done = ui_mcp(command, "--dir", "file/ui", cwd=tmp_path)
+
+        assert done.returncode == 1
+        assert done.stderr.startswith("ui-mcp: ")
+        assert "file" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.covers("UI-CFG-1", "UI-CLI-2")
+def test_serve_refuses_a_malformed_configuration_by_line(tmp_path: Path) -> None:
+    (tmp_path / ".claude/ui/config").mkdir(parents=True)
+    (tmp_path / ".claude/ui/config/config.toml").write_text("[server\nport = 1\n")
+
+    done = ui_mcp("serve", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "config.toml" in done.stderr
+    assert "line 1" in done.stderr
