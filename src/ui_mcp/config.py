@@ -101,6 +101,24 @@ class GatewaySettings(Section):
     config: str | None = Field(None, description="Path of an nlui.yaml whose mounts this server offers too.")
 
 
+class ChatSettings(Section):
+    """`[chat]`: the conversation between people and agents."""
+
+    window: int = Field(1000, ge=1, le=1000, description="Messages the inbox resource shows at most.")
+    max_content: int = Field(262_144, ge=1, description="Bytes of one message.")
+    mimes: tuple[str, ...] = Field(("text/markdown", "text/plain"), description="Kinds of text that may be posted.")
+    tool_names: Literal["snake", "dotted"] = Field("snake", description="Spelling of the listed chat tools.")
+    legacy_ui_tools: Literal["compat", "list", "off"] = Field("compat", description="What `ui.send_message` does.")
+    rate: float = Field(20.0, gt=0, description="Posts per second and person through the HTTP bridge (burst: twice).")
+
+
+class StorageSettings(Section):
+    """`[storage]`: where chats last."""
+
+    url: str | None = Field(None, description="sqlite:///PATH or postgresql://…; absent: storage/runtime.db.")
+    poll_ms: int = Field(25, ge=5, le=1000, description="How often SQLite is asked for commits of other processes.")
+
+
 class Config(Section):
     """All settings of one base directory."""
 
@@ -110,6 +128,8 @@ class Config(Section):
     mcp: McpSettings = McpSettings()
     logging: LoggingSettings = LoggingSettings()
     gateway: GatewaySettings = GatewaySettings()
+    chat: ChatSettings = ChatSettings()
+    storage: StorageSettings = StorageSettings()
 
 
 ENVIRONMENT: Mapping[str, str] = {

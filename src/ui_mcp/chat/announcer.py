@@ -1,0 +1,72 @@
+"""Tells subscribers of an inbox that people wrote something, after it was committed; assistants' posts stay silent."""
+
+import anyio
+
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author
+from ui_mcp.chat.receipts import ReceiptBook
+from ui_mcp.chat.store import ChatStore, Query
+from ui_mcp.chat.tail import Moved, Tail
+from ui_mcp.errors import ChatError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.resources import Announcements
+
+INBOX = "ui://chat/inbox"
+HEAD = "ui://chat/head"
+BATCH_MESSAGES = 20
+BATCH_BYTES = 16 * 1024
+_PEOPLE: frozenset[Author] = frozenset({"user"})
+
+
+class Announcer:
+    """Turns movements of the log into announcements; what was committed since the last one is one batch."""
+
+    def __init__(self, store: ChatStore, tail: Tail, receipts: ReceiptBook, announcements: Announcements) -> None:
+        self._store = store
+        self._receipts = receipts
+        self._announcements = announcements
+        self._tail = tail
+        self._waiting: dict[str, Moved] = {}
+        self._bell = anyio.Event()
+
+    async def run(self) -> None:
+        """Announce for ever."""
+        with self._tail.listening(self._note):
+            while True:
+                await self._bell.wait()
+                self._bell = anyio.Event()
+                waiting, self._waiting = self._waiting, {}
+                for movement in waiting.values():
+                    await self._announce(movement)
+
+    def _note(self, movement: Moved) -> None:
+        earlier = self._waiting.get(movement.conversation)
+        before = earlier.before if earlier else movement.before
+        self._waiting[movement.conversation] = Moved(movement.conversation, before, movement.now)
+        self._bell.set()
+
+    async def _announce(self, movement: Moved) -> None:
+        name = movement.conversation
+        if movement.now.user > movement.before.user:
+            batch = await self._batch(movement)
+            for uri in uris(INBOX, name):
+                self._announcements.resource_updated(uri, batch)
+            self._receipts.note(name, "notified", movement.now.user)
+        for uri in uris(HEAD, name):
+            self._announcements.resource_updated(uri)
+
+    async def _batch(self, movement: Moved) -> JsonObject | None:
+        """Return the new messages if they are few and small: a convenience for clients, never the delivery."""
+        query = Query(movement.conversation, movement.before.any, BATCH_MESSAGES, BATCH_BYTES, _PEOPLE)
+        try:
+            page = await self._store.since(query)
+        except ChatError:
+            return None
+        complete = page.last is not None and page.last >= movement.now.user
+        small = sum(len(message.content.encode()) for message in page.messages) <= BATCH_BYTES
+        return {"messages": [message.to_json() for message in page.messages]} if complete and small else None
+
+
+def uris(family: str, conversation: str) -> tuple[str, ...]:
+    """Return the names under which one conversation's resource can be asked for."""
+    full = f"{family}/{conversation}"
+    return (family, full) if conversation == DEFAULT_CONVERSATION else (full,)

@@ -1,0 +1,160 @@
+"""Posting, reading and waiting, with the rules of who may do what; tools, resources and bridges all come here."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import anyio
+
+from ui_mcp.chat.announcer import Announcer
+from ui_mcp.chat.identity import ADMIN, POST_ASSISTANT, POST_USER, READ, Principal
+from ui_mcp.chat.limits import Limits, conversation_name, cursor
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, Message, Page, Posted, Window, optional_id
+from ui_mcp.chat.receipts import ReceiptBook
+from ui_mcp.chat.store import ChatStore, Post, Query
+from ui_mcp.chat.stores import open_store
+from ui_mcp.chat.tail import Tail
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.resources import Announcements
+
+_SCOPES: dict[Author, str] = {"user": POST_USER, "assistant": POST_ASSISTANT}
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a reader asks for, as it came from outside."""
+
+    after_id: str | None = None
+    limit: int | None = None
+    authors: Sequence[Author] | None = None
+    conversation: str = DEFAULT_CONVERSATION
+    subscriber: str | None = None
+
+
+class Chat:
+    """The conversations of one store, for callers of every kind."""
+
+    def __init__(self, store: ChatStore, limits: Limits = Limits()) -> None:
+        self.store = store
+        self.limits = limits
+        self.tail = Tail(store)
+        self.receipts = ReceiptBook(store)
+        self._handed: dict[tuple[str, str], int] = {}
+
+    async def post(
+        self, who: Principal, author: Author, conversation: str, drafts: Sequence[Draft]
+    ) -> Sequence[Posted]:
+        """Append a batch in one transaction; it is on disk when this returns.
+
+        Raises:
+            ChatError: not allowed, too large, or the store failed.
+        """
+        if _SCOPES[author] not in who.scopes:
+            await self.store.audit(who.name, f"refused post as {author}", conversation)
+        who.require(_SCOPES[author])
+        self.limits.check_drafts(drafts)
+        return await self.store.append(Post(conversation_name(conversation), author, who.name, tuple(drafts)))
+
+    async def read(self, who: Principal, ask: Ask) -> Page:
+        """Return one page after a cursor; nothing moves.
+
+        Raises:
+            ChatError: not allowed, or a senseless cursor, limit or name.
+        """
+        page = await self.store.since(self._query(who, ask))
+        self._hand(who, ask.conversation, page.messages)
+        return page
+
+    async def wait(
+        self, who: Principal, ask: Ask, seconds: float, closing: Callable[[], Awaitable[None]] = anyio.sleep_forever
+    ) -> Page:
+        """Return a page as soon as it holds a message, or an empty one when time is up or the caller leaves.
+
+        Raises:
+            ChatError: as for `read`.
+        """
+        query = self._query(who, ask)
+        page = await self.store.since(query)
+        with self.tail.watching(), anyio.move_on_after(min(seconds, self.limits.wait_seconds)) as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_cancel_after, closing, scope)
+                while not page.messages:
+                    await self.tail.past(query.conversation, max(page.last or 0, page.head or 0))
+                    page = await self.store.since(replace(query, after=page.last or 0))
+                tasks.cancel_scope.cancel()
+        self._hand(who, ask.conversation, page.messages)
+        return page
+
+    async def window(self, who: Principal, conversation: str) -> Window:
+        """Return the newest messages."""
+        who.require(READ)
+        window = await self.store.newest(conversation_name(conversation), self.limits.window, self.limits.page_bytes)
+        self._hand(who, conversation, window.messages)
+        return window
+
+    async def earlier(self, who: Principal, conversation: str, before_id: str, limit: int | None) -> Window:
+        """Return the newest messages before one, for people who scroll back."""
+        who.require(READ)
+        size = self.limits.page_size(limit)
+        return await self.store.before(conversation_name(conversation), cursor(before_id), size, self.limits.page_bytes)
+
+    async def head(self, who: Principal, conversation: str) -> str | None:
+        """Return the id of the newest message."""
+        who.require(READ)
+        heads = await self.store.heads()
+        head = heads.get(conversation_name(conversation))
+        return optional_id(head.any) if head else None
+
+    async def unread(self, who: Principal, conversation: str) -> JsonObject | None:
+        """Count what people wrote since this process last handed something to `who`; None when there is nothing."""
+        if READ not in who.scopes:
+            return None
+        after = self._handed.get((who.name, conversation), 0)
+        count = await self.store.unread(conversation, after, who.name)
+        return {conversation: count} if count else None
+
+    def _query(self, who: Principal, ask: Ask) -> Query:
+        who.require(READ)
+        if ask.subscriber is not None and ask.subscriber != who.name:
+            who.require(ADMIN)
+        authors = frozenset(ask.authors) if ask.authors else None
+        name, after = conversation_name(ask.conversation), cursor(ask.after_id)
+        return Query(name, after, self.limits.page_size(ask.limit), self.limits.page_bytes, authors)
+
+    def _hand(self, who: Principal, conversation: str, messages: Sequence[Message]) -> None:
+        if not messages:
+            return
+        key, last = (who.name, conversation), messages[-1].id
+        self._handed[key] = max(last, self._handed.get(key, 0))
+        if POST_ASSISTANT in who.scopes:
+            self.receipts.note(conversation, "read", last)
+
+
+async def _cancel_after(event: Callable[[], Awaitable[None]], scope: anyio.CancelScope) -> None:
+    await event()
+    scope.cancel()
+
+
+@asynccontextmanager
+async def open_chat(
+    url: str, *, limits: Limits = Limits(), announcements: Announcements | None = None, poll: float = 0.025
+) -> AsyncIterator[Chat]:
+    """Open a store, follow it, and announce what people write; everything ends with the block.
+
+    Raises:
+        ConfigError: the URL names no store.
+        ChatError: the store cannot be opened.
+    """
+    async with open_store(url, poll=poll) as store, anyio.create_task_group() as tasks:
+        chat = Chat(store, limits)
+        await chat.tail.begin()
+        tasks.start_soon(chat.tail.run)
+        tasks.start_soon(chat.receipts.run)
+        if announcements is not None:
+            tasks.start_soon(Announcer(store, chat.tail, chat.receipts, announcements).run)
+        try:
+            yield chat
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(2):
+                await chat.receipts.flush()
+            tasks.cancel_scope.cancel()

@@ -1,0 +1,87 @@
+"""The resources of a chat: inbox (windowed, or one page by query), head and receipts of each conversation."""
+
+from collections.abc import Sequence
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from ui_mcp.chat.announcer import HEAD, INBOX
+from ui_mcp.chat.chat import Ask
+from ui_mcp.chat.desk import Desk, Open
+from ui_mcp.chat.identity import READ, Principal
+from ui_mcp.chat.limits import conversation_name
+from ui_mcp.chat.message import DEFAULT_CONVERSATION
+from ui_mcp.errors import ChatError, RefusedError
+from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.tool import Call
+
+RECEIPTS = "ui://chat/receipts"
+_JSON = "application/json"
+_INBOX_TEXT = "Newest messages as {last_id, messages[]}; updates announce what people wrote."
+_HEAD_TEXT = "Id of the newest message; updates announce every message, the assistant's too."
+_RECEIPTS_TEXT = "Up to which message the inbox was announced and read by an agent."
+
+
+class ChatResources:
+    """Lists and reads `ui://chat/…`."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """Return the resources of the default conversation."""
+        return [
+            Resource(INBOX, "chat-inbox", _INBOX_TEXT, _JSON, title="Chat inbox"),
+            Resource(HEAD, "chat-head", _HEAD_TEXT, _JSON, title="Chat head"),
+            Resource(RECEIPTS, "chat-receipts", _RECEIPTS_TEXT, _JSON, title="Chat receipts"),
+        ]
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Return the families for other conversations and for reading page by page."""
+        return [
+            ResourceTemplate(f"{INBOX}/{{conversation}}", "chat-inbox-of", _INBOX_TEXT, _JSON),
+            ResourceTemplate(f"{INBOX}{{?after,limit}}", "chat-inbox-page", "One page after a message id.", _JSON),
+            ResourceTemplate(f"{HEAD}/{{conversation}}", "chat-head-of", _HEAD_TEXT, _JSON),
+            ResourceTemplate(f"{RECEIPTS}/{{conversation}}", "chat-receipts-of", _RECEIPTS_TEXT, _JSON),
+        ]
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Read one resource."""
+        family, conversation, query = _parts(uri)
+        opened = await self._desk()
+        try:
+            caller = await opened.caller(call)
+            body = await _body(opened, caller, family, conversation_name(conversation), query)
+        except ChatError as error:
+            if error.code == "unknown_conversation":
+                raise ResourceNotFoundError(uri, error.message) from error
+            raise RefusedError(error.message, code=error.code) from error
+        return [ResourceContent(uri, _JSON, dumps(body))]
+
+
+async def _body(opened: Open, who: Principal, family: str, conversation: str, query: dict[str, str]) -> JsonObject:
+    chat = opened.chat
+    if family == HEAD:
+        return {"last_id": await chat.head(who, conversation)}
+    if family == RECEIPTS:
+        who.require(READ)
+        return await chat.receipts.read(conversation)
+    if not query:
+        return (await chat.window(who, conversation)).to_json()
+    limit = query.get("limit")
+    if limit is not None and not limit.isdecimal():
+        raise ChatError(f"limit is a whole number, not {limit!r}", "invalid_argument")
+    ask = Ask(query.get("after"), None if limit is None else int(limit), conversation=conversation)
+    return (await chat.read(who, ask)).to_json()
+
+
+def _parts(uri: str) -> tuple[str, str, dict[str, str]]:
+    """Split a URI into family, conversation and query."""
+    split = urlsplit(uri)
+    plain = f"{split.scheme}://{split.netloc}{split.path}"
+    for family in (INBOX, HEAD, RECEIPTS):
+        if plain == family or plain.startswith(f"{family}/"):
+            name = unquote(plain[len(family) + 1 :]) or DEFAULT_CONVERSATION
+            query = {key: values[0] for key, values in parse_qs(split.query).items()}
+            if set(query) <= ({"after", "limit"} if family == INBOX else set()):
+                return family, name, query
+    raise ResourceNotFoundError(uri)

@@ -1,0 +1,102 @@
+"""Follows the store: knows a moment after each commit, by whichever process, how far conversations have come."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from ui_mcp.chat.message import Head
+from ui_mcp.chat.store import ChatStore
+from ui_mcp.errors import ChatError
+from ui_mcp.log import logger
+
+NET_SECONDS = 1.0
+_log = logger("chat")
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A conversation got new messages."""
+
+    conversation: str
+    before: Head
+    now: Head
+
+
+Listener = Callable[[Moved], None]
+
+
+class Tail:
+    """One follower per process, shared by every waiter and subscriber; at rest when there are none."""
+
+    def __init__(self, store: ChatStore) -> None:
+        self._store = store
+        self._heads: Mapping[str, Head] = {}
+        self._listeners: list[Listener] = []
+        self._watchers = 0
+        self._wanted = anyio.Event()
+        self._turn = anyio.Event()
+
+    async def begin(self) -> None:
+        """Note where everything stands; what comes after is movement."""
+        self._heads = await self._store.heads()
+
+    async def run(self) -> None:
+        """Follow for ever; wake-ups of the store are hints, a look once a second is the net."""
+        while True:
+            await self._wanted.wait()
+            try:
+                await self._look()
+                await self._store.changed(NET_SECONDS)
+            except ChatError as error:
+                _log.warning("Cannot follow the chat: %s", error.message)
+                await anyio.sleep(NET_SECONDS)
+
+    def head(self, conversation: str) -> Head:
+        """Return how far a conversation had come when last looked at."""
+        return self._heads.get(conversation, Head())
+
+    @contextmanager
+    def listening(self, listener: Listener) -> Iterator[None]:
+        """Call `listener` for every movement during the block."""
+        self._listeners.append(listener)
+        try:
+            with self.watching():
+                yield
+        finally:
+            self._listeners.remove(listener)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Keep following during the block."""
+        self._watchers += 1
+        self._wanted.set()
+        try:
+            yield
+        finally:
+            self._watchers -= 1
+            if not self._watchers:
+                self._wanted = anyio.Event()
+
+    async def moved(self) -> None:
+        """Return after the next change of anything in the store, receipts included."""
+        await self._turn.wait()
+
+    async def past(self, conversation: str, number: int) -> None:
+        """Return when a conversation has a message after `number`."""
+        while self.head(conversation).any <= number:
+            await self._turn.wait()
+
+    async def _look(self) -> None:
+        before, self._heads = self._heads, await self._store.heads()
+        turn, self._turn = self._turn, anyio.Event()
+        for name, now in self._heads.items():
+            was = before.get(name, Head())
+            if now != was:
+                self._tell(Moved(name, was, now))
+        turn.set()
+
+    def _tell(self, movement: Moved) -> None:
+        for listener in tuple(self._listeners):
+            listener(movement)

@@ -1,0 +1,131 @@
+"""Announcements are hints: right when they come, and nothing depends on them."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ui_mcp.chat.chat import Chat, open_chat
+from ui_mcp.chat.follower import Follower
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.message import Draft, Page
+from ui_mcp.chat.store import Query
+from ui_mcp.toolkit.resources import Announcement, Announcements, ResourceUpdated
+
+HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
+
+
+class Heard:
+    """Collects announcements and waits for one."""
+
+    def __init__(self, bus: Announcements) -> None:
+        self.all: list[ResourceUpdated] = []
+        self._bell = anyio.Event()
+        bus.listen(self._hear)
+
+    def _hear(self, announcement: Announcement) -> None:
+        assert isinstance(announcement, ResourceUpdated)
+        self.all.append(announcement)
+        self._bell.set()
+        self._bell = anyio.Event()
+
+    def of(self, uri: str) -> list[ResourceUpdated]:
+        return [heard for heard in self.all if heard.uri == uri]
+
+    async def until(self, uri: str, count: int = 1) -> None:
+        with anyio.fail_after(10):
+            while len(self.of(uri)) < count:
+                await self._bell.wait()
+
+
+@pytest.fixture
+async def room(store_url: str) -> AsyncIterator[tuple[Chat, Heard]]:
+    bus = Announcements()
+    heard = Heard(bus)
+    async with open_chat(store_url, announcements=bus) as chat:
+        yield chat, heard
+
+
+@pytest.mark.covers("R-NO-1", "R-NO-4", "R-NO-6")
+async def test_a_batch_of_people_is_announced_once_with_the_messages(room: tuple[Chat, Heard]) -> None:
+    chat, heard = room
+    await chat.post(HUMAN, "user", "default", [Draft("a"), Draft("b")])
+    await heard.until("ui://chat/head")
+
+    (announced,) = heard.of("ui://chat/inbox")
+    assert [message["content"] for message in (announced.extra or {})["messages"]] == ["a", "b"]
+
+
+@pytest.mark.covers("R-NO-2", "R-NO-10")
+async def test_an_assistant_post_moves_only_the_head(room: tuple[Chat, Heard]) -> None:
+    chat, heard = room
+    await chat.post(AGENT, "assistant", "default", [Draft("hello")])
+    await heard.until("ui://chat/head")
+
+    assert heard.of("ui://chat/inbox") == []
+
+
+@pytest.mark.covers("R-NO-4")
+async def test_a_large_batch_is_announced_without_its_messages(room: tuple[Chat, Heard]) -> None:
+    chat, heard = room
+    await chat.post(HUMAN, "user", "default", [Draft("x" * 17_000)])
+    await heard.until("ui://chat/inbox")
+    await chat.post(HUMAN, "user", "default", [Draft("x")] * 21)
+    await heard.until("ui://chat/inbox", 2)
+
+    assert [announced.extra for announced in heard.of("ui://chat/inbox")] == [None, None]
+
+
+@pytest.mark.covers("R-NO-8")
+async def test_a_post_through_another_opener_is_announced_here(store_url: str, room: tuple[Chat, Heard]) -> None:
+    _, heard = room
+    async with open_chat(store_url) as elsewhere:
+        await elsewhere.post(HUMAN, "user", "ops", [Draft("hi")])
+        await heard.until("ui://chat/inbox/ops")
+
+    assert heard.of("ui://chat/inbox") == []
+
+
+@pytest.mark.covers("R-NO-5", "R-RS-4")
+@settings(max_examples=25, deadline=None)
+@given(
+    posts=st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.integers(1, 4)), max_size=12),
+    hints=st.lists(st.lists(st.integers(0, 3), max_size=3), max_size=12),
+    limit=st.integers(1, 5),
+)
+def test_lost_doubled_and_reordered_hints_change_nothing(
+    posts: list[tuple[str, int]], hints: list[list[int]], limit: int
+) -> None:
+    """After each post the followers named in `hints` hear of it: perhaps nobody, perhaps one of them three times."""
+    with TemporaryDirectory() as folder:
+        anyio.run(_hinted, Path(folder), posts, hints, limit)
+
+
+async def _hinted(folder: Path, posts: list[tuple[str, int]], hints: list[list[int]], limit: int) -> None:
+    async with open_chat(f"sqlite:///{folder}/chat.db") as chat:
+        held: list[list[str]] = [[], [], [], []]
+
+        async def read(after: int) -> Page:
+            return await chat.store.since(Query("default", after, limit, authors=frozenset({"user"})))
+
+        def keep(mine: list[str]) -> Follower:
+            async def take(page: Page) -> None:
+                mine.extend(message.content for message in page.messages)
+
+            return Follower(read, take)
+
+        followers = [keep(mine) for mine in held]
+        for turn, (author, count) in enumerate(posts):
+            who = HUMAN if author == "user" else AGENT
+            await chat.post(who, author, "default", [Draft(f"{turn}.{n}") for n in range(count)])  # type: ignore[arg-type]
+            for follower in hints[turn] if turn < len(hints) else []:
+                await followers[follower].drain()
+        for follower in followers:
+            await follower.drain()
+
+        said = [f"{turn}.{n}" for turn, (author, count) in enumerate(posts) for n in range(count) if author == "user"]
+        assert held == [said] * 4

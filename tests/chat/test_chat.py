@@ -1,0 +1,127 @@
+"""Posting, reading and waiting with their rules."""
+
+from collections.abc import AsyncIterator
+
+import anyio
+import pytest
+
+from ui_mcp.chat.chat import Ask, Chat, open_chat
+from ui_mcp.chat.identity import Principal, principal
+from ui_mcp.chat.message import Draft
+from ui_mcp.errors import ChatError
+
+HUMAN = principal("human", "human")
+AGENT = principal("agent", "agent")
+
+
+@pytest.fixture
+async def chat(store_url: str) -> AsyncIterator[Chat]:
+    async with open_chat(store_url) as opened:
+        yield opened
+
+
+async def say(chat: Chat, *texts: str) -> None:
+    await chat.post(HUMAN, "user", "default", [Draft(text) for text in texts])
+
+
+async def answer(chat: Chat, *texts: str) -> None:
+    await chat.post(AGENT, "assistant", "default", [Draft(text) for text in texts])
+
+
+@pytest.mark.covers("R-PO-3")
+async def test_neither_side_can_post_as_the_other(chat: Chat) -> None:
+    for who, author in ((AGENT, "user"), (HUMAN, "assistant")):
+        with pytest.raises(ChatError) as caught:
+            await chat.post(who, author, "default", [Draft("x")])  # type: ignore[arg-type]
+        assert caught.value.code == "forbidden"
+
+    assert (await chat.read(HUMAN, Ask())).messages == ()
+
+
+@pytest.mark.covers("R-RS-7")
+async def test_reading_as_another_subscriber_is_for_administrators(chat: Chat) -> None:
+    await say(chat, "hi")
+
+    admin = await chat.read(principal("root", "admin"), Ask(subscriber="human"))
+    with pytest.raises(ChatError) as caught:
+        await chat.read(AGENT, Ask(subscriber="human"))
+
+    assert [message.content for message in admin.messages] == ["hi"]
+    assert caught.value.code == "forbidden"
+
+
+async def test_without_the_scope_nothing_can_be_read(chat: Chat) -> None:
+    with pytest.raises(ChatError) as caught:
+        await chat.window(Principal("nobody", frozenset()), "default")
+    assert caught.value.code == "forbidden"
+
+
+@pytest.mark.covers("R-RS-2")
+async def test_reading_moves_nothing(chat: Chat) -> None:
+    await say(chat, "a", "b")
+
+    assert await chat.read(AGENT, Ask()) == await chat.read(AGENT, Ask()) == await chat.read(HUMAN, Ask())
+
+
+@pytest.mark.covers("R-RS-9")
+async def test_a_waiter_gets_the_message_that_comes(chat: Chat) -> None:
+    got: list[str] = []
+
+    async def wait() -> None:
+        page = await chat.wait(AGENT, Ask(authors=["user"]), 30)
+        got.extend(message.content for message in page.messages)
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            await answer(chat, "not this")
+            await say(chat, "this")
+
+    assert got == ["this"]
+
+
+@pytest.mark.covers("R-RS-9")
+async def test_a_waiter_gets_an_empty_page_when_time_is_up_or_it_leaves(chat: Chat) -> None:
+    leaving = anyio.Event()
+    leaving.set()
+
+    in_time = await chat.wait(AGENT, Ask(), 0)
+    left = await chat.wait(AGENT, Ask(), 60, leaving.wait)
+
+    assert [in_time.messages, left.messages] == [(), ()]
+
+
+async def test_a_waiter_with_something_to_read_does_not_wait(chat: Chat) -> None:
+    await say(chat, "here")
+
+    with anyio.fail_after(5):
+        assert len((await chat.wait(AGENT, Ask(), 60)).messages) == 1
+
+
+@pytest.mark.covers("R-RS-11")
+async def test_unread_counts_since_the_last_page_handed_out(chat: Chat) -> None:
+    await say(chat, "1", "2")
+    before = await chat.unread(AGENT, "default")
+
+    await chat.read(AGENT, Ask())
+    nothing = await chat.unread(AGENT, "default")
+    await say(chat, "3")
+
+    assert [before, nothing] == [{"default": 2}, None]
+    assert await chat.unread(AGENT, "default") == {"default": 1}
+    assert await chat.unread(HUMAN, "default") is None
+
+
+@pytest.mark.covers("CHAT-RECEIPT-1")
+async def test_the_human_sees_what_the_agent_has_read(chat: Chat) -> None:
+    await say(chat, "1")
+    page = await chat.read(HUMAN, Ask())
+    await chat.receipts.flush()
+    before = await chat.receipts.read("default")
+
+    await chat.read(AGENT, Ask())
+    await chat.receipts.flush()
+
+    assert before == {"notified": None, "read": None}
+    assert await chat.receipts.read("default") == {"notified": None, "read": page.to_json()["last_id"]}

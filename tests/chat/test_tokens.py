@@ -1,0 +1,80 @@
+import pytest
+
+from ui_mcp.chat.directory import Directory
+from ui_mcp.chat.identity import ROLES, Principal, principal
+from ui_mcp.chat.store import ChatStore
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.errors import ChatError
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.mark.covers("R-ID-5")
+async def test_a_token_is_recognised_and_its_text_is_nowhere_in_the_store(store: ChatStore) -> None:
+    keys = Keys(store)
+    text = await keys.create("alice", ROLES["human"])
+    token_id = await keys.recognise(text)
+
+    assert token_id is not None
+    assert len(text.split("_", 2)[2]) >= 43
+    assert await keys.holder(token_id) == Principal("alice", ROLES["human"])
+    found = await store.token(token_id)
+    assert found is not None
+    assert text.split("_", 2)[2].encode() not in found[1]
+    for wrong in ("", "x", text[:-1], f"{text}x", text.replace("uimcp", "other"), f"uimcp_{token_id}_"):
+        assert await keys.recognise(wrong) is None
+
+
+@pytest.mark.covers("R-ID-3")
+async def test_rotation_keeps_the_subscriber_and_the_old_token_for_a_while(store: ChatStore) -> None:
+    clock = Clock()
+    store._clock = clock  # type: ignore[attr-defined]
+    keys = Keys(store, clock)
+    old = await keys.create("phone", ROLES["human"], subscriber="human")
+
+    new = await keys.rotate("phone", grace=10)
+    both = [await keys.recognise(old), await keys.recognise(new)]
+    clock.now += 11_000_000
+
+    assert None not in both
+    assert await keys.recognise(old) is None
+    assert await keys.holder(await keys.recognise(new) or "") == Principal("human", ROLES["human"])
+
+
+async def test_a_revoked_token_opens_nothing_also_on_open_connections(store: ChatStore) -> None:
+    keys = Keys(store)
+    directory = Directory(keys, principal("human", "human"))
+    name = await directory.admit(await keys.create("alice", ROLES["agent"]))
+    assert name is not None
+    assert (await directory.of(name)).name == "alice"
+
+    await keys.revoke("alice")
+
+    assert await directory.of(name) == Principal("nobody", frozenset())
+    with pytest.raises(ChatError, match="No valid token"):
+        await keys.revoke("alice")
+
+
+@pytest.mark.covers("R-ID-1", "R-ID-4")
+async def test_a_caller_without_a_token_is_who_the_transport_says(store: ChatStore) -> None:
+    human = principal("human", "human")
+    directory = Directory(Keys(store), human)
+
+    assert await directory.admit(None) == "local"
+    assert await directory.admit(None, anonymous=False) is None
+    assert await directory.admit("wrong") is None
+    assert await directory.of("local") == human
+
+
+async def test_a_name_is_taken_while_its_token_is_good(store: ChatStore) -> None:
+    keys = Keys(store)
+    await keys.create("alice", ROLES["human"])
+
+    with pytest.raises(ChatError, match="rotate or revoke"):
+        await keys.create("alice", ROLES["human"])

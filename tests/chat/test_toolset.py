@@ -1,0 +1,182 @@
+"""The tools of both faces, without a transport."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+
+from ui_mcp.chat.chat import Chat, open_chat
+from ui_mcp.chat.desk import desk_for
+from ui_mcp.chat.directory import Directory
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.inbox import ChatResources
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.toolset import ChatTools, Naming
+from ui_mcp.errors import NotFoundError, RefusedError
+from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.toolkit.tool import Call, Text
+from ui_mcp.toolkit.toolset import UnknownToolError
+
+
+@dataclass
+class Faces:
+    chat: Chat
+    human: ChatTools
+    assistant: ChatTools
+    resources: ChatResources
+
+    async def call(self, name: str, **arguments: object) -> JsonObject:
+        face = self.human if "human" in name else self.assistant
+        result = await face.call(name, arguments, Call())
+        text = result.content[0]
+        assert isinstance(text, Text)
+        assert loads(text.text) == result.structured
+        return result.structured or {}
+
+    async def read(self, uri: str) -> JsonObject:
+        (content,) = await self.resources.read(uri, Call())
+        assert (content.uri, content.mime_type, content.ttl_ms) == (uri, "application/json", 0)
+        body: JsonObject = loads(content.body)
+        return body
+
+
+@pytest.fixture
+async def faces(tmp_path: object) -> AsyncIterator[Faces]:
+    async with open_chat(f"sqlite:///{tmp_path}/storage/runtime.db") as chat:
+        keys = Keys(chat.store)
+        human = desk_for(chat, Directory(keys, principal("human", "human")))
+        agent = desk_for(chat, Directory(keys, principal("agent", "agent")))
+        yield Faces(chat, ChatTools(human, "human"), ChatTools(agent, "assistant"), ChatResources(agent))
+
+
+@pytest.mark.covers("R-PO-1", "R-PO-2", "R-PO-8", "R-IN-1", "R-IN-7")
+async def test_what_both_sides_post_is_in_the_inbox(faces: Faces) -> None:
+    asked = await faces.call("chat_human_post", mime="text/markdown", content="Deploy now?")
+    answered = await faces.call("chat_assistant_post", content="Done.")
+
+    assert await faces.read("ui://chat/inbox") == {
+        "last_id": answered["id"],
+        "messages": [
+            {**asked, "author": "user", "mime": "text/markdown", "content": "Deploy now?"},
+            {**answered, "author": "assistant", "mime": "text/markdown", "content": "Done."},
+        ],
+    }
+
+
+@pytest.mark.covers("R-IN-1")
+async def test_an_empty_inbox_says_so(faces: Faces) -> None:
+    assert await faces.read("ui://chat/inbox") == {"last_id": None, "messages": []}
+    assert await faces.read("ui://chat/head") == {"last_id": None}
+
+
+@pytest.mark.covers("R-NA-1", "R-PO-5")
+async def test_every_spelling_of_the_seeds_reaches_its_tool(faces: Faces) -> None:
+    for name in ("chat_human_post", "chat.human.post"):
+        await faces.call(name, content=name)
+    for name in ("chat_assistant_post", "chat.assistant.post", "post"):
+        await faces.call(name, content=name)
+    await faces.human.call("post", {"content": "post"}, Call())
+    reads = [
+        (await faces.call(name, limit=2))["messages"]
+        for name in ("chat_read_since", "chat.read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since")
+    ]
+    waits = [(await faces.call(name, limit=2))["messages"] for name in ("chat_wait_since", "chat.wait_since")]
+
+    assert all(read == reads[0] for read in reads + waits)
+    authors = [message["author"] for message in (await faces.call("read_since"))["messages"]]
+    assert authors == ["user", "user", "assistant", "assistant", "assistant", "user"]
+
+
+@pytest.mark.covers("R-NA-2", "MCP-TOOL-1")
+async def test_the_listed_names_are_chosen_and_the_others_stay_callable(faces: Faces) -> None:
+    async def listed(face: ChatTools) -> list[str]:
+        return [tool.name for tool in await face.tools(Call())]
+
+    dotted = ChatTools(faces.human._desk, "human", Naming(names="dotted"))
+
+    assert await listed(faces.human) == ["chat_human_post", "chat_read_since", "chat_wait_since"]
+    assert await listed(faces.assistant) == ["chat_assistant_post", "chat_read_since", "chat_wait_since"]
+    assert await listed(dotted) == ["chat.human.post", "chat.read_since", "chat.wait_since"]
+    assert not (await dotted.call("chat_human_post", {"content": "x"}, Call())).is_error
+
+
+@pytest.mark.covers("R-NA-3")
+async def test_the_old_names_work_with_a_note_or_not_at_all(faces: Faces) -> None:
+    noted = await faces.assistant.call("ui.send_message", {"mime": "text/markdown", "content": "x"}, Call())
+    off = ChatTools(faces.assistant._desk, "assistant", Naming(legacy="off"))
+    shown = ChatTools(faces.assistant._desk, "assistant", Naming(legacy="list"))
+
+    assert (noted.meta or {})["ui-mcp/deprecated"] == "chat_assistant_post"
+    assert "ui_send_message" in [tool.name for tool in await shown.tools(Call())]
+    with pytest.raises(UnknownToolError):
+        await off.call("ui_send_message", {"content": "x"}, Call())
+    with pytest.raises(UnknownToolError):
+        await faces.human.call("chat_assistant_post", {"content": "x"}, Call())
+
+
+@pytest.mark.covers("R-PO-6", "R-IN-11")
+async def test_a_batch_is_posted_together_and_once(faces: Faces) -> None:
+    batch = [{"content": "a", "client_id": "1"}, {"content": "b", "client_id": "2"}]
+    first = await faces.call("chat_human_post", messages=batch)
+    again = await faces.call("chat_human_post", messages=batch)
+
+    assert first == again
+    assert (await faces.call("chat_read_since"))["last_id"] == first["ids"][-1] == first["last_id"]
+
+
+@pytest.mark.covers("R-PO-7")
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("chat_human_post", {"content": " "}, "empty_content"),
+        ("chat_human_post", {"content": "x", "mime": "text/html"}, "unsupported_mime"),
+        ("chat_human_post", {"content": "x", "author": "assistant"}, "invalid_argument"),
+        ("chat_human_post", {}, "invalid_argument"),
+        ("chat_human_post", {"content": "x", "conversation": "no/where"}, "unknown_conversation"),
+        ("chat_read_since", {"after_id": "ten"}, "invalid_cursor"),
+        ("chat_read_since", {"limit": 0}, "invalid_argument"),
+        ("chat_read_since", {"limit": "many"}, "invalid_argument"),
+        ("chat_read_since", {"subscriber": "human"}, "forbidden"),
+    ],
+)
+async def test_errors_are_complete_in_text_and_structure(
+    faces: Faces, name: str, arguments: JsonObject, code: str
+) -> None:
+    assert (await faces.call(name, **arguments))["error"]["code"] == code
+
+
+@pytest.mark.covers("R-RS-11")
+async def test_results_hint_at_unread_messages(faces: Faces) -> None:
+    await faces.call("chat_human_post", content="psst")
+
+    posted = await faces.assistant.call("chat_assistant_post", {"content": "working"}, Call())
+    read = await faces.assistant.call("chat_read_since", {}, Call())
+
+    assert posted.meta == {"ui-mcp/unread": {"default": 1}}
+    assert read.meta is None
+
+
+@pytest.mark.covers("R-IN-9", "R-IN-8")
+async def test_other_conversations_and_pages_are_resources_too(faces: Faces) -> None:
+    await faces.call("chat_human_post", conversation="ops", messages=[{"content": str(n)} for n in range(5)])
+
+    ops = await faces.read("ui://chat/inbox/ops")
+    page = await faces.read("ui://chat/inbox?limit=2")
+    ops_page = await faces.read(f"ui://chat/inbox/ops?after={ops['messages'][1]['id']}&limit=2")
+
+    assert [message["content"] for message in ops["messages"]] == ["0", "1", "2", "3", "4"]
+    assert page["messages"] == []
+    assert [message["content"] for message in ops_page["messages"]] == ["2", "3"]
+    assert ops_page["has_more"]
+    assert await faces.read("ui://chat/head/ops") == {"last_id": ops["last_id"]}
+
+
+@pytest.mark.parametrize("uri", ["ui://chat", "ui://chat/inboxes", "ui://chat/inbox/a%20b", "ui://chat/head?after=1"])
+async def test_unknown_resources_are_not_found(faces: Faces, uri: str) -> None:
+    with pytest.raises(NotFoundError):
+        await faces.read(uri)
+
+
+async def test_a_bad_cursor_in_a_uri_is_refused(faces: Faces) -> None:
+    with pytest.raises(RefusedError):
+        await faces.read("ui://chat/inbox?after=x")
