@@ -47,6 +47,7 @@ def complete(result: JsonObject) -> JsonObject:
 def tool(entry: Tool) -> JsonObject:
     """Write a tool as it is listed."""
     listed: JsonObject = {
+        **(entry.extra or {}),
         "name": entry.name,
         "title": entry.title,
         "description": entry.description,
@@ -62,6 +63,7 @@ def resource(entry: Resource) -> JsonObject:
     """Write a resource as it is listed."""
     return _present(
         {
+            **(entry.extra or {}),
             "uri": entry.uri,
             "name": entry.name,
             "title": entry.title,
@@ -76,6 +78,7 @@ def template(entry: ResourceTemplate) -> JsonObject:
     """Write a template as it is listed."""
     return _present(
         {
+            **(entry.extra or {}),
             "uriTemplate": entry.uri_template,
             "name": entry.name,
             "title": entry.title,

@@ -19,6 +19,8 @@ class Resource:
     mime_type: str
     title: str | None = None
     size: int | None = None
+    extra: JsonObject | None = None
+    """Further listed fields of a mounted server's resource, as they came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class ResourceTemplate:
     description: str
     mime_type: str | None = None
     title: str | None = None
+    extra: JsonObject | None = None
+    """Further listed fields of a mounted server's template, as they came."""
 
 
 @dataclass(frozen=True, slots=True)

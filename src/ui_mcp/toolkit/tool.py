@@ -36,6 +36,8 @@ class Tool:
     meta: JsonObject | None = None
     app_only: bool = False
     """Listed only to clients that render MCP Apps."""
+    extra: JsonObject | None = None
+    """Further listed fields of a mounted server's tool (icons and the like), as they came."""
 
 
 @dataclass(frozen=True, slots=True)
