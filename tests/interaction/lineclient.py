@@ -1,0 +1,74 @@
+"""A raw MCP client over pipes: one JSON line each way, nothing hidden."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+
+class LineClient:
+    """Starts `ui-mcp mcp` and speaks the handshake era to it."""
+
+    def __init__(self, *arguments: str, cwd: Path, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ui_mcp", "mcp", *arguments],
+            cwd=cwd,
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._next = 0
+
+    def __enter__(self) -> Self:
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        self.hello = self.request("initialize", hello)
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr and self.process.stderr.read().decode()
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def request(self, method: str, params: dict[str, Any] | None = None) -> Any:
+        """Return the result, or the error, of one request."""
+        self._next += 1
+        self.send({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params or {}})
+        while (answer := self.receive()).get("id") != self._next:
+            pass
+        return answer.get("result", answer.get("error"))
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """Call a tool; return the text of its first block, parsed if it is JSON."""
+        text = self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"]
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    def close(self) -> int:
+        """Close our end and return the exit code."""
+        if self.process.stdin and not self.process.stdin.closed:
+            self.process.stdin.close()
+        try:
+            return self.process.wait(timeout=20)
+        finally:
+            for stream in (self.process.stdout, self.process.stderr):
+                if stream:
+                    stream.close()

@@ -1,0 +1,154 @@
+"""The lifecycle as an agent drives it, over real pipes and real ports."""
+
+import os
+import signal
+import socket
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from interaction.lineclient import LineClient
+
+
+def get(url: str, **headers: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.covers("UI-CLI-1", "UI-TOOL-2", "UI-FSM-6", "UI-DIR-3", "UI-SES-5", "UI-HTTP-1")
+def test_start_serves_the_page_and_writes_the_port_files(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as agent:
+        url = agent.call("ui_start")
+        base = tmp_path / ".claude/ui"
+
+        status, page = get(url)
+        assert (status, "ui-app" in page) == (200, True)
+        assert url == f"http://127.0.0.1:{(base / 'ui-port').read_text()}"
+        assert agent.call("ui_status")["mcp_port"] == int((base / "mcp-port").read_text())
+        assert agent.call("ui_start") == "Server already running"
+
+        assert agent.close() == 0
+    assert not (base / "ui-port").exists()
+    assert not (base / "mcp-port").exists()
+
+
+@pytest.mark.covers("UI-FSM-7", "UI-TOOL-1", "UI-TOOL-14")
+def test_configuring_another_directory_closes_the_ports_of_the_first(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as agent:
+        port = int(agent.call("ui_start").rpartition(":")[2])
+        answer = agent.call("ui_configure", base_dir=str(tmp_path / "other/ui"))
+
+        assert answer["status"] == "configured"
+        assert answer["log_path"] == str(tmp_path / "other/ui/log/lua.log")
+        assert answer["install_needed"] is False
+        assert not accepts(port)
+        assert not (tmp_path / ".claude/ui/ui-port").exists()
+        assert agent.call("ui_status")["state"] == "configured"
+        assert agent.call("ui_start").startswith("http://127.0.0.1:")
+
+
+@pytest.mark.covers("UI-FSM-7", "UI-TOOL-14")
+def test_a_directory_that_cannot_be_used_is_refused_and_the_server_stays(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with LineClient(cwd=tmp_path) as agent:
+        url = agent.call("ui_start")
+
+        assert agent.call("ui_configure", base_dir="file/ui").startswith("cannot use base_dir file/ui: ")
+        assert agent.call("ui_configure", base_dir=7) == "base_dir must be a string"
+        assert agent.call("ui_configure") == "base_dir must be a string"
+        assert get(url)[0] == 200
+
+
+@pytest.mark.covers("UI-FSM-3")
+def test_an_unusable_start_directory_leaves_a_server_that_can_be_mended(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with LineClient("--dir", "file/ui", cwd=tmp_path) as agent:
+        status = agent.call("ui_status")
+        assert (status["state"], status["base_dir"]) == ("unconfigured", "file/ui")
+        assert "cannot use base_dir" in status["error"]
+        assert agent.call("ui_start").splitlines()[0] == "Server not configured"
+
+        agent.call("ui_configure", base_dir="ui")
+        assert agent.call("ui_start").startswith("http://")
+
+
+@pytest.mark.covers("UI-ROB-3")
+def test_two_hosts_on_one_project_both_work_and_the_second_start_names_the_first(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as first, LineClient(cwd=tmp_path) as second:
+        url = first.call("ui_start")
+        port_file = (tmp_path / ".claude/ui/ui-port").read_text()
+
+        refusal = second.call("ui_start").splitlines()[0]
+        assert refusal == f"Another ui-mcp (pid {first.process.pid}) runs this directory at {url}"
+        assert (tmp_path / ".claude/ui/ui-port").read_text() == port_file
+        assert second.call("ui_status")["other"] == {"pid": first.process.pid, "url": url}
+        first.close()
+        assert second.call("ui_start").startswith("http://127.0.0.1:")
+
+
+@pytest.mark.covers("UI-DIR-3")
+def test_a_killed_server_leaves_stale_files_that_the_next_one_replaces(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as killed:
+        killed.call("ui_start")
+        killed.process.kill()
+        killed.process.wait()
+    assert (tmp_path / ".claude/ui/ui-port").exists()
+
+    with LineClient(cwd=tmp_path) as agent:
+        url = agent.call("ui_start")
+        assert url.endswith((tmp_path / ".claude/ui/ui-port").read_text())
+
+
+@pytest.mark.covers("UI-DIR-3", "MCP-STDIO-9")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_cleanly(tmp_path: Path, how: signal.Signals) -> None:
+    with LineClient(cwd=tmp_path) as agent:
+        port = int(agent.call("ui_start").rpartition(":")[2])
+        os.kill(agent.process.pid, how)
+
+        assert agent.process.wait(timeout=10) == 0
+        assert not accepts(port)
+        assert not (tmp_path / ".claude/ui/ui-port").exists()
+
+
+@pytest.mark.covers("UI-TOOL-17", "UI-TOOL-5")
+def test_the_browser_is_opened_on_the_secret_address(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/xdg-open").write_text('#!/bin/sh\necho "$1" >> "$(dirname "$0")/opened"\n')
+    (tmp_path / "bin/xdg-open").chmod(0o755)
+    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin:/usr/bin:/bin") as agent:
+        assert agent.call("ui_open_browser") == "Server not started"
+        url = agent.call("ui_start")
+        answer = agent.call("ui_open_browser", path="/variables?deep=1#x")
+        plain = agent.call("ui_open_browser", conserve=False)
+
+        opened = (tmp_path / "bin/opened").read_text().split()
+        assert answer == f"Opened {opened[0]}"
+        assert opened[0].startswith(f"{url}/")
+        assert opened[0].endswith("/variables?deep=1&conserve=true#x")
+        assert plain == f"Opened {opened[1]}"
+        assert "conserve" not in opened[1]
+        assert get(opened[1])[0] == 200
+        assert "must stay inside" in agent.call("ui_open_browser", path="//evil.example/")
+        assert agent.call("ui_open_browser", sessionId="9") == "session 9 not found"
+
+
+@pytest.mark.covers("UI-TOOL-17")
+def test_without_a_browser_the_address_is_handed_over(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin") as agent:
+        url = agent.call("ui_start")
+        answer = agent.call("ui_open_browser")
+
+    assert answer.startswith("could not open a browser: ")
+    assert f"open {url}/" in answer
