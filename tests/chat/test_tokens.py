@@ -1,7 +1,7 @@
 import pytest
 
 from ui_mcp.chat.directory import Directory
-from ui_mcp.chat.identity import ROLES, Principal, principal
+from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, ROLES, Principal, principal
 from ui_mcp.chat.store import ChatStore
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import ChatError
@@ -67,9 +67,19 @@ async def test_a_caller_without_a_token_is_who_the_transport_says(store: ChatSto
     directory = Directory(Keys(store), human)
 
     assert await directory.admit(None) == "local"
-    assert await directory.admit(None, anonymous=False) is None
     assert await directory.admit("wrong") is None
     assert await directory.of("local") == human
+
+
+@pytest.mark.covers("R-ID-6")
+async def test_a_face_asks_for_a_token_once_there_is_one_for_its_side(store: ChatStore) -> None:
+    keys = Keys(store)
+    await keys.create("bot", ROLES["agent"])
+    human = Directory(keys, principal("human", "human"), open_scope=POST_USER)
+    agent = Directory(keys, principal("agent", "agent"), open_scope=POST_ASSISTANT)
+
+    assert await human.admit(None) == "local"
+    assert await agent.admit(None) is None
 
 
 async def test_a_name_is_taken_while_its_token_is_good(store: ChatStore) -> None:

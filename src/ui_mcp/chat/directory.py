@@ -1,26 +1,35 @@
 """Turns what a transport knows about a caller into a principal."""
 
+import time
 from collections.abc import Mapping
 
 from ui_mcp.chat.identity import Principal
 from ui_mcp.chat.tokens import Keys
 
+LOCAL = "local"
 _TOKEN = "token:"  # noqa: S105 - a prefix, not a secret
+_REMEMBER_SECONDS = 1.0
 
 
 class Directory:
-    """Knows the callers of one face: holders of tokens, and whoever the transport vouches for."""
+    """Knows the callers of one face: holders of tokens, and whoever the transport vouches for.
 
-    def __init__(self, keys: Keys, local: Principal, known: Mapping[str, Principal] | None = None) -> None:
+    A face without tokens is open to whoever reaches it. With the first token for its side it asks everyone for one.
+    """
+
+    def __init__(
+        self, keys: Keys, local: Principal, *, open_scope: str = "", known: Mapping[str, Principal] | None = None
+    ) -> None:
         self._keys = keys
-        self._known = dict(known or {})
-        self.local = local
-        """Who a caller without a token is: the one at the other end of a pipe."""
+        self._local = local
+        self._known = known or {}
+        self._open_scope = open_scope
+        self._looked = (-_REMEMBER_SECONDS, False)
 
-    async def admit(self, bearer: str | None, *, anonymous: bool = True) -> str | None:
+    async def admit(self, bearer: str | None) -> str | None:
         """Return the name to put on a request with this bearer token, or None to turn it away."""
         if bearer is None:
-            return "local" if anonymous else None
+            return None if await self._locked() else LOCAL
         token_id = await self._keys.recognise(bearer)
         return f"{_TOKEN}{token_id}" if token_id else None
 
@@ -28,4 +37,12 @@ class Directory:
         """Return the principal behind the name on a request; one whose token ended may do nothing."""
         if name.startswith(_TOKEN):
             return await self._keys.holder(name.removeprefix(_TOKEN)) or Principal("nobody", frozenset())
-        return self._known.get(name, self.local)
+        return self._known.get(name, self._local)
+
+    async def _locked(self) -> bool:
+        looked, locked = self._looked
+        if time.monotonic() - looked >= _REMEMBER_SECONDS:
+            tokens = await self._keys.listed()
+            locked = any(good and self._open_scope in token.scopes for token, good in tokens)
+            self._looked = (time.monotonic(), locked)
+        return locked

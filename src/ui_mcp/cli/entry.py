@@ -16,4 +16,10 @@ def main() -> int:
 
 def speaks_on_stdio(arguments: list[str]) -> bool:
     """Say whether this command line makes stdin and stdout an MCP connection."""
-    return arguments[:1] == ["mcp"] and not {"-h", "--help"} & set(arguments)
+    if {"-h", "--help"} & set(arguments):
+        return False
+    return arguments[:1] == ["mcp"] or (arguments[:1] == ["chat"] and not any(map(_sends_chat_elsewhere, arguments)))
+
+
+def _sends_chat_elsewhere(argument: str) -> bool:
+    return argument in {"post", "follow", "history", "export"} or argument.startswith("--port")

@@ -1,0 +1,129 @@
+"""Serves one face of a workspace's chat, on stdin and stdout or over HTTP with the bridges."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from ui_mcp import config as settings
+from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.chat.chat import Chat, open_chat
+from ui_mcp.chat.desk import Open, Side, desk_for
+from ui_mcp.chat.directory import Directory
+from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, Role, principal
+from ui_mcp.chat.inbox import ChatResources
+from ui_mcp.chat.settings import limits_of, naming_of, store_url
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.toolset import ChatTools
+from ui_mcp.config import Config
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.log import to_stderr
+from ui_mcp.mcpd.face import Face
+from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.workspace import Workspace
+
+ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
+INSTRUCTIONS: dict[Side, str] = {
+    "human": (
+        "The human's side of a chat with an agent. chat_human_post says something as the human. Subscribe to "
+        "ui://chat/inbox to hear of the human's messages and to ui://chat/head to hear of all; read with "
+        "chat_read_since(after_id) and keep last_id."
+    ),
+    "assistant": (
+        "The agent's side of a chat with a human. chat_assistant_post is the only way to reach them. Wait for them "
+        'with chat_wait_since(after_id, authors ["user"]) or subscribe to ui://chat/inbox; read with '
+        "chat_read_since(after_id) and keep last_id: nothing is lost or repeated, even over restarts."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Which face is served, for which directory, and who is at the other end of a pipe."""
+
+    side: Side
+    base_dir: str
+    principal: str | None = None
+    verbosity: int = 0
+
+
+def run_stdio(served: Served, stdin: int, stdout: int) -> int:
+    """Serve one client on two file descriptors."""
+    return run(_stdio, served, stdin, stdout)
+
+
+def run_http(served: Served, port: int) -> int:
+    """Serve clients and people on a port until interrupted."""
+    return run(_http, served, port)
+
+
+async def _stdio(served: Served, stdin: int, stdout: int) -> int:
+    from ui_mcp.mcpd.server import Service
+    from ui_mcp.mcpd.stdio import serve
+
+    async with until_signalled(), opened(served) as (config, chat, announcements):
+        face = chat_face(served, config, Open(chat, directory_of(served, chat)), announcements)
+        await serve(Service(face), stdin, stdout)
+    return 0
+
+
+async def _http(served: Served, port: int) -> int:
+    from ui_mcp.httpd.admission import Admission, principal_of
+    from ui_mcp.httpd.mcp_app import mcp_app
+    from ui_mcp.httpd.security import Guard, Rules
+    from ui_mcp.httpd.serve import bind, listening, port_of
+    from ui_mcp.mcpd.endpoints import Endpoints
+
+    async with until_signalled(), opened(served) as (config, chat, announcements):
+        listener = bind(config.server.host, port)
+        directory = directory_of(served, chat)
+        endpoints = Endpoints(chat_face(served, config, Open(chat, directory), announcements), principal=principal_of)
+        rules = Rules(
+            ports=frozenset({port_of(listener)}),
+            allowed_hosts=frozenset(config.server.allowed_hosts),
+            allowed_origins=frozenset(config.server.allowed_origins),
+        )
+        app = Guard(Admission(mcp_app([], endpoints), directory.admit), rules)
+        async with listening(app, listener):
+            sys.stdout.write(f"ui-mcp chat ({served.side}) at http://{config.server.host}:{port_of(listener)}\n")
+            sys.stdout.flush()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                endpoints.close()
+    return 0
+
+
+@asynccontextmanager
+async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announcements]]:
+    """Open a workspace's chat; only its storage folder is ever created."""
+    to_stderr(served.verbosity)
+    workspace = Workspace.at(served.base_dir)
+    config = settings.load(workspace.config_file)
+    announcements = Announcements()
+    url = store_url(config, workspace)
+    poll = config.storage.poll_ms / 1000
+    async with open_chat(url, limits=limits_of(config), announcements=announcements, poll=poll) as chat:
+        yield config, chat, announcements
+
+
+def directory_of(served: Served, chat: Chat) -> Directory:
+    """Return who may call this face."""
+    role, scope = ROLES[served.side]
+    return Directory(Keys(chat.store), principal(served.principal or role, role), open_scope=scope)
+
+
+def chat_face(served: Served, config: Config, opened: Open, announcements: Announcements) -> Face:
+    """Assemble one face."""
+    desk = desk_for(opened.chat, opened.directory)
+    return Face(
+        name=f"ui-mcp-chat-{served.side}",
+        title="Chat with the agent" if served.side == "human" else "Chat with the human",
+        version=bundled_version(),
+        toolset=ChatTools(desk, served.side, naming_of(config)),
+        resources=ChatResources(desk),
+        announcements=announcements,
+        instructions=INSTRUCTIONS[served.side],
+    )

@@ -1,0 +1,106 @@
+"""Chat from a terminal: post, follow, history, export."""
+
+import csv
+import sys
+from argparse import Namespace
+from collections.abc import AsyncIterator, Callable
+
+import anyio
+
+from ui_mcp.app.chat import ROLES, Served, opened
+from ui_mcp.app.ui import run
+from ui_mcp.chat.chat import Ask, Chat
+from ui_mcp.chat.desk import Side
+from ui_mcp.chat.follower import Follower
+from ui_mcp.chat.identity import Principal, principal
+from ui_mcp.chat.limits import cursor
+from ui_mcp.chat.message import Author, Draft, Message, Page, id_text, optional_id, ts_text
+from ui_mcp.jsontypes import dumps
+
+AUTHORS: dict[Side, Author] = {"human": "user", "assistant": "assistant"}
+FIELDS = ("id", "ts", "author", "mime", "content")
+
+
+def run_action(served: Served, options: Namespace) -> int:
+    """Carry out one action."""
+    return run(_act, served, options)
+
+
+async def _act(served: Served, options: Namespace) -> int:
+    async with opened(served) as (_, chat, _):
+        role = ROLES[served.side][0]
+        who = principal(served.principal or role, role)
+        match options.action:
+            case "post":
+                await _post(chat, who, served.side, options)
+            case "follow":
+                await _follow(chat, who, options)
+            case "history":
+                window = await chat.earlier(who, options.conversation, str(2**63 - 1), options.limit)
+                _print(window.messages)
+            case _:
+                await _export(chat, who, options)
+    return 0
+
+
+async def _post(chat: Chat, who: Principal, side: Side, options: Namespace) -> None:
+    text = " ".join(options.text)
+    content = await anyio.to_thread.run_sync(sys.stdin.read) if text in {"", "-"} else text
+    (posted,) = await chat.post(who, AUTHORS[side], options.conversation, [Draft(content)])
+    _line(id_text(posted.id))
+
+
+async def _follow(chat: Chat, who: Principal, options: Namespace) -> None:
+    async def read(after: int) -> Page:
+        return await chat.read(who, Ask(optional_id(after), conversation=options.conversation))
+
+    async def take(page: Page) -> None:
+        _print(page.messages)
+
+    start = options.after or await chat.head(who, options.conversation)
+    follower = Follower(read, take, cursor(start))
+    with chat.tail.watching():
+        while True:
+            await follower.drain()
+            await chat.tail.past(options.conversation, follower.after)
+
+
+async def _export(chat: Chat, who: Principal, options: Namespace) -> None:
+    write = _csv_row() if options.format == "csv" else _json_row
+    async for message in _all(chat, who, options.conversation, options.after):
+        write(message)
+    sys.stdout.flush()
+
+
+async def _all(chat: Chat, who: Principal, conversation: str, after: str | None) -> AsyncIterator[Message]:
+    while True:
+        page = await chat.read(who, Ask(after, conversation=conversation))
+        for message in page.messages:
+            yield message
+        after = optional_id(page.last)
+        if not page.has_more:
+            return
+
+
+def _json_row(message: Message) -> None:
+    sys.stdout.write(f"{dumps(message.to_json())}\n")
+
+
+def _csv_row() -> Callable[[Message], None]:
+    writer = csv.DictWriter(sys.stdout, FIELDS)
+    writer.writeheader()
+    return lambda message: writer.writerow(message.to_json())
+
+
+def _print(messages: tuple[Message, ...]) -> None:
+    for message in messages:
+        # Control characters could rewrite what the terminal already shows.
+        text = "".join(
+            char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in message.content
+        )
+        _line(f"{ts_text(message.ts)[11:19]} {message.author}: {text}")
+
+
+def _line(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

@@ -1,0 +1,45 @@
+"""Token commands on the store of a workspace."""
+
+import sys
+from argparse import Namespace
+
+from ui_mcp import config as settings
+from ui_mcp.app.ui import run
+from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.message import ts_text
+from ui_mcp.chat.settings import store_url
+from ui_mcp.chat.stores import open_store
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.workspace import Workspace
+
+
+def run_action(options: Namespace) -> int:
+    """Carry out one action."""
+    return run(_act, options)
+
+
+async def _act(options: Namespace) -> int:
+    workspace = Workspace.at(options.dir)
+    config = settings.load(workspace.config_file)
+    async with open_store(store_url(config, workspace)) as store:
+        lines = await _lines(Keys(store), options)
+        await store.audit("cli", f"token {options.action}", getattr(options, "name", ""))
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    return 0
+
+
+async def _lines(keys: Keys, options: Namespace) -> list[str]:
+    match options.action:
+        case "create":
+            return [await keys.create(options.name, ROLES[options.role], subscriber=options.subscriber)]
+        case "rotate":
+            return [await keys.rotate(options.name, options.grace)]
+        case "revoke":
+            await keys.revoke(options.name)
+            return [f"{options.name} ended"]
+        case _:
+            return [
+                f"{token.id}  {token.name}  {token.subscriber}  {'good' if good else 'ended'}  "
+                f"{ts_text(token.created)}  {' '.join(sorted(token.scopes))}"
+                for token, good in await keys.listed()
+            ]

@@ -1,0 +1,67 @@
+"""Serve one side of the chat between people and agents, or take part from a terminal.
+
+  ui-mcp chat --face assistant              MCP on stdin and stdout, for an agent
+  ui-mcp chat --face human --port 8010      MCP at /mcp and /sse, bridges and the chat page at /chat
+  ui-mcp chat post 'Deploy now?'            say something as the human
+  ui-mcp chat follow                        print messages as they come
+  ui-mcp chat history                       print the newest messages
+  ui-mcp chat export > chat.jsonl           write every message as JSON Lines
+
+Without --port or a word, MCP is spoken on stdin and stdout. Tokens: see `ui-mcp token --help`.
+"""
+
+import argparse
+
+from ui_mcp.cli import options as shared
+
+HELP = "serve or join the chat between people and agents"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Take what to do and where; the common options may stand before or after the action."""
+    shared.directory(parser)
+    parser.set_defaults(face="human", conversation="default", principal=None, verbosity=0, action=None)
+    _common(parser)
+    parser.add_argument("--stdio", action="store_true", dest="on_stdio", help="speak MCP on stdin and stdout (default)")
+    parser.add_argument("--port", type=int, metavar="N", help="serve HTTP on this port instead; 0 = any free one")
+    actions = parser.add_subparsers(title="actions", dest="action", metavar="ACTION")
+    post = _action(actions, "post", "say something")
+    post.add_argument("text", nargs="*", metavar="TEXT", help="what to say; - or nothing: read stdin")
+    follow = _action(actions, "follow", "print messages as they come")
+    history = _action(actions, "history", "print the newest messages")
+    history.add_argument("--limit", type=int, metavar="N", default=50, help="how many (default 50)")
+    export = _action(actions, "export", "write every message")
+    export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl", help="default jsonl")
+    for reader in (follow, export):
+        reader.add_argument("--after", metavar="ID", help="only messages after this id")
+
+
+def _action(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text)
+    parser.add_argument("--dir", metavar="D", default=argparse.SUPPRESS, help="base directory")
+    _common(parser)
+    return parser
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    absent = argparse.SUPPRESS
+    parser.add_argument("--face", choices=["human", "assistant"], default=absent, help="which side (default human)")
+    parser.add_argument("--conversation", metavar="NAME", default=absent, help="which inbox (default: default)")
+    parser.add_argument("--principal", metavar="NAME", default=absent, help="who posts or is served (human, agent)")
+    parser.add_argument("-v", action="count", dest="verbosity", default=absent, help="say more on stderr")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve, or carry out an action."""
+    from ui_mcp.app import chat
+
+    served = chat.Served(options.face, options.dir, options.principal, options.verbosity)
+    if options.action is not None:
+        from ui_mcp.app import chat_terminal
+
+        return chat_terminal.run_action(served, options)
+    if options.port is not None:
+        return chat.run_http(served, options.port)
+    return chat.run_stdio(served, *options.stdio)
