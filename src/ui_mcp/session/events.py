@@ -1,0 +1,173 @@
+"""The queue of events an app pushes for the agent, and the waiters who drain it.
+
+One queue per session, used on the event loop only: checking the queue and registering as a waiter happen
+without an await between them, so no event can slip through.
+"""
+
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from math import isnan
+from time import monotonic
+from typing import Literal
+
+from anyio import Event as Signal
+from anyio import move_on_after
+
+from ui_mcp.errors import SessionGoneError, UiMcpError
+from ui_mcp.jsontypes import Json, loads
+
+MAX_EVENTS = 10_000
+MAX_BYTES = 16 * 1024 * 1024
+DEFAULT_WAIT = 30.0
+MIN_WAIT = 1.0
+MAX_WAIT = 120.0
+
+Change = Literal["pushed", "waiting", "ended", "drained"]
+
+
+class EventQueueFullError(UiMcpError):
+    """Nobody drains the queue; nothing is dropped silently."""
+
+    code = "event-queue-full"
+
+    def __init__(self) -> None:
+        super().__init__("event queue full")
+
+
+def clamp_wait(text: str | float | None) -> float:
+    """Return the seconds to wait: 30 when absent or not a number, else between 1 and 120."""
+    try:
+        seconds = float(text) if text is not None else DEFAULT_WAIT
+    except ValueError:
+        return DEFAULT_WAIT
+    return min(max(seconds, MIN_WAIT), MAX_WAIT) if not isnan(seconds) else DEFAULT_WAIT
+
+
+def as_array(events: Iterable[str]) -> str:
+    """Write events, each JSON text already, as one JSON array."""
+    return "[" + ",".join(events) + "]"
+
+
+class EventQueue:
+    """Events in push order; a drain takes all of them, and exactly one waiter gets a batch."""
+
+    def __init__(self, on_change: Callable[[Change], None] | None = None) -> None:
+        self._events: deque[str] = deque()
+        self._bytes = 0
+        self._waiters: deque[Signal] = deque()
+        self._on_change = on_change or (lambda _: None)
+        self._last_wait = monotonic()
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the queued events take."""
+        return self._bytes
+
+    @property
+    def polling(self) -> bool:
+        """Whether somebody is blocked on this queue."""
+        return bool(self._waiters)
+
+    @property
+    def wait_time(self) -> float:
+        """Seconds since the last wait ended; 0 while one is blocked."""
+        return 0.0 if self._waiters else monotonic() - self._last_wait
+
+    def texts(self) -> list[str]:
+        """Return the queued events as JSON texts, without draining."""
+        return list(self._events)
+
+    def peek(self) -> list[Json]:
+        """Return the queued events without draining."""
+        return [loads(text) for text in self._events]
+
+    def push(self, *events: str) -> None:
+        """Append JSON texts and wake the longest waiting; all of them or none.
+
+        Raises:
+            EventQueueFullError: they do not fit.
+        """
+        size = sum(len(event) for event in events)
+        if len(self._events) + len(events) > MAX_EVENTS or self._bytes + size > MAX_BYTES:
+            raise EventQueueFullError
+        self.push_system(*events)
+
+    def push_system(self, *events: str) -> None:
+        """Append events of our own, which must not be lost to a full queue."""
+        self._events.extend(events)
+        self._bytes += sum(len(event) for event in events)
+        self._wake()
+        self._on_change("pushed")
+
+    def drain(self) -> list[str]:
+        """Take every event at once."""
+        events = list(self._events)
+        self._events.clear()
+        self._bytes = 0
+        if events:
+            self._on_change("drained")
+        return events
+
+    @asynccontextmanager
+    async def taken(self, seconds: float) -> AsyncIterator[list[str]]:
+        """Wait up to `seconds` for events and take them; they return to the front if the body fails.
+
+        Raises:
+            SessionGoneError: the session ended.
+        """
+        events = await self._next(seconds)
+        try:
+            yield events
+        except BaseException:
+            self._give_back(events)
+            raise
+
+    def close(self) -> None:
+        """Release every waiter; the first gets what is left, the others learn that the session is gone."""
+        self._closed = True
+        for signal in self._waiters:
+            signal.set()
+
+    async def _next(self, seconds: float) -> list[str]:
+        self._require_open()
+        if self._events and not self._waiters:
+            return self.drain()
+        events = await self._block(seconds)
+        if not events:
+            self._require_open()
+        return events
+
+    async def _block(self, seconds: float) -> list[str]:
+        signal = Signal()
+        self._waiters.append(signal)
+        self._on_change("waiting")
+        try:
+            with move_on_after(seconds):
+                await signal.wait()
+            return self.drain() if signal.is_set() else []
+        finally:
+            self._waiters.remove(signal)
+            self._last_wait = monotonic()
+            self._wake()  # cancelled after being chosen: the next in line gets the batch
+            self._on_change("ended")
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise SessionGoneError("No active session")
+
+    def _give_back(self, events: list[str]) -> None:
+        if not events or self._closed:
+            return
+        self._events.extendleft(reversed(events))
+        self._bytes += sum(len(event) for event in events)
+        self._wake()
+        self._on_change("pushed")
+
+    def _wake(self) -> None:
+        if self._events and self._waiters:
+            self._waiters[0].set()

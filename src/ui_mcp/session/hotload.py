@@ -1,0 +1,175 @@
+"""Watches the Lua files and viewdefs of a workspace and says which ones were saved.
+
+Paths are followed through links: an app may live elsewhere and be linked into `apps/`, `lua/` or `viewdefs/`.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from os import walk
+from os.path import realpath
+from pathlib import Path
+
+from anyio import TASK_STATUS_IGNORED, Event, create_task_group, sleep, sleep_forever, to_thread
+from anyio.abc import TaskStatus
+from anyio.lowlevel import checkpoint
+from watchfiles import Change, awatch
+
+from ui_mcp.log import logger
+from ui_mcp.workspace import Workspace
+
+SUFFIXES = frozenset({".lua", ".html"})
+QUIET_MS = 20
+"""A file is read once nothing has happened for this long."""
+LONGEST_BURST_MS = 400
+RETRY_SECONDS = 2.0
+
+_log = logger("hotload")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A file with new content: where it really lies, and every watched path that leads to it."""
+
+    path: Path
+    names: frozenset[Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """What has to be watched: folders with everything below them, and folders of linked files."""
+
+    deep: frozenset[Path]
+    flat: frozenset[Path]
+    links: dict[Path, frozenset[Path]] = field(compare=False)
+    """Real path → the links leading to it."""
+
+
+def find_roots(workspace: Workspace) -> Roots:
+    """Collect the watched folders and where their links lead."""
+    own = frozenset(folder for folder in (workspace.apps, workspace.lua, workspace.viewdefs) if folder.is_dir())
+    links: dict[Path, set[Path]] = {}
+    for link in (link for folder in own for link in _links_below(folder)):
+        target = Path(realpath(link))
+        if target.exists():
+            links.setdefault(target, set()).add(link)
+    outside = [target for target in links if not any(target.is_relative_to(folder) for folder in own)]
+    return Roots(
+        deep=own | {target for target in outside if target.is_dir()},
+        flat=frozenset(target.parent for target in outside if target.is_file()),
+        links={target: frozenset(found) for target, found in links.items()},
+    )
+
+
+def _links_below(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for parent, folders, files in walk(folder):
+        found += [path for path in (Path(parent, name) for name in (*folders, *files)) if path.is_symlink()]
+    return found
+
+
+def names_of(real: Path, roots: Roots) -> frozenset[Path]:
+    """Return every watched path that leads to `real`, through links to the file or to a folder above it."""
+    names = {real}
+    for above in (real, *real.parents):
+        names |= {link / real.relative_to(above) for link in roots.links.get(above, ())}
+    return frozenset(names)
+
+
+def files_in(paths: Iterable[Path]) -> set[Path]:
+    """Return the real Lua and viewdef files among `paths`; a folder stands for all files below it."""
+    found: set[Path] = set()
+    for path in paths:
+        inside = list(path.rglob("*")) if path.is_dir() else [path]
+        found |= {Path(realpath(file)) for file in inside if file.suffix in SUFFIXES and file.is_file()}
+    return found
+
+
+class Contents:
+    """Remembers what files held, so that a touched or twice reported file counts once."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, bytes] = {}
+
+    def news(self, files: Iterable[Path]) -> list[Path]:
+        """Return the files that hold something else than last time; an empty one is still being written."""
+        return [file for file in sorted(files) if self._is_new(file)]
+
+    def _is_new(self, file: Path) -> bool:
+        try:
+            content = file.read_bytes()
+        except OSError:
+            return False
+        if not content.strip():
+            return False
+        digest = sha256(content).digest()
+        known = self._seen.get(file)
+        self._seen[file] = digest
+        return digest != known
+
+
+class Watch:
+    """Calls `on_saved` with the files of each burst; make it before the files are first loaded."""
+
+    def __init__(self, workspace: Workspace, on_saved: Callable[[list[Saved]], Awaitable[None]]) -> None:
+        self._workspace = workspace
+        self._on_saved = on_saved
+        self._roots = find_roots(workspace)
+        self._contents = Contents()
+        self._contents.news(files_in(self._roots.deep | self._linked_files()))
+
+    async def run(self, *, task_status: TaskStatus[None] = TASK_STATUS_IGNORED) -> None:
+        """Watch until cancelled; reports started once no later save can be missed."""
+        while True:
+            stop = Event()
+            async with create_task_group() as group:
+                group.start_soon(_set_when_cancelled, stop)
+                await self._watch_until(stop, task_status)
+                group.cancel_scope.cancel()
+            task_status = TASK_STATUS_IGNORED
+            self._roots = find_roots(self._workspace)
+
+    async def _watch_until(self, stop: Event, task_status: TaskStatus[None]) -> None:
+        async with create_task_group() as pumps:
+            for folders, deep in ((self._roots.deep, True), (self._roots.flat, False)):
+                if folders:
+                    pumps.start_soon(self._pump, folders, deep, stop)
+            await checkpoint()  # the watches stand after the first step of each task
+            await self._look(self._roots.deep | self._linked_files())
+            task_status.started()
+            await stop.wait()
+
+    async def _pump(self, folders: frozenset[Path], deep: bool, stop: Event) -> None:
+        watching = awatch(
+            *folders, watch_filter=None, step=QUIET_MS, debounce=LONGEST_BURST_MS, recursive=deep, stop_event=stop
+        )
+        try:
+            async for changes in watching:
+                paths = {Path(path) for change, path in changes if change is not Change.deleted}
+                await self._look(paths)
+                if any(path.is_symlink() or path.is_dir() for path in paths) and self._roots_moved():
+                    stop.set()
+        except (OSError, RuntimeError) as error:
+            _log.warning("Cannot watch %s: %s; trying again", ", ".join(map(str, folders)), error)
+            await sleep(RETRY_SECONDS)
+            stop.set()
+
+    async def _look(self, paths: Iterable[Path]) -> None:
+        files = self._contents.news(await to_thread.run_sync(files_in, paths))
+        if files:
+            await self._on_saved([Saved(file, names_of(file, self._roots)) for file in files])
+
+    def _roots_moved(self) -> bool:
+        before, self._roots = self._roots, find_roots(self._workspace)
+        return before != self._roots
+
+    def _linked_files(self) -> frozenset[Path]:
+        return frozenset(path for path in self._roots.links if path.is_file())
+
+
+async def _set_when_cancelled(stop: Event) -> None:
+    # awatch waits in a thread that cancelling does not reach; only the event ends it.
+    try:
+        await sleep_forever()
+    finally:
+        stop.set()
