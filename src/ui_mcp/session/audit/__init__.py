@@ -1,0 +1,1 @@
+"""Reads an app's files and says what is wrong with them, without running anything."""

@@ -1,0 +1,142 @@
+"""The rules of an audit: each takes what was read and yields findings."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ui_mcp.session.audit.finding import Finding
+from ui_mcp.session.audit.lua_source import LuaSource, Method
+from ui_mcp.session.audit.template import Binding, Template
+
+CALLED_FROM_OUTSIDE = frozenset({"addAgentMessage", "updateRequirements", "onAppProgress", "onAppUpdated"})
+_NEVER_DEAD = frozenset({"new", "mutate"})
+_BUTTONS = frozenset({"button", "sl-button", "sl-icon-button"})
+_CHECKBOXES = frozenset({"sl-checkbox", "sl-switch"})
+_HIDING = frozenset({"ui-class", "ui-hidden", "ui-show", "ui-if", "ui-visible"})
+_WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|(?:attr|class|style|event)-.+)")
+_ELEMENT = r"(?:\.\.|\d+|[A-Za-z_]\w*(?:\((?:_)?\))?)(?:\[\d+\])*"
+_PATH = re.compile(rf"(?:{_ELEMENT})(?:\.{_ELEMENT})*")
+_OPERATOR = re.compile(r"[!+*/%<>=&|~:,]|\s-\s|\b(?:and|or|not)\b")
+_ARGUMENTS = re.compile(r"\(\s*[^)_\s][^)]*\)|\(\s*_\w[^)]*\)")
+_METHOD_NAME = re.compile(r"(\w+)\(_?\)")
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An app as read: file name → source, viewdef file name → template."""
+
+    name: str
+    lua: dict[str, LuaSource]
+    viewdefs: dict[str, Template]
+    shared: set[str] = field(default_factory=set)
+    """Methods other code may bring: those of `mcp` and of presenters outside the app."""
+
+    @property
+    def methods(self) -> list[tuple[str, Method]]:
+        """Every method with the file it is in."""
+        return [(file, method) for file, source in self.lua.items() for method in source.methods]
+
+    @property
+    def named_in_viewdefs(self) -> set[str]:
+        """Methods that a path calls."""
+        paths = [binding.path for template in self.viewdefs.values() for binding in template.bindings]
+        return {name for path in paths for name in _METHOD_NAME.findall(path)}
+
+
+def global_name(app: str) -> str:
+    """Return the global an app directory stands for: `claude-panel` → `claudePanel`."""
+    name = re.sub(r"[-_]+(.?)", lambda found: found[1].upper(), app)
+    return name[:1].lower() + name[1:]
+
+
+def lua_violations(app: App) -> Iterator[Finding]:
+    """Yield what is wrong in the Lua files."""
+    if "app.lua" not in app.lua:
+        yield Finding("app.lua", "missing_app_lua", f"apps/{app.name} has no app.lua")
+        return
+    wanted = global_name(app.name)
+    if not any(wanted in source.assigned for source in app.lua.values()):
+        yield Finding("app.lua", "global_name_mismatch", f"no global '{wanted}', which apps/{app.name} is displayed by")
+    for file, source in app.lua.items():
+        for name, line in source.unguarded:
+            text = f"'{name}' is made anew by every reload; guard it with `if not session.reloading then`"
+            yield Finding(f"{file}:{line}", "missing_reloading_guard", text)
+    yield from dead_methods(app)
+
+
+def dead_methods(app: App) -> Iterator[Finding]:
+    """Yield methods that nothing calls."""
+    used = app.named_in_viewdefs.union(*(source.called for source in app.lua.values()))
+    exempt = {"mcp"}.union(*(source.made_elsewhere for source in app.lua.values()))
+    for file, method in app.methods:
+        free = method.name in used | _NEVER_DEAD | CALLED_FROM_OUTSIDE or method.owner in exempt
+        if not free:
+            text = f"{method.owner}:{method.name} is called by no Lua code and no viewdef"
+            yield Finding(f"{file}:{method.line}", "dead_method", text)
+
+
+def viewdef_violations(app: App) -> Iterator[Finding]:
+    """Yield what is wrong in the viewdefs."""
+    known = app.shared | {method.name for _, method in app.methods}
+    known = known.union(*(source.functions for source in app.lua.values()))
+    for file, template in app.viewdefs.items():
+        where = f"viewdefs/{file}"
+        rows = file.endswith(".list-item.html")
+        yield from (Finding(where, "html_parse_error", problem) for problem in template.problems)
+        if rows and "style" in template.tags:
+            yield Finding(
+                where, "style_in_list_item", "<style> is repeated for every row; move it to the list's viewdef"
+            )
+        for binding in template.bindings:
+            yield from _binding_violations(where, binding, rows=rows)
+            yield from _path_violations(where, binding, known)
+
+
+def _binding_violations(where: str, binding: Binding, *, rows: bool) -> Iterator[Finding]:
+    shown = f'{binding.attribute}="{binding.text}" on <{binding.tag}>'
+    if binding.attribute == "ui-action" and binding.tag not in _BUTTONS:
+        yield Finding(where, "ui_action_non_button", f"{shown}; use ui-event-click, or a button")
+    if binding.attribute in _HIDING:
+        yield Finding(where, "wrong_hidden_syntax", f'{shown}; hide with ui-class-hidden="path"')
+    if binding.attribute == "ui-value" and binding.tag == "sl-badge":
+        yield Finding(where, "ui_value_badge", f"{shown}; put a <span> with ui-value inside the badge")
+    if rows and re.match(r"item(\.|\[|\?|$)", binding.text):
+        yield Finding(where, "item_prefix", f"{shown}; a row's viewdef addresses the fields of its item directly")
+
+
+def _path_violations(where: str, binding: Binding, known: set[str]) -> Iterator[Finding]:
+    if not _WITH_PATH.fullmatch(binding.attribute):
+        return
+    path, shown = binding.path, f'{binding.attribute}="{binding.text}"'
+    if not path or _PATH.fullmatch(path):
+        missing = [name for name in _METHOD_NAME.findall(path) if name not in known | CALLED_FROM_OUTSIDE]
+        for name in missing:
+            yield Finding(where, "missing_method", f"{shown}: no method '{name}' in this app")
+    elif _ARGUMENTS.search(path):
+        yield Finding(where, "non_empty_method_args", f"{shown}: a method takes () or (_) in a path")
+    elif _OPERATOR.search(binding.text.partition("?")[0]) or " " in path:
+        yield Finding(where, "operator_in_path", f"{shown}: paths have no operators; write a method")
+    else:
+        yield Finding(where, "invalid_path_syntax", f"{shown} is not a path")
+
+
+def warnings(app: App) -> Iterator[Finding]:
+    """Yield what may be meant, but often is not."""
+    for file, method in app.methods:
+        if method.name in CALLED_FROM_OUTSIDE:
+            text = f"{method.owner}:{method.name} is called by the agent or the shell, not by the app"
+            yield Finding(f"{file}:{method.line}", "external_method", text)
+    for file, source in app.lua.items():
+        for name, line in source.table_defaults:
+            text = f"the table of '{name}' is shared by all instances that assign none of their own; EMPTY is not"
+            yield Finding(f"{file}:{line}", "shared_table_default", text)
+    for file, template in app.viewdefs.items():
+        for binding in template.bindings:
+            if binding.attribute == "ui-value" and _is_checkbox(binding):
+                text = "two-way here, not in other engines; ui-attr-checked with ui-event-sl-change is everywhere"
+                yield Finding(f"viewdefs/{file}", "ui_value_checkbox", text)
+
+
+def _is_checkbox(binding: Binding) -> bool:
+    native = binding.tag == "input" and binding.attributes.get("type") == "checkbox"
+    return native or binding.tag in _CHECKBOXES
