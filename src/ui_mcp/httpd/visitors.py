@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.ids import same_secret
-from ui_mcp.session.sessions import Session, Sessions
+from ui_mcp.session.session import Session
+from ui_mcp.session.sessions import Sessions
 
 SECRET = re.compile(r"[0-9a-f]{32}")
 

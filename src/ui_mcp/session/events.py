@@ -113,6 +113,15 @@ class EventQueue:
             self._on_change("drained")
         return events
 
+    def give_back(self, events: list[str]) -> None:
+        """Put events that could not be delivered back to the front, in order."""
+        if not events or self._closed:
+            return
+        self._events.extendleft(reversed(events))
+        self._bytes += sum(len(event) for event in events)
+        self._wake()
+        self._on_change("pushed")
+
     @asynccontextmanager
     async def taken(self, seconds: float) -> AsyncIterator[list[str]]:
         """Wait up to `seconds` for events and take them; they return to the front if the body fails.
@@ -124,7 +133,7 @@ class EventQueue:
         try:
             yield events
         except BaseException:
-            self._give_back(events)
+            self.give_back(events)
             raise
 
     def close(self) -> None:
@@ -159,14 +168,6 @@ class EventQueue:
     def _require_open(self) -> None:
         if self._closed:
             raise SessionGoneError("No active session")
-
-    def _give_back(self, events: list[str]) -> None:
-        if not events or self._closed:
-            return
-        self._events.extendleft(reversed(events))
-        self._bytes += sum(len(event) for event in events)
-        self._wake()
-        self._on_change("pushed")
 
     def _wake(self) -> None:
         if self._events and self._waiters:

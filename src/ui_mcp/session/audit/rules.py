@@ -17,6 +17,7 @@ _WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|(?:attr|cla
 _ELEMENT = r"(?:\.\.|\d+|[A-Za-z_]\w*(?:\((?:_)?\))?)(?:\[\d+\])*"
 _PATH = re.compile(rf"(?:{_ELEMENT})(?:\.{_ELEMENT})*")
 _OPERATOR = re.compile(r"[!+*/%<>=&|~:,]|\s-\s|\b(?:and|or|not)\b")
+_TERNARY = re.compile(r"\?[^&=]*[\s'\":]")
 _ARGUMENTS = re.compile(r"\(\s*[^)_\s][^)]*\)|\(\s*_\w[^)]*\)")
 _METHOD_NAME = re.compile(r"(\w+)\(_?\)")
 
@@ -108,13 +109,15 @@ def _path_violations(where: str, binding: Binding, known: set[str]) -> Iterator[
     if not _WITH_PATH.fullmatch(binding.attribute):
         return
     path, shown = binding.path, f'{binding.attribute}="{binding.text}"'
-    if not path or _PATH.fullmatch(path):
+    if _TERNARY.search(binding.text):
+        yield Finding(where, "operator_in_path", f"{shown}: paths have no operators; write a method")
+    elif not path or _PATH.fullmatch(path):
         missing = [name for name in _METHOD_NAME.findall(path) if name not in known | CALLED_FROM_OUTSIDE]
         for name in missing:
             yield Finding(where, "missing_method", f"{shown}: no method '{name}' in this app")
     elif _ARGUMENTS.search(path):
         yield Finding(where, "non_empty_method_args", f"{shown}: a method takes () or (_) in a path")
-    elif _OPERATOR.search(binding.text.partition("?")[0]) or " " in path:
+    elif _OPERATOR.search(path) or " " in path:
         yield Finding(where, "operator_in_path", f"{shown}: paths have no operators; write a method")
     else:
         yield Finding(where, "invalid_path_syntax", f"{shown} is not a path")

@@ -1,0 +1,29 @@
+"""`/variables` and `/variables.json`: every variable of a session, for people and for programs."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from ui_mcp.session.session import Session
+
+PAGE = Path(__file__).parent.parent / "bundle" / "pages" / "variables.html"
+
+
+class Variables:
+    """Serves the variable browser and its data."""
+
+    def __init__(self, find: Callable[[Request], Session]) -> None:
+        self._find = find
+
+    async def json(self, request: Request) -> Response:
+        """Answer with the array of `ui://variables`."""
+        return Response(await self._find(request).variables_json(), media_type="application/json")
+
+    async def page(self, request: Request) -> Response:
+        """Answer with the page, or with the data if that is what the client accepts."""
+        if "application/json" in request.headers.get("accept", ""):
+            return await self.json(request)
+        self._find(request)
+        return HTMLResponse(PAGE.read_text(encoding="utf-8"))

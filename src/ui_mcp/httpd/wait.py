@@ -1,0 +1,76 @@
+"""`GET /wait`: hold the request until the app has something to say to the agent."""
+
+from collections.abc import Callable
+
+from anyio import CancelScope, Event, create_task_group
+from anyio.lowlevel import checkpoint
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from ui_mcp.errors import LifecycleError, NotFoundError, SessionGoneError
+from ui_mcp.session.events import EventQueue, as_array, clamp_wait
+
+NO_SESSION = "No active session"
+
+
+class ClientGoneError(Exception):
+    """The client left before its answer was written."""
+
+
+class Wait:
+    """Answers with all queued events, 204 after the timeout, or 404 without a session; mount it for GET.
+
+    Events that could not be written return to the queue, so the answer is sent in chunks: only the last, empty
+    one completes it for the client, and it is sent when the connection has outlived the events themselves.
+    """
+
+    def __init__(self, queue: Callable[[str], EventQueue]) -> None:
+        self._queue = queue
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        query = Request(scope).query_params
+        try:
+            queue = self._queue(query.get("sessionId", "1"))
+            response = await self._answer(queue, clamp_wait(query.get("timeout")), receive, send)
+        except (LifecycleError, NotFoundError, SessionGoneError):
+            response = PlainTextResponse(NO_SESSION, 404)
+        except ClientGoneError:
+            return
+        if response is not None:
+            await response(scope, receive, send)
+
+    async def _answer(self, queue: EventQueue, seconds: float, receive: Receive, send: Send) -> Response | None:
+        gone, answered = Event(), False
+        with CancelScope() as waiting:
+            async with create_task_group() as tasks:
+                tasks.start_soon(_watch, receive, gone, waiting)
+                async with queue.taken(seconds) as events:
+                    if events:
+                        await _write(as_array(events).encode(), send, gone)
+                        answered = True
+                tasks.cancel_scope.cancel()
+        if gone.is_set() and not answered:
+            raise ClientGoneError
+        if not answered:
+            return Response(status_code=204)
+        await send({"type": "http.response.body", "body": b""})
+        return None
+
+
+async def _watch(receive: Receive, gone: Event, waiting: CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    gone.set()
+    waiting.cancel()
+
+
+async def _write(body: bytes, send: Send, gone: Event) -> None:
+    headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    for _ in range(3):  # the loop hears of a broken connection one turn after the write
+        await checkpoint()
+    if gone.is_set():
+        raise ClientGoneError

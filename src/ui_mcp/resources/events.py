@@ -1,0 +1,43 @@
+"""`ui://events`: events waiting for the agent, not drained by reading."""
+
+from collections.abc import Sequence
+
+from ui_mcp.host.host import Host
+from ui_mcp.session.events import as_array
+from ui_mcp.toolkit.resources import (
+    Announcements,
+    Resource,
+    ResourceContent,
+    ResourceNotFoundError,
+    ResourceTemplate,
+)
+from ui_mcp.toolkit.tool import Call
+
+URI = "ui://events"
+JSON = "application/json"
+
+
+class Events:
+    """Reads the queue of session 1; updates are announced by the session."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """List the one resource."""
+        return [Resource(URI, "events", "Events queued for the agent; reading does not take them.", JSON)]
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Offer none."""
+        return []
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Return the queue as JSON."""
+        if uri != URI:
+            raise ResourceNotFoundError(uri)
+        return [ResourceContent(uri, JSON, as_array(self._host.running().sessions.get("1").events.texts()))]
+
+
+def provide(host: Host, announcements: Announcements) -> Events:
+    """Make the set for one server."""
+    return Events(host)

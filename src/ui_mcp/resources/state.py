@@ -1,0 +1,48 @@
+"""`ui://state` and `ui://state/{sessionId}`: the live state of the displayed app."""
+
+from collections.abc import Sequence
+
+from ui_mcp.errors import NotFoundError
+from ui_mcp.host.host import Host
+from ui_mcp.toolkit.resources import (
+    Announcements,
+    Resource,
+    ResourceContent,
+    ResourceNotFoundError,
+    ResourceTemplate,
+)
+from ui_mcp.toolkit.tool import Call
+
+URI = "ui://state"
+JSON = "application/json"
+
+
+class State:
+    """Reads a session's state; updates are announced by the session."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """List session 1's state."""
+        return [Resource(URI, "state", "Live JSON state of the displayed app, with queued events in _events.", JSON)]
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """List the state of any session."""
+        return [ResourceTemplate(f"{URI}/{{sessionId}}", "state by session", "Live state of one session.", JSON)]
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Return the state as JSON."""
+        if uri != URI and not uri.startswith(f"{URI}/"):
+            raise ResourceNotFoundError(uri)
+        sessions = self._host.running().sessions
+        try:
+            session = sessions.get(uri.removeprefix(URI).lstrip("/") or "1")
+        except NotFoundError as error:
+            raise ResourceNotFoundError(uri, error.message) from error
+        return [ResourceContent(uri, JSON, await session.state_json())]
+
+
+def provide(host: Host, announcements: Announcements) -> State:
+    """Make the set for one server."""
+    return State(host)

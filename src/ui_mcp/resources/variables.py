@@ -1,0 +1,42 @@
+"""`ui://variables`: every variable the open pages are bound to."""
+
+from collections.abc import Sequence
+
+from ui_mcp.host.host import Host
+from ui_mcp.toolkit.resources import (
+    Announcements,
+    Resource,
+    ResourceContent,
+    ResourceNotFoundError,
+    ResourceTemplate,
+)
+from ui_mcp.toolkit.tool import Call
+
+URI = "ui://variables"
+JSON = "application/json"
+
+
+class Variables:
+    """Reads the variables of session 1; updates are announced by the session."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """List the one resource."""
+        return [Resource(URI, "variables", "Every tracked variable with path, value and type, parents first.", JSON)]
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Offer none."""
+        return []
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Return the variables as JSON."""
+        if uri != URI:
+            raise ResourceNotFoundError(uri)
+        return [ResourceContent(uri, JSON, await self._host.running().sessions.get("1").variables_json())]
+
+
+def provide(host: Host, announcements: Announcements) -> Variables:
+    """Make the set for one server."""
+    return Variables(host)

@@ -1,0 +1,63 @@
+"""Frames on their way to one page: never blocks who sends, and gives up on a page that does not read."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from anyio import Event
+
+MAX_BYTES = 32 * 1024 * 1024
+GOING_AWAY = 1001
+RESTARTED = 1012
+FELL_BEHIND = 1013
+SESSION_ENDED = 4404
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Why a connection ends, as a WebSocket close code and a few words; a page reconnects unless the session ended."""
+
+    code: int
+    reason: str
+
+
+class Outbox:
+    """A bounded queue of frames with one reader."""
+
+    def __init__(self, limit: int = MAX_BYTES) -> None:
+        self._frames: deque[str] = deque()
+        self._size = 0
+        self._limit = limit
+        self._news = Event()
+        self.closed: Closed | None = None
+
+    def put(self, frame: str) -> None:
+        """Queue a frame; a page that is too far behind is closed and starts afresh when it reconnects."""
+        if self.closed is not None:
+            return
+        self._size += len(frame)
+        if self._size > self._limit:
+            self._frames.clear()
+            self.close(FELL_BEHIND, "the page did not read")
+            return
+        self._frames.append(frame)
+        self._news.set()
+
+    def close(self, code: int, reason: str) -> None:
+        """End the connection after what is queued; the first reason counts."""
+        if self.closed is None:
+            self.closed = Closed(code, reason)
+            self._news.set()
+
+    async def take(self) -> list[str]:
+        """Wait for frames and take all of them; an empty list says that the connection is closed."""
+        while not self._frames and self.closed is None:
+            self._news = Event()
+            await self._news.wait()
+        return self.take_now()
+
+    def take_now(self) -> list[str]:
+        """Take the frames that are there."""
+        frames = list(self._frames)
+        self._frames.clear()
+        self._size = 0
+        return frames

@@ -1,0 +1,43 @@
+"""Takes the side effects of one Lua world; those of a world that was replaced are nobody's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ui_mcp.session.events import EventQueue
+from ui_mcp.session.timers import Timers
+
+
+@dataclass(slots=True)
+class WorldOutputs:
+    """Passes events, timers and remarks on while its world is the session's present one."""
+
+    events: EventQueue
+    timers: Timers
+    on_note: Callable[[str, str], None]
+    on_end: Callable[[str], None]
+    current: bool = True
+
+    def event(self, text: str) -> None:
+        """Queue an event; the world has counted the room that is left."""
+        if self.current:
+            self.events.push_system(text)
+
+    def timer(self, handle: int, seconds: float) -> None:
+        """Start a timer."""
+        if self.current:
+            self.timers.start(handle, seconds)
+
+    def cancel(self, handle: int) -> None:
+        """Stop a timer."""
+        if self.current:
+            self.timers.cancel(handle)
+
+    def note(self, kind: str, text: str) -> None:
+        """Pass a remark on."""
+        if self.current:
+            self.on_note(kind, text)
+
+    def ended(self, reason: str) -> None:
+        """Say that the world is dead."""
+        if self.current:
+            self.on_end(reason)

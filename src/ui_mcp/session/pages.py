@@ -1,0 +1,45 @@
+"""The pages connected to one session."""
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from ui_mcp.session.connection import Connection
+from ui_mcp.session.notices import Level, notice_frame
+
+
+class Pages:
+    """Connections by number; numbers are never used twice."""
+
+    def __init__(self, accept: Callable[[Connection, str], Awaitable[None]]) -> None:
+        self._accept = accept
+        self._connections: dict[int, Connection] = {}
+        self._last = 0
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def add(self) -> Connection:
+        """Return a new connection."""
+        self._last += 1
+        connection = self._connections[self._last] = Connection(self._last, self._accept)
+        return connection
+
+    def remove(self, connection: Connection) -> bool:
+        """Forget a connection; False if it was closed before."""
+        return self._connections.pop(connection.number, None) is not None
+
+    def deliver(self, frames: Iterable[tuple[int, str]]) -> None:
+        """Hand each frame to its page."""
+        for number, frame in frames:
+            if number in self._connections:
+                self._connections[number].outbox.put(frame)
+
+    def tell(self, level: Level, text: str, code: str) -> None:
+        """Show a notice in every page."""
+        frame = notice_frame(level, text, code)
+        self.deliver([(number, frame) for number in self._connections])
+
+    def close(self, code: int, reason: str) -> None:
+        """End every connection after what is on its way."""
+        for connection in self._connections.values():
+            connection.outbox.close(code, reason)
+        self._connections.clear()

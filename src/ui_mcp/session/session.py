@@ -1,0 +1,252 @@
+"""One Lua world with its pages, events and timers; `enter` is the only door in."""
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from time import monotonic
+
+from anyio import CancelScope, Lock
+
+from ui_mcp.errors import SessionGoneError, UiMcpError
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.log import logger
+from ui_mcp.lua.host import Facts, Flat, Op, Reply, World
+from ui_mcp.session.connection import Connection
+from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, as_array
+from ui_mcp.session.faults import checked
+from ui_mcp.session.life import Life
+from ui_mcp.session.notices import notice_frame, system_event
+from ui_mcp.session.outbox import RESTARTED, SESSION_ENDED
+from ui_mcp.session.outputs import WorldOutputs
+from ui_mcp.session.pages import Pages
+from ui_mcp.session.surroundings import Surroundings
+from ui_mcp.session.timers import Timers
+
+WATCHED_SECONDS = 10.0
+"""How long a look at the variables keeps compute times being measured."""
+_READING = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
+"""What cannot change an app's state."""
+
+_log = logger("session")
+
+
+class Session:
+    """A Lua world for life: if it dies it gets another one, with the same ids and events."""
+
+    def __init__(self, vended: str, around: Surroundings) -> None:
+        self.vended = vended
+        self.secret = secret_id()
+        self.events = EventQueue(self._queue_changed)
+        self.pages = Pages(self._accept)
+        self.touched = monotonic()
+        self._around = around
+        self._door = Lock()
+        self._timers = Timers(around.tasks, self._fire)
+        self._life = Life(self._launch, self._outputs)
+        self._displayed: str | None = None
+        self._refreshing = False
+        self._looked = -WATCHED_SECONDS
+
+    @property
+    def idle(self) -> float:
+        """Seconds since anything happened; 0 while a page or a waiter is here."""
+        return 0.0 if self.pages or self.events.polling else monotonic() - self.touched
+
+    async def start(self) -> None:
+        """Start the Lua world.
+
+        Raises:
+            LuaError: the project's start-up code failed.
+        """
+        await self._life.start()
+
+    async def enter(self, op: Op, *args: Flat) -> Reply:
+        """Do one thing in Lua after everything asked before it, and show the pages what changed.
+
+        Raises:
+            SessionGoneError: the session is over, or its world died of this very thing.
+        """
+        self.touched = monotonic()
+        async with self._door:
+            # Whoever asked may lose interest; what has begun in Lua must still be delivered.
+            with CancelScope(shield=True):
+                reply = await self._step(op, args)
+        return reply
+
+    async def attempt(self, op: Op, *args: Flat) -> Reply | None:
+        """Enter for a cause of our own; nobody waits for the answer, so trouble is only logged."""
+        try:
+            reply = await self.enter(op, *args)
+        except UiMcpError as error:
+            _log.info("session %s: %s: %s", self.vended, op, error.message)
+            return None
+        if reply.fault is not None:
+            _log.info("session %s: %s: %s", self.vended, op, reply.fault.message)
+        return reply
+
+    async def run_lua(self, code: str) -> str:
+        """Run a chunk and return its first value as JSON text.
+
+        Raises:
+            LuaError: it failed; the details carry the traceback.
+        """
+        return checked(await self.enter(Op.RUN, code)).result
+
+    async def display(self, name: str) -> None:
+        """Load an app if need be and show it.
+
+        Raises:
+            UiMcpError: there is no such app, or its code failed.
+        """
+        checked(await self.enter(Op.DISPLAY, name))
+
+    async def state_json(self) -> str:
+        """Return the app's state with the queued events under `_events`, as JSON text."""
+        return with_events(checked(await self.enter(Op.STATE)).result, self.events.texts())
+
+    async def variables_json(self) -> str:
+        """Return all variables, parents before children, as JSON text; compute times are measured from now on."""
+        self._looked = monotonic()
+        return checked(await self.enter(Op.VARIABLES)).result
+
+    def refresh(self) -> None:
+        """Look for changes soon and show them; wishes that come together are one."""
+        if self.pages and not self._refreshing:
+            self._refreshing = True
+            self._around.tasks.start_soon(self._refresh)
+
+    @asynccontextmanager
+    async def attach(self) -> AsyncIterator[Connection]:
+        """Connect a page for the length of the block.
+
+        Raises:
+            SessionGoneError: the session is over.
+        """
+        connection = self.pages.add()
+        try:
+            checked(await self.enter(Op.OPEN, connection.number))
+            yield connection
+        finally:
+            if self.pages.remove(connection):
+                self._around.tasks.start_soon(self.attempt, Op.CLOSE, connection.number)
+
+    async def end(self, reason: str = "it ended") -> None:
+        """Close the pages, release the waiters and free the world."""
+        if self._life.over is None:
+            self._life.over = reason
+            self.pages.tell("info", "This session has ended.", "session_ended")
+        self._timers.cancel_all()
+        self.pages.close(SESSION_ENDED, "session ended")
+        self.events.close()
+        async with self._door:
+            await self._life.close()
+
+    async def _step(self, op: Op, args: tuple[Flat, ...]) -> Reply:
+        if self._life.died is not None and self._life.over is None:
+            await self._revive(self._life.died)
+        try:
+            reply = await self._life.world().enter(op, *args, facts=self._facts())
+        except SessionGoneError as error:
+            self._world_ended(error.message)
+            raise
+        self.pages.deliver(reply.frames)
+        self._announce_changes(op, reply)
+        return reply
+
+    def _launch(self, outputs: WorldOutputs) -> Awaitable[World]:
+        return self._around.launch(self.secret, outputs)
+
+    def _outputs(self) -> WorldOutputs:
+        return WorldOutputs(self.events, self._timers, self._noted, self._world_ended)
+
+    async def _accept(self, connection: Connection, frame: str) -> None:
+        reply = await self.attempt(Op.FRAME, connection.number, frame)
+        if reply is not None and reply.fault is not None:
+            connection.outbox.put(notice_frame("error", reply.fault.message, reply.fault.code))
+
+    async def _fire(self, handle: int) -> None:
+        await self.attempt(Op.TIMER, handle)
+
+    async def _refresh(self) -> None:
+        self._refreshing = False
+        await self.attempt(Op.REFRESH)
+
+    def _facts(self) -> Facts:
+        queue = self.events
+        return Facts(
+            polling=queue.polling,
+            waited=queue.wait_time,
+            pending=len(queue),
+            room=MAX_EVENTS - len(queue),
+            room_bytes=MAX_BYTES - queue.size,
+            status=self._around.status(),
+            timing=monotonic() - self._looked < WATCHED_SECONDS,
+        )
+
+    def _noted(self, kind: str, text: str) -> None:
+        if kind == "displayed":
+            self._displayed = text
+        elif kind == "load_error":
+            self.load_failed(loads(text))
+        else:
+            self._around.note(kind, text)
+
+    def load_failed(self, problem: JsonObject) -> None:
+        """Tell page and agent that a file or app could not be loaded."""
+        self.events.push_system(system_event("load_error", {"session": self.vended, **problem}))
+        self.pages.tell("error", str(problem.get("message", "An app could not be loaded")), "load_error")
+
+    def _world_ended(self, reason: str) -> None:
+        if self._life.died is None and self._life.over is None:
+            self._life.died = reason
+            self._around.tasks.start_soon(self.attempt, Op.REFRESH)
+
+    async def _revive(self, reason: str) -> None:
+        _log.warning("session %s: its Lua world ended: %s", self.vended, reason)
+        self._timers.cancel_all()
+        await self._life.replace()
+        over = self._life.over
+        facts = {"session": self.vended, "restarted": over is None, "reason": over or reason}
+        self.events.push_system(system_event("session_restarted", facts))
+        if over is not None:
+            self.pages.tell("error", f"The app stopped and stays down: {over}", "session_ended")
+            self.pages.close(SESSION_ENDED, "session ended")
+            return
+        self.pages.tell("warning", f"The app stopped and was started again: {reason}", "session_restarted")
+        self.pages.close(RESTARTED, "session restarted")
+        await self._show_again()
+
+    async def _show_again(self) -> None:
+        if self._displayed is None:
+            return
+        reply = await self._life.world().enter(Op.DISPLAY, self._displayed, facts=self._facts())
+        if reply.fault is not None:
+            self.load_failed({"name": self._displayed, "message": reply.fault.message})
+
+    def _announce_changes(self, op: Op, reply: Reply) -> None:
+        if reply.frames or op in {Op.OPEN, Op.CLOSE}:
+            self._announce("variables")
+        if op not in _READING:
+            self._announce("state")
+
+    def _announce(self, name: str) -> None:
+        if self.vended == "1":
+            self._around.announce(f"ui://{name}")
+        if name == "state":
+            self._around.announce(f"ui://state/{self.vended}")
+
+    def _queue_changed(self, change: Change) -> None:
+        self.touched = monotonic()
+        self._announce("events")
+        self._announce("state")
+        if change != "pushed":
+            self.refresh()
+
+
+def with_events(state: str, events: list[str]) -> str:
+    """Add queued events to a state text: an object gets `_events`, nothing becomes an object, the rest stays bare."""
+    if not events or not state.startswith(("{", "null")):
+        return state
+    rest = "}" if state == "null" else state[1:]
+    comma = "" if rest.lstrip().startswith("}") else ","
+    return f'{{"_events":{as_array(events)}{comma}{rest}'

@@ -1,0 +1,44 @@
+"""The timers of a session: they wait here and fire through the session's door."""
+
+from collections.abc import Awaitable, Callable
+
+from anyio import CancelScope, sleep
+from anyio.abc import TaskGroup
+
+MAX_TIMERS = 10_000
+
+
+class Timers:
+    """Waits for due times; each timer fires once and is forgotten."""
+
+    def __init__(self, tasks: TaskGroup, fire: Callable[[int], Awaitable[None]]) -> None:
+        self._tasks = tasks
+        self._fire = fire
+        self._waiting: dict[int, CancelScope] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def start(self, handle: int, seconds: float) -> None:
+        """Fire `handle` after `seconds`; an earlier wish for the same handle is replaced."""
+        self.cancel(handle)
+        scope = self._waiting[handle] = CancelScope()
+        self._tasks.start_soon(self._wait, handle, max(seconds, 0.0), scope)
+
+    def cancel(self, handle: int) -> None:
+        """Forget a timer; unknown handles are ignored."""
+        scope = self._waiting.pop(handle, None)
+        if scope is not None:
+            scope.cancel()
+
+    def cancel_all(self) -> None:
+        """Forget every timer."""
+        for handle in list(self._waiting):
+            self.cancel(handle)
+
+    async def _wait(self, handle: int, seconds: float, scope: CancelScope) -> None:
+        with scope:
+            await sleep(seconds)
+            del self._waiting[handle]
+        if not scope.cancel_called:
+            await self._fire(handle)

@@ -1,0 +1,100 @@
+"""The viewdefs of a workspace and the files they come from."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ui_mcp.errors import ViewdefError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.session.hotload import Saved
+from ui_mcp.viewdefs.store import ViewdefStore, html_files, key_of
+from ui_mcp.workspace import Workspace
+
+BUNDLED = Path(__file__).parents[1] / "bundle" / "base" / "viewdefs"
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What reading saved files gave: text for the Lua worlds, or nothing new, and files that are wrong."""
+
+    bundle: str | None
+    problems: list[JsonObject]
+
+
+class ViewdefFiles:
+    """Files of `viewdefs/` win over those of apps, and these over the bundled ones."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._store = ViewdefStore()
+
+    def load(self) -> None:
+        """Read all files."""
+        self._store.load(*self._folders())
+
+    def bundle(self) -> str:
+        """Return all viewdefs as the text a Lua world takes."""
+        return self._store.bundle()
+
+    def upload(self, key: str, content: str) -> str:
+        """Register `content` and save it; return the text for the Lua worlds.
+
+        Raises:
+            ViewdefError: it cannot be compiled, or not be written; nothing has changed.
+        """
+        type_name, _, namespace = key.rpartition(".")
+        before = self._store.get(key)
+        self._store.put(type_name, namespace, content)
+        try:
+            _write(self._file_for(key), content)
+        except OSError as error:
+            if before is not None:
+                self._store.put(type_name, namespace, before.html)
+            raise ViewdefError(f"cannot write {key}.html: {error.strerror}") from error
+        return self._store.bundle([key])
+
+    def reload(self, files: Iterable[Saved]) -> Reloaded:
+        """Read saved files again; those hidden by a file of higher rank change nothing."""
+        changed: list[str] = []
+        problems: list[JsonObject] = []
+        for key, file in self._winners(files):
+            before = self._store.get(key)
+            if self._store.read(file) is None:
+                problems.append({"file": str(file), "message": self._store.problems[key]})
+            elif self._store.get(key) != before:
+                changed.append(key)
+        return Reloaded(self._store.bundle(changed) if changed else None, problems)
+
+    def _winners(self, files: Iterable[Saved]) -> list[tuple[str, Path]]:
+        saved = {name: file.path for file in files for name in (file.path, *file.names)}
+        found: dict[str, Path] = {}
+        for key in sorted({key_of(name) for name in saved}):
+            winner = self._existing(key)
+            if winner is not None and Path(os.path.realpath(winner)) in saved.values():
+                found[key] = winner
+        return list(found.items())
+
+    def _file_for(self, key: str) -> Path:
+        own = self._workspace.base
+        existing = self._existing(key)
+        return existing if existing and existing.is_relative_to(own) else self._workspace.viewdefs / f"{key}.html"
+
+    def _existing(self, key: str) -> Path | None:
+        matching = (file for folder in self._folders() for file in html_files(folder) if key_of(file) == key)
+        return next(matching, None)
+
+    def _folders(self) -> list[Path]:
+        apps = sorted(self._workspace.apps.glob("*/viewdefs"))
+        return [self._workspace.viewdefs, *apps, BUNDLED]
+
+
+def _write(file: Path, content: str) -> None:
+    target = Path(os.path.realpath(file))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-", suffix=".tmp")
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as temporary:
+        temporary.write(content)
+    Path(name).chmod(0o644)
+    Path(name).replace(target)

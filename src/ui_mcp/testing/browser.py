@@ -1,0 +1,149 @@
+"""Opens a session as a page would, in process or over a WebSocket, and lets a test see and act."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from anyio import fail_after
+
+from ui_mcp.jsontypes import Json, dumps
+from ui_mcp.session.connection import Connection
+from ui_mcp.session.session import Session
+from ui_mcp.testing.page import Page
+from ui_mcp.testing.view import NotShownError, View
+
+PATIENCE = 10.0
+WATCH = {"type": "watch", "data": {"varId": 1, "expand": True}}
+
+
+class Transport(Protocol):
+    """Carries frames to a server and back."""
+
+    async def send(self, frame: str) -> None:
+        """Send one frame."""
+        ...
+
+    async def take(self) -> list[str]:
+        """Wait for frames; an empty list says that the connection is over."""
+        ...
+
+    def waiting(self) -> list[str]:
+        """Return the frames that are here already."""
+        ...
+
+
+class Browser:
+    """A page a test can read and operate; paths name bindings as the viewdefs write them."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.page = Page()
+        self.over = False
+
+    @property
+    def app(self) -> View:
+        """The view of the displayed app."""
+        if self.page.root is None:
+            raise NotShownError("The page is empty")
+        return self.page.root.view("value") if self.page.root.has("value") else self.page.root
+
+    @property
+    def text(self) -> str:
+        """What a person would read on the page."""
+        return self.page.root.text if self.page.root else ""
+
+    def value(self, path: str) -> Json:
+        """Return the value at `path` in the first view that binds it."""
+        return self.find(path).value(path)
+
+    def rows(self, path: str) -> list[View]:
+        """Return the rows of the list at `path` in the first view that binds it."""
+        return self.find(path).rows(path)
+
+    def find(self, path: str) -> View:
+        """Return the first view, in document order, that binds something to `path`."""
+        for view in self.page.root.below() if self.page.root else ():
+            if view.has(path):
+                return view
+        raise NotShownError(f"Nothing on the page is bound to {path!r}; it reads: {self.text[:200]!r}")
+
+    async def click(self, path: str, view: View | None = None) -> None:
+        """Press what `ui-action` or `ui-event-…` binds to `path`."""
+        view = view or self.find(path)
+        await self.send([view.number, view.binding(path).position])
+
+    async def type(self, path: str, value: Json, view: View | None = None) -> None:
+        """Enter `value` into the input bound to `path`."""
+        view = view or self.find(path)
+        position = view.binding(path, actions=False).position
+        view.values[position] = value
+        await self.send([view.number, position, value])
+
+    async def send(self, *messages: Json, user: bool = True) -> None:
+        """Send messages as one batch and take in what is answered at once."""
+        await self.send_text(dumps({"userEvent": user, "messages": list(messages)}))
+
+    async def send_text(self, frame: str) -> None:
+        """Send any text."""
+        await self._transport.send(frame)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Take in the frames that have arrived."""
+        for frame in self._transport.waiting():
+            self.page.apply(frame)
+
+    async def until(self, shown: Callable[[], object], seconds: float = PATIENCE) -> None:
+        """Take in frames until `shown` is true; a page that lacks what it asks for is not there yet."""
+        with fail_after(seconds):
+            while not _true(shown):
+                frames = await self._transport.take()
+                if not frames:
+                    self.over = True
+                    raise ConnectionError("The server closed the connection")
+                for frame in frames:
+                    self.page.apply(frame)
+
+    async def until_closed(self, seconds: float = PATIENCE) -> None:
+        """Take in frames until the server ends the connection."""
+        with fail_after(seconds):
+            while frames := await self._transport.take():
+                for frame in frames:
+                    self.page.apply(frame)
+        self.over = True
+
+
+def _true(shown: Callable[[], object]) -> bool:
+    try:
+        return bool(shown())
+    except NotShownError:
+        return False
+
+
+class InProcess:
+    """Frames straight into a session and back; an answer is there as soon as a frame has been sent."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def send(self, frame: str) -> None:
+        """Let the session work on the frame."""
+        await self._connection.receive(frame)
+
+    async def take(self) -> list[str]:
+        """Wait for frames."""
+        return await self._connection.take()
+
+    def waiting(self) -> list[str]:
+        """Return what has been put out."""
+        return self._connection.outbox.take_now()
+
+
+@asynccontextmanager
+async def open_page(session: Session, *, expand: bool = True) -> AsyncIterator[Browser]:
+    """Open a page on a session of this process."""
+    async with session.attach() as connection:
+        browser = Browser(InProcess(connection))
+        if expand:
+            await browser.send(WATCH, user=False)
+        yield browser

@@ -1,0 +1,54 @@
+"""A project in a temporary directory with sessions of its own, for tests."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from ui_mcp.config import Config
+from ui_mcp.session.session import Session
+from ui_mcp.session.sessions import Server, Sessions
+from ui_mcp.testing.browser import Browser, open_page
+from ui_mcp.workspace import Workspace
+
+
+def make_workspace(folder: Path, *apps: Path) -> Workspace:
+    """Lay out an empty project below `folder` with copies of the given app directories."""
+    workspace = Workspace.at(folder / ".claude" / "ui")
+    for needed in workspace.folders:
+        needed.mkdir(parents=True, exist_ok=True)
+    for app in apps:
+        shutil.copytree(app, workspace.apps / app.name, dirs_exist_ok=True)
+    return workspace
+
+
+def settings(**lua: object) -> Config:
+    """Return settings for tests: Lua in this process unless told otherwise."""
+    return Config.model_validate({"lua": {"host": "thread", **lua}})
+
+
+class OpenApp(NamedTuple):
+    """A displayed app: its session, and a page that shows it."""
+
+    session: Session
+    browser: Browser
+
+
+@asynccontextmanager
+async def open_sessions(
+    workspace: Workspace, config: Config | None = None, **server: object
+) -> AsyncIterator[Sessions]:
+    """Run the sessions of a workspace for the length of the block."""
+    async with Sessions(workspace, config or settings(), Server(**server)) as sessions:  # type: ignore[arg-type]
+        yield sessions
+
+
+@asynccontextmanager
+async def open_app(app: Path, folder: Path, config: Config | None = None) -> AsyncIterator[OpenApp]:
+    """Display a copy of one app directory and open a page on it; `folder` is an empty temporary directory."""
+    async with open_sessions(make_workspace(folder, app), config) as sessions:
+        session = sessions.get("1")
+        await session.display(app.name)
+        async with open_page(session) as browser:
+            yield OpenApp(session, browser)

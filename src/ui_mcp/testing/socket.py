@@ -1,0 +1,46 @@
+"""A page over a real WebSocket."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from ui_mcp.testing.browser import WATCH, Browser
+
+
+class Socket:
+    """Carries frames over a WebSocket."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+
+    async def send(self, frame: str) -> None:
+        """Send one frame."""
+        await self._connection.send(frame)
+
+    async def take(self) -> list[str]:
+        """Wait for one frame."""
+        try:
+            return [str(await self._connection.recv(decode=True))]
+        except ConnectionClosed:
+            return []
+
+    def waiting(self) -> list[str]:
+        """Know of none: what is on its way has to be waited for."""
+        return []
+
+
+@asynccontextmanager
+async def open_socket(url: str, *, expand: bool = True) -> AsyncIterator[Browser]:
+    """Open a page on a running server; `url` is that of a session, http://HOST:PORT/ID/."""
+    parts = urlsplit(url)
+    session = parts.path.strip("/").partition("/")[0]
+    address = f"ws://{parts.netloc}/ws/{session}"
+    async with connect(address, origin=f"http://{parts.netloc}", compression=None, max_size=None) as connection:  # type: ignore[arg-type]
+        browser = Browser(Socket(connection))
+        if expand:
+            await browser.send(WATCH, user=False)
+            await browser.until(lambda: browser.page.root)
+        yield browser

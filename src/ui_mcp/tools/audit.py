@@ -1,0 +1,26 @@
+"""`ui_audit`: read an app's files and say what is wrong with them."""
+
+from anyio import to_thread
+from pydantic import Field
+
+from ui_mcp.host.host import Host
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.session.audit.app_audit import audit as audit_app
+from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.tool import Annotations, Call
+
+
+class AuditArgs(Args):
+    """What to audit."""
+
+    name: str = Field(description="Name of the app: its directory in apps/.")
+
+
+@tool("ui_audit", AuditArgs, title="Audit an app", annotations=Annotations(read_only=True, idempotent=True))
+async def audit(host: Host, args: AuditArgs, call: Call) -> JsonObject:
+    """Check the Lua code and viewdefs of an app for common mistakes, without running it.
+
+    Finds methods nothing calls, methods a viewdef calls but no code defines, operators in paths, missing reload
+    guards, mismatched tags and more. `violations` want mending; `warnings` want a look. Works before ui_start.
+    """
+    return await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)

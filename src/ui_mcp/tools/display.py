@@ -1,0 +1,54 @@
+"""`ui_display`: show an app in the browser."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from ui_mcp.errors import InvalidArgumentsError, UiMcpError
+from ui_mcp.host.host import Host
+from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
+
+PAGE = "ui://app/main.html"
+
+
+class DisplayError(UiMcpError):
+    """The app could not be shown."""
+
+    code = "display"
+
+
+class DisplayArgs(Args):
+    """Which app."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
+        description="Name of the app: its directory in apps/."
+    )
+    session_id: str = Field(default="1", alias="sessionId", description="Session to show it in.")
+
+
+@tool(
+    "ui_display",
+    DisplayArgs,
+    title="Display an app",
+    annotations=Annotations(destructive=False, idempotent=True),
+    meta={
+        "ui": {"resourceUri": PAGE, "visibility": ["model"]},
+        "ui/resourceUri": PAGE,
+        "openai/outputTemplate": PAGE,
+    },
+)
+async def display(host: Host, args: DisplayArgs, call: Call) -> ToolResult:
+    """Load the app apps/NAME if needed and show it in every page of the session.
+
+    Answers "Displayed app: NAME" and, as a second text, the address to open. The app's code must set the global
+    named like its directory in camelCase (claude-panel → claudePanel).
+    """
+    running = host.running()
+    if not args.name:
+        raise InvalidArgumentsError("name must be a non-empty string")
+    try:
+        await running.sessions.get(args.session_id).display(args.name)
+    except UiMcpError as error:
+        raise DisplayError(f"failed to display app: {args.name}: {error.message}", **error.details) from error
+    return text_result(f"Displayed app: {args.name}", running.url)

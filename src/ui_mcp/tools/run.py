@@ -1,0 +1,37 @@
+"""`ui_run`: execute Lua in a session."""
+
+from pydantic import Field
+
+from ui_mcp.errors import LuaError, SessionGoneError
+from ui_mcp.host.host import Host
+from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
+
+
+class RunArgs(Args):
+    """What to run, and where."""
+
+    code: str = Field(description="Lua chunk; its first returned value is the answer.")
+    session_id: str = Field(default="1", alias="sessionId", description="Session to run it in.")
+
+
+@tool("ui_run", RunArgs, title="Run Lua", annotations=Annotations(destructive=True))
+async def run(host: Host, args: RunArgs, call: Call) -> ToolResult:
+    """Execute Lua code in the session and return its first value as JSON; open pages follow every change.
+
+    Apps are globals named like their directory in camelCase; `session:getApp()` is the displayed one, e.g.
+    `return session:getApp().contacts[1].firstName`. Values that are no JSON (functions, cycles) come as
+    {"non-json": "..."}. Fails with "execution failed: ..." and the traceback; code that runs too long is stopped.
+    """
+    session = host.running().sessions.get(args.session_id)
+    try:
+        return text_result(await session.run_lua(args.code))
+    except (LuaError, SessionGoneError) as error:
+        trace = str(error.details.get("traceback") or "")
+        raise type(error)(_told(error.message, trace), **error.details) from error
+
+
+def _told(message: str, trace: str) -> str:
+    """Join message and traceback, which often begins with the message itself."""
+    text = trace if trace.startswith(message) else f"{message}\n{trace}"
+    return f"execution failed: {text}".rstrip()

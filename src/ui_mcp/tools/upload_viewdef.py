@@ -1,0 +1,37 @@
+"""`ui_upload_viewdef`: add or replace one template."""
+
+from pydantic import Field
+
+from ui_mcp.errors import ViewdefError
+from ui_mcp.host.host import Host
+from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.tool import Annotations, Call
+
+NAME = r"^[A-Za-z0-9_.-]+$"
+
+
+class UploadViewdefArgs(Args):
+    """The template and its key."""
+
+    type: str = Field(pattern=NAME, description="Type of the objects it shows, e.g. Contact.")
+    namespace: str = Field(pattern=NAME, description="Namespace, e.g. DEFAULT or list-item.")
+    content: str = Field(description="HTML: one <template> with ui-* attributes.")
+
+
+@tool(
+    "ui_upload_viewdef",
+    UploadViewdefArgs,
+    title="Upload a viewdef",
+    annotations=Annotations(destructive=False, idempotent=True),
+)
+async def upload_viewdef(host: Host, args: UploadViewdefArgs, call: Call) -> str:
+    """Register an HTML template for a type and namespace, save it, and re-render every open view that uses it.
+
+    The same as writing viewdefs/TYPE.NAMESPACE.html. A template without any element is refused and changes nothing.
+    """
+    try:
+        await host.running().sessions.upload_viewdef(f"{args.type}.{args.namespace}", args.content)
+    except ViewdefError as error:
+        reason = error.message.removeprefix("invalid viewdef: ")
+        raise ViewdefError(f"invalid viewdef: {reason}", **error.details) from error
+    return f"Viewdef {args.type}.{args.namespace} uploaded"

@@ -1,0 +1,64 @@
+"""`ui_wait`: block until the app has something to say."""
+
+from time import monotonic
+
+from anyio import CancelScope, create_task_group, sleep
+from pydantic import Field
+
+from ui_mcp.errors import SessionGoneError
+from ui_mcp.host.host import Host
+from ui_mcp.session.events import EventQueue, as_array, clamp_wait
+from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
+
+PROGRESS_SECONDS = 10.0
+
+
+class WaitArgs(Args):
+    """How long, and where."""
+
+    timeout: float = Field(default=30, description="Seconds to wait, 1 to 120; keep below your host's tool limit.")
+    session_id: str = Field(default="1", alias="sessionId", description="Session whose events to take.")
+
+
+@tool("ui_wait", WaitArgs, title="Wait for events", annotations=Annotations(destructive=False))
+async def wait(host: Host, args: WaitArgs, call: Call) -> ToolResult:
+    """Wait until the app pushes events with mcp.pushState, and return all of them as a JSON array; [] on timeout.
+
+    Events are taken from the queue: each is delivered once, in order. Hosts often end tool calls after 60 s, so use
+    timeouts of 50 s or less and call again. Events of `"app": "ui-mcp"` come from the server itself.
+    """
+    queue = host.running().sessions.get(args.session_id).events
+    try:
+        events = await _taken(queue, clamp_wait(args.timeout), call)
+    except SessionGoneError:
+        events = []
+    return text_result(as_array(events))
+
+
+async def _taken(queue: EventQueue, seconds: float, call: Call) -> list[str]:
+    taken: list[str] = []
+    try:
+        async with create_task_group() as tasks:
+            tasks.start_soon(_tell_progress, call, seconds)
+            with CancelScope() as waiting:
+                tasks.start_soon(_leave_when_closing, call, waiting)
+                async with queue.taken(seconds) as events:
+                    taken = events
+            tasks.cancel_scope.cancel()
+    except BaseException:
+        queue.give_back(taken)  # cancelled while the helpers of this call were being put away
+        raise
+    return taken
+
+
+async def _tell_progress(call: Call, seconds: float) -> None:
+    began = monotonic()
+    while True:
+        await sleep(PROGRESS_SECONDS)
+        await call.progress(min(monotonic() - began, seconds), seconds, "waiting for events")
+
+
+async def _leave_when_closing(call: Call, waiting: CancelScope) -> None:
+    await call.closing()
+    waiting.cancel()

@@ -1,0 +1,31 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ui_mcp.session.session import Session
+from ui_mcp.session.sessions import Sessions
+from ui_mcp.testing.project import make_workspace, open_sessions, settings
+from ui_mcp.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path)
+
+
+@pytest.fixture
+async def sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
+    async with open_sessions(workspace) as sessions:
+        yield sessions
+
+
+@pytest.fixture
+def session(sessions: Sessions) -> Session:
+    return sessions.get("1")
+
+
+@pytest.fixture
+async def workspace_sessions_half_second(workspace: Workspace) -> AsyncIterator[Sessions]:
+    async with open_sessions(workspace, settings(max_seconds=0.5)) as sessions:
+        yield sessions

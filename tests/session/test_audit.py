@@ -1,0 +1,171 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ui_mcp.errors import NotFoundError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.session.audit.app_audit import audit
+from ui_mcp.session.audit.lua_source import LuaSource
+from ui_mcp.session.audit.rules import global_name
+from ui_mcp.session.audit.template import Template
+
+GOOD_LUA = """
+Thing = session:prototype("Thing", { name = "", parts = EMPTY })
+function Thing:press() self.name = "pressed" end
+if not session.reloading then
+  thing = Thing:new()
+end
+"""
+GOOD_HTML = '<template><div><b ui-value="name"></b><sl-button ui-action="press()">x</sl-button></div></template>'
+
+
+def audited(tmp_path: Path, lua: str | None = GOOD_LUA, name: str = "thing", **viewdefs: str) -> JsonObject:
+    folder = tmp_path / name
+    (folder / "viewdefs").mkdir(parents=True)
+    if lua is not None:
+        (folder / "app.lua").write_text(lua)
+    for key, html in ({"Thing.DEFAULT": GOOD_HTML} | {k.replace("__", "."): v for k, v in viewdefs.items()}).items():
+        (folder / "viewdefs" / f"{key}.html").write_text(html)
+    return audit(tmp_path, name)
+
+
+def rules(report: JsonObject, kind: str = "violations") -> list[tuple[str, str]]:
+    return [(finding["rule"], finding["location"]) for finding in report[kind]]
+
+
+@pytest.mark.covers("UI-AUD-1")
+def test_a_sound_app_has_no_findings(tmp_path: Path) -> None:
+    report = audited(tmp_path)
+
+    assert (report["app"], report["violations"], report["warnings"]) == ("thing", [], [])
+    assert report["summary"] == {"total_methods": 1, "dead_methods": 0, "viewdef_violations": 0}
+
+
+@pytest.mark.covers("UI-AUD-1")
+@pytest.mark.parametrize("name", ["nope", "..", "", "a/b", "a\\b", "a\0b"])
+def test_an_unknown_app_is_an_error(tmp_path: Path, name: str) -> None:
+    with pytest.raises(NotFoundError, match="not found"):
+        audit(tmp_path, name)
+
+
+@pytest.mark.covers("UI-AUD-2")
+def test_a_missing_app_lua_is_reported(tmp_path: Path) -> None:
+    assert ("missing_app_lua", "app.lua") in rules(audited(tmp_path, None))
+
+
+@pytest.mark.covers("UI-AUD-2")
+@pytest.mark.parametrize(
+    ("lua", "expected"),
+    [
+        ("function Thing:unused() end", ("dead_method", "app.lua:8")),
+        ("other = Thing:new()", ("missing_reloading_guard", "app.lua:8")),
+    ],
+)
+def test_lua_mistakes_are_reported_with_their_line(tmp_path: Path, lua: str, expected: tuple[str, str]) -> None:
+    assert rules(audited(tmp_path, GOOD_LUA + "\n" + lua)) == [expected]
+
+
+@pytest.mark.covers("UI-AUD-2")
+@pytest.mark.parametrize(
+    "lua",
+    [
+        "function Thing:new(x) return session:create(Thing, x) end",
+        "function Thing:mutate() end",
+        "function mcp:extra() end",
+        "function Thing:a() self:press() end\nfunction Thing:b() self:a() self:b() end",
+        "-- function Thing:commented() end",
+        "local function tint(T) function T:colour() end end\ntint(Thing)",
+        "registerCard(Thing)\nfunction Thing:open() end",
+        'local text = "function Thing:quoted() end"',
+    ],
+)
+def test_methods_with_a_reason_are_not_dead(tmp_path: Path, lua: str) -> None:
+    assert rules(audited(tmp_path, GOOD_LUA + "\n" + lua)) == []
+
+
+@pytest.mark.covers("UI-AUD-2")
+def test_the_global_must_be_named_after_the_directory(tmp_path: Path) -> None:
+    assert rules(audited(tmp_path, name="my-thing")) == [("global_name_mismatch", "app.lua")]
+    assert global_name("claude-panel") == "claudePanel"
+
+
+@pytest.mark.covers("UI-AUD-2")
+@pytest.mark.parametrize(
+    ("rule", "html"),
+    [
+        ("html_parse_error", "<template><div><b></div></template>"),
+        ("html_parse_error", "<template><div></p></div></template>"),
+        ("html_parse_error", "<template><div>"),
+        ("html_parse_error", "<template><div><span/></div></template>"),
+        ("ui_action_non_button", '<template><div ui-action="press()"></div></template>'),
+        ("wrong_hidden_syntax", '<template><div ui-class="hidden:name"></div></template>'),
+        ("ui_value_badge", '<template><sl-badge ui-value="name"></sl-badge></template>'),
+        ("operator_in_path", '<template><b ui-class-hidden="!name"></b></template>'),
+        ("operator_in_path", '<template><b ui-value="a == b"></b></template>'),
+        ("operator_in_path", """<template><b ui-value="a ? 'x' : 'y'"></b></template>"""),
+        ("non_empty_method_args", '<template><b ui-value="f(1)"></b></template>'),
+        ("invalid_path_syntax", '<template><b ui-value="a..b.#"></b></template>'),
+        ("missing_method", '<template><b ui-value="nowhere()"></b></template>'),
+    ],
+)
+def test_viewdef_mistakes_are_reported(tmp_path: Path, rule: str, html: str) -> None:
+    report = audited(tmp_path, Other__DEFAULT=html)
+
+    assert (rule, "viewdefs/Other.DEFAULT.html") in rules(report)
+    assert report["summary"]["viewdef_violations"] == len(report["violations"])
+
+
+@pytest.mark.covers("UI-AUD-2")
+def test_rows_carry_neither_styles_nor_an_item_prefix(tmp_path: Path) -> None:
+    row = '<template><div><style>b{}</style><b ui-value="item.name"></b></div></template>'
+    found = [rule for rule, _ in rules(audited(tmp_path, Thing__list_item="", **{"Thing__list-item": row}))]
+
+    assert found == ["item_prefix", "style_in_list_item"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "name",
+        "a.b.c",
+        "items.0.name",
+        "items[2].name",
+        "..",
+        "get().x",
+        "set(_)",
+        "x?wrapper=lua.ViewList&a=b",
+    ],
+)
+def test_good_paths_are_accepted(tmp_path: Path, path: str) -> None:
+    lua = GOOD_LUA + "\nThing.get = function() end\nfunction Thing.set(self, v) end"
+    report = audited(tmp_path, lua, Other__DEFAULT=f'<template><b ui-attr-title="{path}"></b></template>')
+
+    assert report["violations"] == []
+
+
+@pytest.mark.covers("UI-AUD-2", "UI-HOT-7")
+def test_doubtful_things_are_warnings(tmp_path: Path) -> None:
+    lua = 'Thing = session:prototype("Thing", {\n  rows = {},\n  deep = { inner = {} },\n  none = EMPTY })\n'
+    lua += "thing = nil\nfunction Thing:addAgentMessage(m) end\n"
+    html = '<template><sl-checkbox ui-value="on"></sl-checkbox></template>'
+
+    assert rules(audited(tmp_path, lua, Thing__DEFAULT=html), "warnings") == [
+        ("shared_table_default", "app.lua:2"),
+        ("shared_table_default", "app.lua:3"),
+        ("external_method", "app.lua:6"),
+        ("ui_value_checkbox", "viewdefs/Thing.DEFAULT.html"),
+    ]
+
+
+@given(st.text())
+def test_any_text_can_be_read_as_lua(text: str) -> None:
+    source = LuaSource(text)
+    assert source.code.count("\n") == text.count("\n")
+    assert isinstance([source.methods, source.table_defaults, source.unguarded], list)
+
+
+@given(st.text(alphabet='<>/"= abui-template!-[]&;\n'))
+def test_any_text_can_be_read_as_a_viewdef(text: str) -> None:
+    assert isinstance(Template(text).problems, list)
