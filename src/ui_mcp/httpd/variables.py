@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, Response
 
 from ui_mcp.session.session import Session
 
-PAGE = Path(__file__).parent.parent / "bundle" / "pages" / "variables.html"
+PAGE = Path(__file__).with_name("variables.html")
 
 
 class Variables:
