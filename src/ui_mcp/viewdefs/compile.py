@@ -1,0 +1,171 @@
+"""Turns a template's HTML into a viewdef: numbers the bindings and stamps the numbers into the text."""
+
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+
+from ui_mcp.errors import ViewdefError
+from ui_mcp.viewdefs.viewdef import Binding, Viewdef
+
+STAMP = "data-ui-b"
+
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
+_RAW = frozenset(("textarea", "title", "noscript", "iframe", "xmp"))
+_PREFIXES = (
+    ("ui-attr-", "attr"),
+    ("ui-class-", "class"),
+    ("ui-style-", "style"),
+    ("ui-event-keypress-", "keypress"),
+    ("ui-event-", "event"),
+)
+_NAMES = {
+    "ui-value": "value",
+    "ui-html": "html",
+    "ui-code": "code",
+    "ui-action": "action",
+    "ui-view": "view",
+    "ui-viewlist": "viewlist",
+}
+
+Attributes = list[tuple[str, str | None]]
+
+
+def compile_viewdef(key: str, content: str) -> Viewdef:
+    """Number and stamp the bindings of a template.
+
+    Raises:
+        ViewdefError: there is no element to show, or more than one template.
+    """
+    html, warnings = _as_template(content)
+    reader = _Reader(html)
+    if reader.elements == 0:
+        raise ViewdefError("invalid viewdef: the template holds no element", key=key)
+    return Viewdef(key, _stamped(html, reader.stamps), tuple(reader.bindings), warnings)
+
+
+def kind_of(attribute: str) -> str | None:
+    """Say what an attribute binds; None for one that binds nothing."""
+    if attribute in _NAMES:
+        return _NAMES[attribute]
+    return next((kind for prefix, kind in _PREFIXES if attribute.startswith(prefix) and attribute != prefix), None)
+
+
+def _as_template(content: str) -> tuple[str, tuple[str, ...]]:
+    outline = _Outline(content)
+    if outline.templates > 1:
+        raise ViewdefError("invalid viewdef: more than one <template>")
+    if outline.templates == 1 and outline.others == 0:
+        return content, ()
+    return f"<template>{content}</template>", ("there is no top-level <template>; the content was wrapped in one",)
+
+
+def _stamped(html: str, stamps: list[tuple[int, str]]) -> str:
+    parts: list[str] = []
+    last = 0
+    for at, text in stamps:
+        parts += (html[last:at], f' {STAMP}="{text}"')
+        last = at
+    return "".join((*parts, html[last:]))
+
+
+@dataclass(slots=True)
+class _Element:
+    tag: str
+    namespace: str = ""
+    list_at: int | None = None
+    """Position of the list binding this element carries."""
+
+
+class _Walker(HTMLParser):
+    """Follows the open elements the way a browser nests them, roughly."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self._html = html
+        self._lines = [0]
+        for line in html.split("\n"):
+            self._lines.append(self._lines[-1] + len(line) + 1)
+        self.open: list[_Element] = []
+        self.feed(html)
+        self.close()
+
+    def entered(self, element: _Element, attrs: Attributes) -> None:
+        """Hear of a start tag; `open` holds what is around it."""
+        raise NotImplementedError
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        if self.open and self.open[-1].tag in _RAW:
+            return
+        element = _Element(tag)
+        self.entered(element, attrs)
+        if tag not in _VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in _VOID and any(element.tag in {"svg", "math"} for element in self.open):
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if any(element.tag == tag for element in self.open):
+            while self.open.pop().tag != tag:
+                pass
+
+    @property
+    def tag_start(self) -> int:
+        """Where the current tag begins in the text."""
+        line, column = self.getpos()
+        return self._lines[line - 1] + column
+
+
+class _Outline(_Walker):
+    """Counts what stands at the top of a file."""
+
+    templates = 0
+    others = 0
+
+    def entered(self, element: _Element, attrs: Attributes) -> None:
+        if not self.open:
+            self.templates += element.tag == "template"
+            self.others += element.tag != "template"
+
+
+class _Reader(_Walker):
+    """Collects bindings and where their numbers are stamped."""
+
+    def __init__(self, html: str) -> None:
+        self.elements = 0
+        self.bindings: list[Binding] = []
+        self.stamps: list[tuple[int, str]] = []
+        super().__init__(html)
+
+    def entered(self, element: _Element, attrs: Attributes) -> None:
+        if not self.open:
+            return
+        self.elements += 1
+        found = {name: value or "" for name, value in reversed(attrs)}
+        element.namespace = found.get("ui-namespace", "")
+        inside = next((outer.list_at for outer in reversed(self.open) if outer.list_at is not None), None)
+        if inside is not None:
+            self._item_namespace(inside, element.namespace)
+            return
+        self._bind(element, [name for name, _ in attrs if kind_of(name)], found)
+
+    def _bind(self, element: _Element, names: list[str], found: dict[str, str]) -> None:
+        namespace = element.namespace or next((outer.namespace for outer in reversed(self.open) if outer.namespace), "")
+        marks: list[str] = []
+        for name in dict.fromkeys(names):
+            kind = kind_of(name) or ""
+            if kind == "viewlist":
+                element.list_at = len(self.bindings)
+            marks.append(f"{len(self.bindings)} {name}")
+            wrapper = found.get("ui-item-wrapper", "") if kind == "viewlist" else ""
+            self.bindings.append(Binding(kind, name, element.tag, found[name], namespace, item_wrapper=wrapper))
+        if marks:
+            self.stamps.append((self.tag_start + 1 + len(element.tag), ";".join(marks)))
+
+    def _item_namespace(self, at: int, namespace: str) -> None:
+        binding = self.bindings[at]
+        if namespace and not binding.item_namespace:
+            self.bindings[at] = replace(binding, item_namespace=namespace)
