@@ -11,9 +11,10 @@ from ui_mcp.host.states import Configured, Running
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, listening, port_of
+from ui_mcp.httpd.session_routes import mcp_routes, ui_routes
 from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.httpd.ui_app import Pages, ui_app
-from ui_mcp.session.sessions import Sessions
+from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.toolkit.resources import Announcements
 
 
@@ -31,14 +32,17 @@ async def serving(
         if mcp:
             stack.callback(mcp.close)
         ports = frozenset({port_of(ui), mcp_port})
-        sessions = Sessions()
+        server = Server(host.status, announcements)
+        sessions = await stack.enter_async_context(Sessions(workspace, config, server))
         running = Running(workspace, config, sessions, url_of(config.server.host, port_of(ui)), mcp_port)
         tokens = OneTimeTokens()
         pages = Pages(host, workspace, lambda html, _: html)
-        await stack.enter_async_context(listening(Guard(ui_app(pages, []), ui_rules(config, ports, tokens)), ui))
+        routes = ui_routes(host, tokens)
+        await stack.enter_async_context(listening(Guard(ui_app(pages, routes), ui_rules(config, ports, tokens)), ui))
         if mcp:
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
             await stack.enter_async_context(listening(guarded_mcp_app(host, mcp_rules(config, ports, token)), mcp))
+        stack.push_async_callback(sessions.stop)  # before the listeners, so that blocked waiters still get an answer
         stack.enter_context(port_file(workspace.ui_port, port_of(ui)))
         stack.enter_context(port_file(workspace.mcp_port, mcp_port))
         yield running
@@ -46,7 +50,7 @@ async def serving(
 
 def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:
     """Build the MCP port with its guard."""
-    return Guard(mcp_app([], transports), rules)
+    return Guard(mcp_app(mcp_routes(host), transports), rules)
 
 
 def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens) -> Rules:

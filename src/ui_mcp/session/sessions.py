@@ -55,6 +55,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace)
+        self._told: tuple[int, str] | None = None
         self._stack = AsyncExitStack()
         self._around: Surroundings
 
@@ -143,7 +144,7 @@ class Sessions:
         announcements = self._server.announcements or Announcements()
         self._around = Surroundings(
             launch=self._launch,
-            status=lambda: dumps(self._server.status()),
+            status=self._status,
             announce=Coalesced(tasks, announcements.resource_updated),
             tasks=tasks,
             note=self._server.note,
@@ -154,6 +155,15 @@ class Sessions:
         if self._config.lua.hotload:
             await tasks.start(watch.run)
         tasks.start_soon(self._sweep_now_and_then)
+
+    def _status(self) -> str:
+        pages = self.pages
+        if self._told is None or self._told[0] != pages:
+            status = self._server.status()
+            # Only what says "running" stays true until a page comes or goes.
+            self._told = (pages, dumps(status)) if status.get("state") == "running" else None
+            return dumps(status)
+        return self._told[1]
 
     async def _launch(self, secret: str, outputs: Outputs) -> World:
         world = await self._host.launch(launch_of(self._workspace, self._config, secret), outputs)
