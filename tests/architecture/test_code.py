@@ -1,0 +1,90 @@
+"""Rules for the shape of the code that no linter has."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LONGEST = 400
+DRAWERS = {"utils", "util", "common", "helpers", "helper", "manager", "misc"}
+HOMES = {
+    "mcp": ("mcpd",),
+    "lupa": ("lua",),
+    "uvicorn": ("httpd",),
+    "starlette": ("httpd", "mcpd"),
+    "watchfiles": ("session",),
+    "playwright": ("introspect/backends",),
+    "psycopg": ("chat/stores",),
+}
+"""Third-party packages that only one part of the program may know."""
+
+
+@pytest.fixture(scope="module")
+def modules(root: Path) -> list[Path]:
+    return sorted((root / "src" / "ui_mcp").rglob("*.py"))
+
+
+def test_no_source_file_is_longer_than_a_reader_can_hold(tracked: list[Path], root: Path) -> None:
+    sources = [
+        file for file in tracked
+        if file.suffix in {".py", ".lua", ".ts", ".java"} and not file.is_relative_to(root / "tests")
+    ]  # fmt: skip
+
+    long = {str(file.relative_to(root)): lines for file in sources if (lines := _lines(file)) > LONGEST}
+
+    assert long == {}
+
+
+def _lines(file: Path) -> int:
+    return len(file.read_text().splitlines())
+
+
+def test_there_is_no_drawer_for_odds_and_ends(tracked: list[Path], root: Path) -> None:
+    named = [str(file.relative_to(root)) for file in tracked if file.stem in DRAWERS or file.parent.name in DRAWERS]
+
+    assert named == []
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    code = "import sys; before = set(sys.modules); import ui_mcp; print(sorted(set(sys.modules) - before))"
+
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    assert shown.stdout == "['ui_mcp']\n"
+
+
+def test_third_parties_stay_in_their_home(modules: list[Path], root: Path) -> None:
+    strays = []
+    for file in modules:
+        place = file.relative_to(root / "src" / "ui_mcp").as_posix()
+        for package in _imports(file) & HOMES.keys():
+            if not place.startswith(tuple(f"{home}/" for home in (*HOMES[package], "testing"))):
+                strays.append(f"{place} imports {package}")
+
+    assert strays == []
+
+
+def _imports(file: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def test_nothing_prints_outside_the_command_line(modules: list[Path], root: Path) -> None:
+    printing = [
+        str(file.relative_to(root))
+        for file in modules
+        if "cli" not in file.parts
+        and any(
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+            for node in ast.walk(ast.parse(file.read_text()))
+        )
+    ]
+
+    assert printing == []

@@ -1,0 +1,61 @@
+"""Rules for the repository as a whole."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+
+
+def test_no_file_names_a_path_of_the_machine_it_was_written_on(tracked: list[Path], root: Path) -> None:
+    places = {str(root), str(Path.home() / "."), sys.prefix} - {"/", "/root"}
+
+    named = [
+        str(file.relative_to(root))
+        for file in tracked
+        for place in places
+        if place.encode() in file.read_bytes()
+    ]  # fmt: skip
+
+    assert named == []
+
+
+def test_the_lock_file_names_no_registry_and_every_platform(root: Path) -> None:
+    lock = root / "web" / "package-lock.json"
+    if not lock.is_file():
+        pytest.fail("web/package-lock.json is missing")
+    packages = json.loads(lock.read_text())["packages"]
+
+    foreign = [
+        name for name, entry in packages.items()
+        if "resolved" in entry and not entry["resolved"].startswith("https://registry.npmjs.org/")
+    ]  # fmt: skip
+    missing = [
+        dependency
+        for entry in packages.values()
+        for dependency in entry.get("optionalDependencies", {})
+        if f"node_modules/{dependency}" not in packages
+    ]
+
+    assert foreign == []
+    assert missing == [], "`npm ci` refuses a lock file without them"
+
+
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_between_documents_lead_somewhere(root: Path, name: str) -> None:
+    links = [target for target in LINK.findall((root / name).read_text()) if not target.startswith("http")]
+
+    assert [target for target in links if not (root / target).exists()] == []
+
+
+def test_the_gate_is_what_a_person_runs(root: Path) -> None:
+    assert "exec make ci" in (root / ".ci" / "run").read_text()
+    assert re.search(r"^ci: check test\b", (root / "Makefile").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("target", ["run", "test", "quick", "check", "e2e", "bench", "web", "agent", "release", "ci"])
+def test_make_help_explains_each_target(root: Path, target: str) -> None:
+    assert re.search(rf"^{target}:.*## \S", (root / "Makefile").read_text(), re.MULTILINE)
