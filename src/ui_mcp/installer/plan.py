@@ -37,7 +37,7 @@ def action(facts: Facts, *, upgrade: bool, force: bool) -> Action:
     if facts.present is None:
         return Action.WRITE
     if facts.present == facts.bundled:
-        return Action.KEEP
+        return Action.WRITE if force else Action.KEEP
     if facts.present == facts.recorded:
         return Action.WRITE
     if force:

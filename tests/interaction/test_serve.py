@@ -1,0 +1,179 @@
+"""`ui-mcp serve`: fixed ports, MCP over HTTP, reconfiguration under way."""
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@contextmanager
+def serve(cwd: Path, *options: str, config: str = "") -> Iterator[tuple[str, str]]:
+    """Run `ui-mcp serve` on free ports; yield the addresses it prints."""
+    if config:
+        (cwd / ".claude/ui/config").mkdir(parents=True)
+        (cwd / ".claude/ui/config/config.toml").write_text(config)
+    ports = () if "--port" in options else ("--port", "0", "--mcp-port", "0")
+    command = [sys.executable, "-m", "ui_mcp", "serve", *ports, *options]
+    with subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        title, ui, mcp = (server.stdout.readline() for _ in range(3))
+        assert title.startswith("ui-mcp v"), title
+        try:
+            yield ui.split()[1], mcp.split()[1].removesuffix("/mcp")
+        finally:
+            server.terminate()
+            assert server.wait(timeout=20) == 0
+
+
+class Agent:
+    """A handshake client over streamable HTTP."""
+
+    def __init__(self, mcp: str, **headers: str) -> None:
+        self._http = httpx2.Client(
+            base_url=mcp, headers={"accept": "application/json, text/event-stream", **headers}, timeout=30
+        )
+        opened = self._post("initialize", HELLO)
+        self._http.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+        self._http.headers["mcp-protocol-version"] = "2025-06-18"
+
+    def _post(self, method: str, params: dict[str, Any]) -> httpx2.Response:
+        answer = self._http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        answer.raise_for_status()
+        return answer
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        result = self._post("tools/call", {"name": tool, "arguments": arguments}).json()["result"]
+        text = result["content"][0]["text"]
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+
+@pytest.mark.covers("UI-CLI-2", "UI-FSM-9")
+def test_serve_is_running_from_the_start_and_speaks_mcp(tmp_path: Path) -> None:
+    with serve(tmp_path) as (ui, mcp):
+        agent = Agent(mcp)
+
+        assert httpx2.get(ui).status_code == 200
+        assert agent.call("ui_status")["url"] == ui
+        assert agent.call("ui_start") == "Server already running"
+        assert (tmp_path / ".claude/ui/mcp-port").read_text() == mcp.rpartition(":")[2]
+
+
+@pytest.mark.covers("UI-FSM-9")
+def test_reconfiguring_keeps_mcp_open_and_start_takes_the_same_port_again(tmp_path: Path) -> None:
+    with serve(tmp_path) as (ui, mcp):
+        agent = Agent(mcp)
+        agent.call("ui_configure", base_dir="other")
+        with pytest.raises(httpx2.ConnectError):
+            httpx2.get(ui)
+        assert httpx2.get(f"{mcp}/state").status_code == 404
+
+        assert agent.call("ui_start") == ui
+        assert httpx2.get(ui).status_code == 200
+        assert (tmp_path / "other/ui-port").read_text() == ui.rpartition(":")[2]
+
+
+@pytest.mark.covers("UI-CLI-2")
+@pytest.mark.parametrize("option", ["--port", "--mcp-port"])
+def test_a_taken_port_is_named(tmp_path: Path, option: str) -> None:
+    other = "--mcp-port" if option == "--port" else "--port"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "ui_mcp", "serve", option, str(port), other, "0"],
+            cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"ui-mcp: Cannot listen on 127.0.0.1:{port}: ")
+    assert not (tmp_path / ".claude/ui/ui-port").exists()
+
+
+@pytest.mark.covers("UI-SEC-2", "UI-SEC-3", "MCP-SEC-1", "UI-HTTP-14", "MCP-LIM-1")
+def test_foreign_names_and_pages_are_turned_away_at_both_ports(tmp_path: Path) -> None:
+    with serve(tmp_path) as (ui, mcp):
+        for base, path in ((ui, "/"), (mcp, "/mcp"), (mcp, "/sse"), (mcp, "/state")):
+            assert httpx2.get(base + path, headers={"host": "evil.example"}).status_code == 421
+            assert httpx2.get(base + path, headers={"origin": "http://evil.example"}).status_code == 403
+        assert httpx2.get(f"{ui}/nothing/here").status_code == 404
+        assert httpx2.get(f"{ui}/1/").status_code == 404
+        assert Agent(mcp).call("ui_status")["state"] == "running"
+
+
+@pytest.mark.covers("UI-SES-2", "UI-SES-3", "UI-SES-4", "UI-HTTP-2")
+def test_a_session_number_works_only_for_who_has_its_cookie(tmp_path: Path) -> None:
+    with serve(tmp_path) as (ui, _):
+        port = ui.rpartition(":")[2]
+        with httpx2.Client(base_url=ui) as visitor:
+            assert visitor.get("/1/").status_code == 404
+            page = visitor.get("/")
+            cookie = page.headers["set-cookie"]
+            assert f"ui-session-{port}=" in cookie
+            assert {"HttpOnly", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+            assert "samesite=lax" in cookie.lower()
+            assert page.headers["referrer-policy"] == "no-referrer"
+            assert visitor.get("/1/").status_code == 200
+            secret = visitor.cookies[f"ui-session-{port}"]
+        assert httpx2.get(f"{ui}/{secret}/anything").status_code == 200
+        assert httpx2.get(f"{ui}/{'0' * 32}/").status_code == 404
+
+
+@pytest.mark.covers("UI-SEC-5", "MCP-SEC-2")
+def test_a_required_token_is_in_a_file_only_we_can_read(tmp_path: Path) -> None:
+    with serve(tmp_path, config="[server]\nrequire_token = true\n") as (_, mcp):
+        file = tmp_path / ".claude/ui/mcp-token"
+
+        assert httpx2.get(f"{mcp}/state").status_code == 401
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert Agent(mcp, authorization=f"Bearer {file.read_text()}").call("ui_status")["state"] == "running"
+    assert not file.exists()
+
+
+@pytest.mark.covers("UI-SEC-6", "UI-HTTP-5")
+def test_files_outside_html_are_out_of_reach(tmp_path: Path) -> None:
+    with serve(tmp_path) as (ui, _):
+        html = tmp_path / ".claude/ui/html"
+        (html / "note.txt").write_text("inside")
+        (html / "linked.txt").symlink_to(tmp_path / "project.txt")
+        (tmp_path / "project.txt").write_text("in the project")
+        (html / "escape.txt").symlink_to("/etc/hostname")
+
+        assert httpx2.get(f"{ui}/note.txt").text == "inside"
+        assert httpx2.get(f"{ui}/linked.txt").text == "in the project"
+        assert httpx2.get(f"{ui}/escape.txt").status_code == 404
+        answer = httpx2.get(f"{ui}/note.txt")
+        assert httpx2.get(f"{ui}/note.txt", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
+        assert httpx2.get(f"{ui}/note.txt", headers={"range": "bytes=0-1"}).text == "in"
+        for path in ("/../README.md", "/%2e%2e/README.md", "/..%2fREADME.md", "//etc/hostname", "/%00"):
+            raw = _raw(ui, path)
+            assert raw.startswith(b"HTTP/1.1 404"), (path, raw[:80])
+
+
+def _raw(base: str, path: str) -> bytes:
+    host, _, port = base.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
+        return connection.recv(65536)
+
+
+@pytest.mark.covers("UI-ROB-3")
+def test_two_projects_do_not_disturb_each_other(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    with serve(tmp_path / "a") as (first, _), serve(tmp_path / "b") as (second, _), httpx2.Client() as visitor:
+        visitor.get(first)
+        visitor.get(second)
+
+        assert visitor.get(f"{first}/1/").status_code == 200
+        assert visitor.get(f"{second}/1/").status_code == 200
