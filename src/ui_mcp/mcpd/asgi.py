@@ -35,7 +35,8 @@ class ClientLeftError(Exception):
 
 def headers_of(scope: Scope) -> dict[str, str]:
     """Return the request's headers by lower-case name; of repeated ones the last."""
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    # White space around a value is not part of it, and not every HTTP parser removes it.
+    return {name.decode("latin-1"): value.decode("latin-1").strip(" \t") for name, value in scope["headers"]}
 
 
 async def read_body(receive: Receive) -> bytes:

@@ -1,0 +1,146 @@
+"""The face the conformance suite drives: its tools, resources and prompts on our own core."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mcp_types import CallToolRequestParams, GetPromptRequestParams, SetLevelRequestParams
+
+from conformance.asking import ASKING, Context, accepted, ask, elicit, handles
+from conformance.tools import PIXEL, TOOLS
+from ui_mcp.errors import NotFoundError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcpd import results
+from ui_mcp.mcpd.face import Face
+from ui_mcp.mcpd.server import call_of
+from ui_mcp.toolkit.functions import FunctionToolset
+from ui_mcp.toolkit.resources import (
+    Announcements,
+    Resource,
+    ResourceContent,
+    ResourceNotFoundError,
+    ResourceTemplate,
+)
+from ui_mcp.toolkit.tool import Call, Tool
+
+_ANYTHING: JsonObject = {"type": "object", "properties": {}}
+
+
+class Tools(FunctionToolset[Announcements]):
+    """The answering tools, and the names of the asking ones."""
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        asking = [Tool(name, name, "Asks its caller.", _ANYTHING) for name in ASKING]
+        return [*await super().tools(call), *asking]
+
+
+class Resources:
+    """The suite's four resources."""
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        return [
+            Resource("test://static-text", "static-text", "A text", "text/plain"),
+            Resource("test://static-binary", "static-binary", "An image", "image/png"),
+            Resource("test://watched-resource", "watched-resource", "One to subscribe to", "text/plain"),
+        ]
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        return [ResourceTemplate("test://template/{id}/data", "template", "By id", "application/json")]
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        match uri.removeprefix("test://").split("/"):
+            case ["static-text"]:
+                return [ResourceContent(uri, "text/plain", "This is the content of the static text resource.")]
+            case ["static-binary"]:
+                return [ResourceContent(uri, "image/png", PIXEL)]
+            case ["watched-resource"]:
+                return [ResourceContent(uri, "text/plain", "Watched resource content")]
+            case ["template", name, "data"]:
+                body = f'{{"id":"{name}","templateTest":true,"data":"Data for ID: {name}"}}'
+                return [ResourceContent(uri, "application/json", body)]
+        raise ResourceNotFoundError(uri)
+
+
+class SuitePrompts:
+    """The suite's prompts."""
+
+    async def prompts(self, call: Call) -> Sequence[JsonObject]:
+        named = {
+            "test_simple_prompt": [],
+            "test_prompt_with_arguments": ["arg1", "arg2"],
+            "test_prompt_with_embedded_resource": ["resourceUri"],
+            "test_prompt_with_image": [],
+            "test_input_required_result_prompt": [],
+        }
+        return [
+            {
+                "name": name,
+                "description": "For the suite.",
+                "arguments": [{"name": argument, "description": argument, "required": True} for argument in arguments],
+            }
+            for name, arguments in named.items()
+        ]
+
+    async def get(self, name: str, arguments: Mapping[str, str], call: Call) -> JsonObject:
+        match name:
+            case "test_simple_prompt":
+                return _messages({"type": "text", "text": "This is a simple prompt for testing."})
+            case "test_prompt_with_arguments":
+                words = f"Prompt with arguments: arg1='{arguments['arg1']}', arg2='{arguments['arg2']}'"
+                return _messages({"type": "text", "text": words})
+            case "test_prompt_with_embedded_resource":
+                body = {"uri": arguments["resourceUri"], "mimeType": "text/plain", "text": "Embedded content."}
+                return _messages({"type": "resource", "resource": body}, {"type": "text", "text": "Process it."})
+            case "test_prompt_with_image":
+                image = {"type": "image", "data": b64encode(PIXEL).decode(), "mimeType": "image/png"}
+                return _messages(image, {"type": "text", "text": "Describe it."})
+        raise NotFoundError(f"No prompt named {name!r}")
+
+    async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject:
+        return {"values": [], "total": 0, "hasMore": False}
+
+
+def _messages(*contents: JsonObject) -> JsonObject:
+    return {"messages": [{"role": "user", "content": content} for content in contents]}
+
+
+def face() -> Face:
+    announcements = Announcements()
+    prompts = SuitePrompts()
+    base = Face(
+        name="ui-mcp-conformance",
+        title="Conformance fixture",
+        version="1.0.0",
+        toolset=Tools(announcements, TOOLS),
+        resources=Resources(),
+        announcements=announcements,
+        prompts=prompts,
+        list_changed=frozenset({"tools", "resources", "prompts"}),
+        mirrors_arguments=True,
+    )
+
+    async def call_tool(ctx: Context, params: CallToolRequestParams) -> Any:
+        handler = handles(params)
+        if handler is not None:
+            return await handler(ctx, dict(ctx.params or {}))
+        return await results.tool_answer(base, params.name, params.arguments or {}, call_of(ctx))
+
+    async def get_prompt(ctx: Context, params: GetPromptRequestParams) -> Any:
+        raw = dict(ctx.params or {})
+        if params.name != "test_input_required_result_prompt":
+            return results.complete(await prompts.get(params.name, params.arguments or {}, call_of(ctx)))
+        given = accepted(raw, "user_context")
+        if given is None:
+            return ask({"user_context": elicit("What context?", context="string")})
+        return results.complete(_messages({"type": "text", "text": f"Context: {given}"}))
+
+    async def set_level(ctx: Context, params: SetLevelRequestParams) -> JsonObject:
+        return {}
+
+    handlers = {
+        "tools/call": (CallToolRequestParams, call_tool),
+        "prompts/get": (GetPromptRequestParams, get_prompt),
+        "logging/setLevel": (SetLevelRequestParams, set_level),
+    }
+    return replace(base, extra_handlers=handlers)

@@ -1,0 +1,46 @@
+"""Serve the conformance face: `python -m conformance.serve [--stdio]`; over HTTP the port is the first line printed."""
+
+import sys
+
+
+def main() -> None:
+    if "--stdio" in sys.argv:
+        from ui_mcp.cli import reserve
+
+        stdin, stdout = reserve.stdio()
+        _run(lambda: _stdio(stdin, stdout))
+    else:
+        _run(_http)
+
+
+def _run(main: object) -> None:
+    import anyio
+
+    anyio.run(main)  # type: ignore[arg-type]
+
+
+async def _stdio(stdin: int, stdout: int) -> None:
+    from conformance.faces import face
+    from ui_mcp.mcpd.server import Service
+    from ui_mcp.mcpd.stdio import serve
+
+    await serve(Service(face()), stdin, stdout)
+
+
+async def _http() -> None:
+    import anyio
+
+    from conformance.faces import face
+    from ui_mcp.httpd.security import Guard, Rules
+    from ui_mcp.httpd.serve import bind, listening, port_of
+    from ui_mcp.mcpd.endpoints import Endpoints
+
+    listener = bind("127.0.0.1", 0)
+    port = port_of(listener)
+    async with listening(Guard(Endpoints(face()), Rules(frozenset({port}))), listener):
+        print(port, flush=True)
+        await anyio.sleep_forever()
+
+
+if __name__ == "__main__":
+    main()
