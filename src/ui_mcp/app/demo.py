@@ -1,0 +1,71 @@
+"""`ui-mcp demo`: the example apps in a directory of their own that goes away afterwards."""
+
+import shutil
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui import open_host, run, until_signalled
+from ui_mcp.errors import NotFoundError
+from ui_mcp.host.host import Host
+from ui_mcp.host.states import Running
+from ui_mcp.log import to_stderr
+from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.workspace import Workspace
+
+PACKAGE = Path(__file__).parent.parent
+FOLDERS = (PACKAGE / "examples", PACKAGE.parent.parent / "examples")
+"""Where the examples are in an installation, and in a clone."""
+
+
+def run_demo(app: str, *, browser: bool) -> int:
+    """Serve the examples until interrupted, beginning with `app`."""
+    return run(partial(_demo, app, browser=browser))
+
+
+def example_apps() -> list[Path]:
+    """Return the folders of the example apps, by name."""
+    folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
+    return sorted(path.parent for path in folder.glob("*/app.lua")) if folder else []
+
+
+async def _demo(app: str, *, browser: bool) -> int:
+    from ui_mcp.app.fixed import announce, serve_fixed
+
+    to_stderr()
+    names = [folder.name for folder in example_apps()]
+    if app not in names:
+        raise NotFoundError(f"No example named {app!r}; there are: {', '.join(names)}")
+
+    async def ready(running: Running, mcp_url: str) -> None:
+        await running.sessions.get("1").display(app)
+        await announce(running, mcp_url)
+        if browser:
+            await _show(host)
+
+    with tempfile.TemporaryDirectory(prefix="ui-mcp-demo-") as folder:
+        workspace = Workspace.at(Path(folder) / ".claude/ui")
+        _copy_examples(workspace)
+        announcements, doors = Announcements(), Doors()
+        flags = {"server.port": 0, "server.mcp_port": 0}
+        async with until_signalled(), open_host(flags, doors, announcements) as host:
+            await host.begin(str(workspace.base))
+            await serve_fixed(host, doors, announcements, ready)
+    return 0
+
+
+def _copy_examples(workspace: Workspace) -> None:
+    for source in example_apps():
+        shutil.copytree(source, workspace.apps / source.name)
+
+
+async def _show(host: Host) -> None:
+    from ui_mcp.errors import UiMcpError
+    from ui_mcp.toolkit.tool import Call
+    from ui_mcp.tools.open_browser import OpenBrowserArgs, open_browser
+
+    try:
+        await open_browser.body(host, OpenBrowserArgs(), Call())
+    except UiMcpError:
+        return  # no browser here; the address has been printed

@@ -1,0 +1,22 @@
+"""Show the example apps in your browser.
+
+They run in a temporary directory on free ports, with hot loading: edit a file of an app there and watch the page.
+Everything is gone when you stop it.
+"""
+
+import argparse
+
+HELP = "see the example apps in your browser"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the app to begin with."""
+    parser.add_argument("app", nargs="?", default="contacts", help="example to begin with (default contacts)")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    from ui_mcp.app.demo import run_demo
+
+    return run_demo(options.app, browser=not options.no_browser)
