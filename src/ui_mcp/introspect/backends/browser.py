@@ -1,0 +1,232 @@
+"""Chromium through Playwright: pages we open, or those of a browser that listens for a debugger."""
+
+import itertools
+import string
+from collections.abc import Sequence
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, Page, Playwright, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
+from ui_mcp.introspect.backend import Photo
+from ui_mcp.introspect.backends.chromium import executable, open_closed_shadows
+from ui_mcp.introspect.backends.input import real_input
+from ui_mcp.introspect.backends.lens import Lens
+from ui_mcp.introspect.contract import Ask
+from ui_mcp.jsontypes import JsonObject
+
+ARGUMENTS = (
+    "--no-first-run", "--disable-quic", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--disable-gpu",
+)  # fmt: skip
+
+
+class BrowserBackend:
+    """The pages of one browser context; each is a stage."""
+
+    kind = "browser"
+
+    def __init__(self, playwright: Playwright, browser: Browser, context: BrowserContext) -> None:
+        self._playwright = playwright
+        self._browser = browser
+        self._context = context
+        self._pid: int | None = None
+        self._prefixes = ("".join(letters) for letters in _words())
+        self._lenses: list[Lens] = []
+        context.on("page", self._joined)
+
+    @classmethod
+    async def launch(cls, url: str, *, path: str | None = None, sandbox: bool = False) -> "BrowserBackend":
+        """Start a headless Chromium and open `url`.
+
+        Raises:
+            UiNotEnabledError: there is no Chromium on this machine.
+        """
+        playwright = await async_playwright().start()
+        found = executable(path, playwright.chromium.executable_path)
+        if found is None:
+            await playwright.stop()
+            raise UiNotEnabledError(
+                "No Chromium found\nInstall chromium or Google Chrome, or set UI_MCP_CHROMIUM to its path.",
+                reason="NO_BROWSER",
+            )
+        arguments = [*ARGUMENTS, *([] if sandbox else ["--no-sandbox"])]
+        browser = await playwright.chromium.launch(executable_path=found, args=arguments)
+        context = await browser.new_context(viewport={"width": 1280, "height": 800})
+        await context.add_init_script(open_closed_shadows())
+        backend = cls(playwright, browser, context)
+        await backend.open(url)
+        return backend
+
+    @classmethod
+    async def connect(cls, url: str) -> "BrowserBackend":
+        """Join a running browser by its debugging address.
+
+        Raises:
+            UiNotEnabledError: nothing answers there.
+        """
+        playwright = await async_playwright().start()
+        try:
+            browser = await playwright.chromium.connect_over_cdp(url, timeout=5000)
+        except PlaywrightError as error:
+            await playwright.stop()
+            raise UiNotEnabledError(f"No browser answers at {url}\n{error}", reason="NO_BROWSER") from error
+        context = browser.contexts[0] if browser.contexts else await browser.new_context()
+        backend = cls(playwright, browser, context)
+        for page in context.pages:
+            await backend._add(page)
+        return backend
+
+    async def open(self, url: str) -> None:
+        """Open `url` in a new page, which gets the focus."""
+        page = await self._context.new_page()
+        await self._add(page)
+        await self.visit(url)
+
+    async def visit(self, url: str) -> None:
+        """Load `url` in the focused page.
+
+        Raises:
+            UiActionFailedError: the page cannot be loaded.
+        """
+        try:
+            await (await self._focused()).page.goto(url, wait_until="domcontentloaded", timeout=10_000)
+        except PlaywrightError as error:
+            raise UiActionFailedError(f"Cannot open {url}\n{error.message}", reason="NAVIGATION") from error
+
+    async def describe(self) -> str:
+        """Name the focused page."""
+        page = (await self._focused()).page
+        return f"{page.url} in Chromium {self._browser.version}"
+
+    async def capture(self, ask: Ask) -> JsonObject:
+        """Read the chosen pages."""
+        chosen = await self._chosen(ask)
+        captured: list[tuple[int, Lens, JsonObject]] = []
+        for index, lens in chosen:
+            captured.append((index, lens, await lens.capture(ask)))
+        stages: list[JsonObject] = []
+        focus: JsonObject = {"stage": None, "uid": None}
+        front = await self._focused()
+        for index, lens, seen in captured:
+            stages.append(_numbered(index, lens, seen["stage"]) | {"focused": lens is front})
+            if lens is front:
+                focus = {**seen["focus"], "stage": index}
+        dialogs = [lens.dialog_stage(len(self._lenses) + at) for at, (_, lens, _) in enumerate(captured) if lens.dialog]
+        return {"app": await self._app(), "focus": focus, "stages": stages + dialogs}
+
+    async def act(self, action: JsonObject) -> None:
+        """Act by real input where the page could tell the difference."""
+        given = action.get("target") or action.get("from") or {}
+        await real_input(await self._owner(given), action)
+
+    async def idle(self) -> None:
+        """Wait for two frames and the requests the page has just made."""
+        await (await self._focused()).idle()
+
+    async def pixels(self, photo: Photo) -> bytes:
+        """Photograph a page or one element of it."""
+        lens = await self._owner(photo.ref.json()) if photo.ref else await self._stage(photo.stage)
+        return await lens.pixels(photo)
+
+    def problems(self) -> list[str]:
+        """Return console errors and failed requests since the last call."""
+        return [problem for lens in self._lenses for problem in lens.drain()]
+
+    async def close(self) -> None:
+        """Close what we opened; a browser we only joined stays."""
+        try:
+            await self._browser.close()
+        finally:
+            await self._playwright.stop()
+
+    async def _app(self) -> JsonObject:
+        if self._pid is None:
+            session = await self._browser.new_browser_cdp_session()
+            facts: dict[str, Any] = await session.send("SystemInfo.getProcessInfo")
+            self._pid = next((entry["id"] for entry in facts["processInfo"] if entry["type"] == "browser"), 0)
+            await session.detach()
+        return {
+            "pid": self._pid,
+            "javaVersion": None,
+            "javafxVersion": None,
+            "mainClass": None,
+            "debugFlags": ["mcpEnabled"],
+            "toolkit": "web",
+            "toolkitVersion": f"Chromium {self._browser.version}",
+            "name": (await self._focused()).page.url,
+        }
+
+    def _joined(self, page: Page) -> None:
+        if all(lens.page is not page for lens in self._lenses):
+            self._lenses.append(Lens(page, self._prefixes))
+
+    async def _add(self, page: Page) -> None:
+        self._joined(page)
+
+    def _alive(self) -> list[Lens]:
+        self._lenses = [lens for lens in self._lenses if not lens.page.is_closed()]
+        if not self._lenses:
+            raise UiNoStagesError("The browser shows no page", reason="NO_PAGE")
+        return self._lenses
+
+    async def _focused(self) -> Lens:
+        return self._alive()[-1]
+
+    async def _sorted(self) -> Sequence[Lens]:
+        alive = self._alive()
+        if len(alive) == 1:
+            return alive
+        titles = [await lens.title() for lens in alive]
+        return [lens for _, _, lens in sorted(zip(titles, itertools.count(), alive, strict=False))]
+
+    async def _chosen(self, ask: Ask) -> list[tuple[int, Lens]]:
+        ordered = await self._sorted()
+        numbered = list(enumerate(ordered))
+        if ask.root is not None:
+            owner = await self._owner(ask.root.json())
+            return [(index, lens) for index, lens in numbered if lens is owner]
+        match ask.stage:
+            case "all":
+                return numbered
+            case int(index):
+                if not 0 <= index < len(ordered):
+                    raise UiArgumentError(f"There is no stage {index}; valid are 0 to {len(ordered) - 1}")
+                return [numbered[index]]
+            case "primary":
+                first = self._alive()[0]
+                return [(index, lens) for index, lens in numbered if lens is first]
+            case _:
+                front = await self._focused()
+                return [(index, lens) for index, lens in numbered if lens is front]
+
+    async def _stage(self, index: int | None) -> Lens:
+        return (await self._chosen(Ask(stage="focused" if index is None else index)))[0][1]
+
+    async def _owner(self, ref: JsonObject) -> Lens:
+        """Return the page a reference belongs to: the one whose letters begin the uid, else the path's stage."""
+        letters = (ref.get("uid") or "").rstrip(string.digits + ":r")
+        for lens in self._alive():
+            if letters and lens.prefix == letters:
+                return lens
+        path = ref.get("path") or ""
+        if path.startswith("/stages["):
+            index = int(path[len("/stages[") :].partition("]")[0])
+            ordered = await self._sorted()
+            if index < len(ordered):
+                return ordered[index]
+            raise UiNodeNotFoundError(f"There is no stage {index}")
+        return await self._focused()
+
+
+def _words() -> "itertools.chain[tuple[str, ...]]":
+    letters = "abcdefghijkmnopqstuvwxyz"  # no l, which looks like 1, and no r, which marks rows
+    return itertools.chain.from_iterable(itertools.product(letters, repeat=length) for length in range(1, 5))
+
+
+def _numbered(index: int, lens: Lens, stage: JsonObject) -> JsonObject:
+    given = {**stage, "index": index, "uid": f"page-{lens.number}"}
+    if "rootPath" in given:
+        given["rootPath"] = given["rootPath"].replace("/stages[0]", f"/stages[{index}]", 1)
+    return given

@@ -1,0 +1,359 @@
+"""The numbered requirements of the contract, for every toolkit."""
+
+import json
+import struct
+from time import perf_counter
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from introspect.demos import Demo
+from introspect.forests import GOLDEN
+from ui_mcp.errors import UiArgumentError, UiNodeNotFoundError, UiStaleRefError
+from ui_mcp.introspect import view
+from ui_mcp.introspect.backend import Photo
+from ui_mcp.introspect.contract import ALL, FULL, PATH, Ask, Ref
+from ui_mcp.introspect.looking import Look, as_json, as_text
+from ui_mcp.introspect.requests import Include
+from ui_mcp.jsontypes import dumps
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+
+def every(node: dict):
+    yield node
+    for child in node["children"]:
+        yield from every(child)
+
+
+def nodes(snapshot: dict) -> list[dict]:
+    return [node for stage in snapshot["stages"] for node in every(stage["scene"]["root"])]
+
+
+@pytest.mark.covers("IN-4", "IN-8", "IN-10", "IN-14", "IN-15", "IN-17", "IN-19", "IN-21", "IN-71", "IN-77")
+async def test_a_full_snapshot_is_valid_and_its_paths_are_canonical(demo: Demo) -> None:
+    snapshot = await as_json(demo.target, Look(stage="all", mode="full"))
+
+    Draft202012Validator(json.loads((GOLDEN.parents[1] / "ui-snapshot.schema.json").read_text())).validate(snapshot)
+    paths = [node["ref"]["path"] for node in nodes(snapshot)]
+    assert all(PATH.fullmatch(path) for path in paths)
+    assert len(set(paths)) == len(paths)
+    assert "mcpEnabled" in snapshot["app"]["debugFlags"]
+    assert isinstance(snapshot["app"]["pid"], int)
+
+
+@pytest.mark.covers("IN-82")
+async def test_a_backend_keeps_to_the_records_schema(demo: Demo) -> None:
+    raw = await demo.target.backend.capture(Ask(stage="all", sections=ALL))
+
+    Draft202012Validator(json.loads((GOLDEN.parents[1] / "records.schema.json").read_text())).validate(raw)
+
+
+@pytest.mark.covers("IN-5", "IN-44")
+async def test_an_idle_ui_gives_the_same_bytes_twice(demo: Demo) -> None:
+    first = await as_json(demo.target, Look(mode="full"))
+    second = await as_json(demo.target, Look(mode="full"))
+
+    assert dumps(first | {"capturedAt": ""}) == dumps(second | {"capturedAt": ""})
+
+
+@pytest.mark.covers("IN-9")
+async def test_paths_count_siblings_of_the_same_type(demo: Demo) -> None:
+    pair = await demo.one("#pair")
+    node = await demo.target.node(Ref(pair.uid), Ask(stage="all", depth=1, root=Ref(pair.uid)))
+
+    label, button = demo.types["label"], demo.types["button"]
+    ends = [child.path.rpartition("/")[2] for child in node.children]
+    assert ends == [f"{label}[0]", f"{button}[0]", f"{label}[1]", f"{button}[1]"]
+
+
+@pytest.mark.covers("IN-12")
+async def test_the_uid_wins_over_the_path_and_the_path_stands_in(demo: Demo) -> None:
+    ok, off = await demo.one("#okButton"), await demo.one("#off")
+
+    assert (await demo.target.node(Ref(ok.uid, off.path))).uid == ok.uid
+    assert (await demo.target.node(Ref(None, off.path))).uid == off.uid
+
+
+@pytest.mark.covers("IN-13", "IN-54")
+async def test_a_made_up_ref_is_not_found_and_its_hint_names_candidates(demo: Demo) -> None:
+    with pytest.raises(UiNodeNotFoundError) as caught:
+        await demo.target.node(Ref("nonsense99", None, {"id": "okButton"}))
+
+    assert [match["id"] for match in caught.value.details["candidates"]] == ["okButton"]
+
+
+@pytest.mark.covers("IN-54", "IN-5")
+async def test_a_ref_to_something_removed_is_stale(demo: Demo) -> None:
+    await demo.click("#add")
+    grown = (await demo.find(text="Grown"))[0]
+    await demo.click("#remove")
+
+    with pytest.raises(UiStaleRefError):
+        await demo.target.node(Ref(grown.uid))
+
+
+@pytest.mark.covers("IN-23", "IN-25", "IN-20")
+async def test_nodes_say_what_they_show(demo: Demo) -> None:
+    ok = view.alone(await demo.one("#okButton"), ALL)
+    name = view.alone(await demo.one("#name"), ALL)
+    news = view.alone(await demo.one("#news"), ALL)
+    off = view.alone(await demo.one("#off"), ALL)
+
+    assert ok["text"]["label"] == "OK"
+    assert (name["type"], name["text"]["prompt"]) == (demo.types["field"], "Name")
+    assert news["value"]["checked"] is False
+    assert off["disabled"] is True
+
+
+@pytest.mark.covers("IN-29")
+async def test_a_password_is_in_no_output(demo: Demo) -> None:
+    everything = [
+        dumps(await as_json(demo.target, Look(stage="all", mode="full", include=Include(internals=True)))),
+        await as_text(demo.target, Look(stage="all")),
+        repr(await demo.find(text="hunter2-secret")),
+    ]
+    secret = view.alone(await demo.one("#secret"), ALL)
+
+    assert not any("hunter2-secret" in text for text in everything)
+    assert secret["value"] == {"text": None, "selected": None, "checked": None, "masked": True}
+
+
+@pytest.mark.covers("IN-24")
+async def test_bounds_add_up_and_screen_follows_scene(demo: Demo) -> None:
+    offset, nested = await demo.one("#offset"), await demo.one("#nested")
+    outer = view.alone(await demo.target.node(Ref(offset.uid)), ALL)["layout"]
+    inner = view.alone(await demo.target.node(Ref(nested.uid)), ALL)["layout"]
+
+    shift = outer["localToScreen"]["x"] - outer["boundsInScene"]["minX"]
+    assert inner["boundsInScene"]["minX"] >= outer["boundsInScene"]["minX"]
+    assert inner["localToScreen"]["x"] == pytest.approx(inner["boundsInScene"]["minX"] + shift, abs=1)
+    assert inner["boundsInScene"]["width"] > 0
+
+
+@pytest.mark.covers("IN-23")
+async def test_what_an_ancestor_hides_is_marked_and_not_visible_to_a_predicate(demo: Demo) -> None:
+    inside = await demo.one("#inside-hidden")
+    visible = await demo.find(css="#inside-hidden", predicate={"visible": True})
+
+    assert view.alone(inside, ALL)["shown"] is False
+    assert visible == []
+
+
+@pytest.mark.covers("IN-39", "IN-40", "IN-41", "IN-42")
+async def test_mode_and_include_choose_the_sections(demo: Demo) -> None:
+    full = await as_json(demo.target, Look(mode="full"))
+    compact = await as_json(demo.target, Look(mode="compact"))
+    chosen = await as_json(demo.target, Look(mode="compact", depth=0, include=Include(local_to_screen=True)))
+
+    sections = {"layout", "fx", "virtualization", "accessibility"}
+    assert not any(sections & node.keys() for node in nodes(compact))
+    assert len(dumps(compact)) < len(dumps(full))
+    (root,) = nodes(chosen)
+    assert list(root["layout"]) == ["localToScreen"]
+    assert root["childrenTruncated"] > 0
+
+
+@pytest.mark.covers("IN-38")
+async def test_a_stage_out_of_range_is_refused_with_the_range(demo: Demo) -> None:
+    with pytest.raises(UiArgumentError, match="valid are 0"):
+        await as_json(demo.target, Look(stage_index=99))
+
+
+@pytest.mark.covers("IN-46")
+async def test_css_means_the_same_and_bad_css_is_an_error(demo: Demo) -> None:
+    assert (await demo.one(".primary")).record["i"] == "okButton"
+    assert len(await demo.find(css=f"#pair > {demo.types['button']}")) == 2
+    with pytest.raises(UiArgumentError):
+        await demo.find(css="#[[")
+
+
+@pytest.mark.covers("IN-47", "IN-48", "IN-52")
+async def test_text_is_found_once_where_it_shows(demo: Demo) -> None:
+    found = await demo.find(text="newslet")
+
+    assert len(found) == 1
+    assert await demo.find(text="nowhere at all") == []
+
+
+@pytest.mark.covers("IN-55", "IN-56")
+async def test_a_click_fires_once(demo: Demo) -> None:
+    await demo.click("#okButton")
+    before = int((await demo.said()).split()[-1])
+
+    outcome = await demo.click("#okButton")
+
+    assert outcome.json() == {"results": [{"ok": True, "type": "click"}]}
+    assert await demo.said() == f"clicked {before + 1}"
+
+
+@pytest.mark.covers("IN-56")
+async def test_a_click_at_screen_coordinates_hits_what_is_there(demo: Demo) -> None:
+    await demo.click("#okButton")
+    before = int((await demo.said()).split()[-1])
+    box = view.alone(await demo.target.node(Ref(await demo.uid("#okButton"))), ALL)["layout"]["localToScreen"]
+
+    outcome = await demo.do({"type": "click", "x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2})
+
+    assert outcome.error is None
+    assert await demo.said() == f"clicked {before + 1}"
+
+
+@pytest.mark.covers("IN-55", "IN-57")
+async def test_text_is_typed_and_replaced_in_any_script(demo: Demo) -> None:
+    name = await demo.uid("#name")
+    await demo.do({"type": "setText", "target": name, "text": "Zoë "}, {"type": "focus", "target": name})
+
+    await demo.do({"type": "typeText", "text": "漢😀"})
+
+    assert (await demo.one("#name")).record["vt"] == "Zoë 漢😀"
+    assert "focused" in (await demo.one("#name")).record["s"]
+
+
+@pytest.mark.covers("IN-58")
+async def test_keys_take_modifiers_and_unknown_ones_are_refused(demo: Demo) -> None:
+    ok = await demo.uid("#okButton")
+    await demo.do({"type": "focus", "target": ok}, {"type": "pressKey", "key": "ENTER", "modifiers": ["CTRL"]})
+    assert await demo.said() == "ctrl enter"
+
+    outcome = await demo.do({"type": "pressKey", "key": "BOGUS"})
+
+    assert outcome.error.code == "MCP_UI_ACTION_FAILED"
+    assert outcome.error.details["reason"] == "INVALID_KEY_CODE"
+
+
+@pytest.mark.covers("IN-30", "IN-31", "IN-32", "IN-35", "IN-59")
+async def test_scrolling_down_moves_the_visible_range(demo: Demo) -> None:
+    async def seen() -> dict:
+        ref = Ref(await demo.uid("#list"))
+        return view.rows(await demo.target.node(ref))
+
+    before = await seen()
+    await demo.do({"type": "scroll", "target": await demo.uid("#list"), "deltaY": -400})
+    after = await seen()
+
+    assert before["itemsCount"] == 1000
+    assert after["visibleRange"]["from"] > before["visibleRange"]["from"]
+    assert after["visibleCells"][0]["cells"][0]["text"] == f"Item {after['visibleRange']['from']}"
+    await demo.do({"type": "scroll", "target": await demo.uid("#list"), "deltaY": 4000})
+
+
+@pytest.mark.covers("IN-60")
+async def test_the_first_failure_stops_the_batch(demo: Demo) -> None:
+    name, off = await demo.uid("#name"), await demo.uid("#off")
+    outcome = await demo.do(
+        {"type": "setText", "target": name, "text": "first"},
+        {"type": "click", "target": off},
+        {"type": "setText", "target": name, "text": "third"},
+    )
+
+    assert [result["ok"] for result in outcome.results] == [True, False]
+    assert outcome.error.details["index"] == 1
+    assert (await demo.one("#name")).record["vt"] == "first"
+
+
+@pytest.mark.covers("IN-61", "IN-105")
+@pytest.mark.parametrize(
+    ("css", "reason"), [("#off", "DISABLED"), ("#inside-hidden", "NOT_VISIBLE"), ("#covered", "COVERED")]
+)
+async def test_what_a_person_could_not_click_is_refused_at_once(demo: Demo, css: str, reason: str) -> None:
+    outcome = await demo.click(css)
+
+    assert outcome.error.details["reason"] == reason
+
+
+@pytest.mark.covers("IN-61", "IN-65")
+async def test_text_goes_only_where_text_belongs(demo: Demo) -> None:
+    fixed = await demo.do({"type": "setText", "target": await demo.uid("#fixed"), "text": "x"})
+    button = await demo.do({"type": "setText", "target": await demo.uid("#okButton"), "text": "x"})
+
+    assert fixed.error.details["reason"] == "READ_ONLY"
+    assert button.error.details["reason"] == "UNSUPPORTED_TARGET_TYPE"
+
+
+@pytest.mark.covers("IN-65")
+async def test_acting_on_something_removed_is_stale(demo: Demo) -> None:
+    await demo.click("#add")
+    grown = (await demo.find(text="Grown"))[0]
+    await demo.click("#remove")
+
+    outcome = await demo.do({"type": "click", "target": grown.uid})
+
+    assert outcome.error.code == "MCP_UI_STALE_REF"
+
+
+@pytest.mark.covers("IN-62", "IN-86")
+async def test_effects_that_come_a_little_later_are_there_after_idle(demo: Demo) -> None:
+    await demo.click("#later")
+
+    assert await demo.said() == "later"
+
+
+@pytest.mark.covers("IN-64", "IN-87", "IN-61")
+async def test_a_modal_dialog_opens_blocks_and_closes(demo: Demo) -> None:
+    begun = perf_counter()
+    await demo.click("#modal")
+    assert perf_counter() - begun < 2
+
+    behind = await demo.click("#okButton")
+    assert behind.error.details["reason"] == "BEHIND_MODAL"
+
+    await demo.click("#yes")
+    assert await demo.said() == "yes"
+
+
+@pytest.mark.covers("IN-43", "IN-63")
+async def test_a_busy_ui_gives_a_timeout_and_answers_again_later(demo: Demo) -> None:
+    begun = perf_counter()
+    outcome = await demo.do({"type": "click", "target": await demo.uid("#slow")}, timeout_ms=500)
+
+    assert outcome.error.code == "MCP_UI_TIMEOUT"
+    assert perf_counter() - begun < 1.5
+    assert (await demo.one("#okButton")).record["l"] == "OK"
+
+
+@pytest.mark.covers("IN-66")
+async def test_a_picture_is_as_large_as_the_scene(demo: Demo) -> None:
+    snapshot = await as_json(demo.target, Look(depth=0, mode="compact"))
+    whole = await demo.target.pixels(Photo())
+    small = await demo.target.pixels(Photo(max_width=200))
+    button = await demo.target.pixels(Photo(ref=Ref(await demo.uid("#okButton")), annotate=True))
+
+    assert whole[:8] == small[:8] == button[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">I", small[16:20])[0] == 200
+    assert struct.unpack(">I", whole[16:20])[0] <= snapshot["stages"][0]["width"]
+    assert struct.unpack(">I", button[16:20])[0] < 300
+
+
+@pytest.mark.covers("IN-80")
+async def test_a_difference_names_only_what_changed(demo: Demo) -> None:
+    name = await demo.uid("#name")
+    await demo.do({"type": "setText", "target": name, "text": "before"})
+    first = await as_json(demo.target, Look(mode="compact"))
+    await demo.do({"type": "setText", "target": name, "text": "after"})
+
+    changes = await as_json(demo.target, Look(mode="compact", since=first["snapshotId"]))
+
+    assert [entry["set"] for entry in changes["changed"] if entry["uid"] == name] == [{"value.text": "after"}]
+    assert changes["added"] == changes["removed"] == []
+
+
+@pytest.mark.covers("IN-88")
+async def test_a_cursor_outlives_a_change_and_says_so(demo: Demo) -> None:
+    first = await as_json(demo.target, Look(mode="compact", max_tokens=700))
+    same = await as_json(demo.target, Look(cursor=first["cursor"], max_tokens=700))
+    await demo.do({"type": "setText", "target": await demo.uid("#name"), "text": "moved on"})
+    later = await as_json(demo.target, Look(cursor=first["cursor"], max_tokens=700))
+
+    assert "stale" not in same
+    assert later["stale"] is True
+
+
+@pytest.mark.covers("IN-37", "IN-39")
+async def test_one_stage_is_focused_primary_and_all(demo: Demo) -> None:
+    counts = [
+        len((await as_json(demo.target, Look(stage=stage, depth=0)))["stages"]) for stage in ("focused", "primary")
+    ]
+
+    assert counts == [1, 1]
+    assert {"bounds", "localToScreen", "virtualization"} == FULL

@@ -1,0 +1,34 @@
+/** Draws a box with the uid over everything one can operate, for a picture. */
+
+import type { Refs } from "./refs";
+
+const OPERABLE = "a[href],button,input,select,textarea,summary,[role=button],[role=tab],[role=option],[role=menuitem],[tabindex],[onclick]";
+const ID = "ui-mcp-annotations";
+
+export function annotate(refs: Refs): { count: number } {
+  clear();
+  const layer = document.createElement("div");
+  layer.id = ID;
+  layer.style.cssText = "position:fixed;inset:0;pointer-events:none;z-index:2147483647";
+  for (const element of document.querySelectorAll(OPERABLE)) {
+    const box = element.getBoundingClientRect();
+    if (box.width && box.height && element.checkVisibility()) layer.append(frame(box, refs.uidOf(element)));
+  }
+  document.documentElement.append(layer);
+  return { count: layer.childElementCount };
+}
+
+export function clear(): { count: number } {
+  document.getElementById(ID)?.remove();
+  return { count: 0 };
+}
+
+function frame(box: DOMRect, uid: string): HTMLElement {
+  const outline = document.createElement("div");
+  outline.style.cssText = `position:absolute;left:${box.x}px;top:${box.y}px;width:${box.width}px;height:${box.height}px;outline:2px solid #d6006c`;
+  const tag = document.createElement("span");
+  tag.textContent = uid;
+  tag.style.cssText = "position:absolute;top:0;right:0;font:10px monospace;background:#d6006c;color:#fff;padding:0 2px";
+  outline.append(tag);
+  return outline;
+}

@@ -1,0 +1,76 @@
+/** The page as one tree: shadow roots and same-origin frames are children like any other. */
+
+const SKIPPED = new Set(["script", "style", "template", "noscript", "link", "meta", "head", "title", "base"]);
+
+export function rootOf(page: Document): Element {
+  return page.body ?? page.documentElement;
+}
+
+/** Element children in document order; a shadow root's come before the host's own, a frame's body is its child. */
+export function composedChildren(element: Element): Element[] {
+  const frame = element.localName === "iframe" ? frameRoot(element as HTMLIFrameElement) : null;
+  if (frame) return [frame];
+  const light = element.children;
+  const shadow = element.shadowRoot?.children;
+  const all = shadow ? [...shadow, ...light] : [...light];
+  return all.filter((child) => !SKIPPED.has(child.localName));
+}
+
+/** The body inside a frame, or null when another origin owns it. */
+export function frameRoot(frame: HTMLIFrameElement): Element | null {
+  try {
+    return frame.contentDocument ? rootOf(frame.contentDocument) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** One level up, through shadow roots and frames. */
+export function composedParent(element: Element): Element | null {
+  if (element.parentElement) return element.parentElement;
+  const root = element.getRootNode();
+  if (root.nodeType === Node.DOCUMENT_FRAGMENT_NODE) return (root as ShadowRoot).host;
+  return element.ownerDocument.defaultView?.frameElement ?? null;
+}
+
+export function composedContains(outer: Element, inner: Element | null): boolean {
+  for (let at = inner; at; at = composedParent(at)) {
+    if (at === outer) return true;
+  }
+  return false;
+}
+
+/** The element that really has the focus, inside shadow roots and frames. */
+export function deepFocus(): Element | null {
+  let at: Element | null = document.activeElement;
+  for (;;) {
+    const inner: Element | null = at?.shadowRoot?.activeElement
+      ?? (at?.localName === "iframe" ? frameRoot(at as HTMLIFrameElement)?.ownerDocument.activeElement ?? null : null);
+    if (!inner || inner === at) return at;
+    at = inner;
+  }
+}
+
+/** Where a frame's content begins in the top viewport. */
+export function frameOffset(page: Document): { x: number; y: number } {
+  const frame = page.defaultView?.frameElement;
+  if (!frame) return { x: 0, y: 0 };
+  const above = frameOffset(frame.ownerDocument);
+  const box = frame.getBoundingClientRect();
+  return { x: above.x + box.x + frame.clientLeft, y: above.y + box.y + frame.clientTop };
+}
+
+/** Every document and open shadow root of the page. */
+export function allRoots(): ParentNode[] {
+  const roots: ParentNode[] = [];
+  const pending: ParentNode[] = [document];
+  for (let root = pending.pop(); root; root = pending.pop()) {
+    roots.push(root);
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) pending.push(element.shadowRoot);
+      const frame = element.localName === "iframe" ? frameRoot(element as HTMLIFrameElement) : null;
+      if (frame) pending.push(frame.ownerDocument);
+    }
+  }
+  return roots;
+}

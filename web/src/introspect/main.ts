@@ -1,0 +1,142 @@
+/** Eyes and hands inside a page. Every call takes and returns one JSON string, which crosses borders cheaply. */
+
+import { type Action, clickBySynthesis, focus, insertText, scroll, select, setText, toggle } from "./act";
+import { annotate, clear } from "./annotate";
+import { pressBySynthesis } from "./keys";
+import { deepestAt, found, reachable, Refusal } from "./reach";
+import { createRefs, type NodeRef, type Refs } from "./refs";
+import { type Ask, AskError, capture } from "./snapshot";
+
+export interface Introspector {
+  call(request: string): Promise<string>;
+  /** The element itself, for a debugger that wants a handle. */
+  element(ref: string): Element | null;
+}
+
+interface PageAction extends Action {
+  from?: NodeRef;
+  to?: NodeRef;
+  x?: number;
+  y?: number;
+  key?: string;
+  modifiers?: string[];
+  clickCount?: number;
+}
+
+type Request =
+  | { op: "capture"; ask: Ask }
+  | { op: "act"; action: PageAction }
+  | { op: "spot"; target: NodeRef; force?: boolean }
+  | { op: "box"; target: NodeRef }
+  | { op: "annotate" }
+  | { op: "clear" }
+  | { op: "idle" };
+
+/** Make the eyes and hands of one document; `prefix` begins its uids. */
+export function create(prefix: string): Introspector {
+  const refs = createRefs(prefix);
+  return {
+    element: (ref) => refs.resolve(JSON.parse(ref) as NodeRef),
+    async call(request) {
+      try {
+        return JSON.stringify((await answer(refs, JSON.parse(request) as Request)) ?? {});
+      } catch (error) {
+        return JSON.stringify({ error: described(error) });
+      }
+    },
+  };
+}
+
+async function answer(refs: Refs, request: Request): Promise<object | undefined> {
+  switch (request.op) {
+    case "capture":
+      return capture(refs, request.ask);
+    case "act":
+      return act(refs, request.action);
+    case "spot": {
+      const { x, y } = reachable(refs, found(refs, request.target), request.force ?? false);
+      return { x, y };
+    }
+    case "box": {
+      const element = found(refs, request.target);
+      element.scrollIntoView({ block: "nearest", behavior: "instant" });
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return { x, y, width, height };
+    }
+    case "annotate":
+      return annotate(refs);
+    case "clear":
+      return clear();
+    case "idle":
+      return await idle();
+  }
+}
+
+/** What a script can do by itself; driven pages send real input for the rest. */
+function act(refs: Refs, action: PageAction): { click?: string } {
+  switch (action.type) {
+    case "focus":
+      focus(refs, action);
+      return {};
+    case "setText":
+      setText(refs, action);
+      return {};
+    case "typeText":
+      if (action.target) focus(refs, action);
+      insertText(action.text ?? "");
+      return {};
+    case "scroll":
+      scroll(refs, action);
+      return {};
+    case "select":
+      select(refs, action);
+      return {};
+    case "setChecked":
+    case "expand":
+    case "collapse": {
+      const element = toggle(refs, action);
+      return element ? { click: refs.uidOf(element) } : {};
+    }
+    case "pressKey":
+      pressBySynthesis(action.key ?? "", action.modifiers ?? []);
+      return {};
+    case "click":
+    case "doubleClick":
+      clickBySynthesis(refs, pointed(refs, action), action.type === "click" ? action.clickCount ?? 1 : 2, action.force ?? false);
+      return {};
+    case "hover": {
+      const { element } = reachable(refs, pointed(refs, action), action.force ?? false);
+      for (const type of ["pointerover", "mouseover", "mousemove"]) element.dispatchEvent(new MouseEvent(type, { bubbles: true, composed: true }));
+      return {};
+    }
+    default:
+      throw new Refusal("NEEDS_NATIVE_INPUT", `${action.type} needs real input; use target "browser"`);
+  }
+}
+
+function pointed(refs: Refs, action: PageAction): HTMLElement {
+  if (action.target) return found(refs, action.target);
+  const hit = deepestAt(document, action.x ?? -1, action.y ?? -1);
+  if (!hit) throw new Refusal("OFFSCREEN", "There is nothing at that point");
+  return hit as HTMLElement;
+}
+
+/** Two frames and a task; a page in the background draws no frames, so time may pass instead. */
+async function idle(): Promise<undefined> {
+  const frame = () => new Promise<void>((done) => {
+    requestAnimationFrame(() => done());
+    setTimeout(done, 100);
+  });
+  await frame();
+  await frame();
+  await new Promise<void>((done) => setTimeout(done, 0));
+}
+
+function described(error: unknown): { code: string; message: string; details: object } {
+  if (error instanceof AskError) return { code: error.code, message: error.message, details: {} };
+  if (error instanceof Refusal) {
+    const code = error.reason ? "MCP_UI_ACTION_FAILED" : "MCP_UI_NODE_NOT_FOUND";
+    return { code, message: error.message, details: error.reason ? { reason: error.reason, ...error.details } : {} };
+  }
+  return { code: "MCP_UI_INTERNAL", message: String(error), details: {} };
+}

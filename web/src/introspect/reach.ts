@@ -1,0 +1,94 @@
+/** Decides whether a person could operate an element now, and where; says why not at once. */
+
+import { composedContains, composedParent, frameOffset } from "./dom";
+import type { NodeRef, Refs } from "./refs";
+import { isDisabled } from "./snapshot";
+
+export class Refusal extends Error {
+  constructor(readonly reason: string, message: string, readonly details: Record<string, unknown> = {}) {
+    super(message);
+  }
+}
+
+export interface Spot {
+  element: HTMLElement;
+  x: number;
+  y: number;
+}
+
+/** Resolve a target.  Throws a Refusal without a reason when it is not there. */
+export function found(refs: Refs, target: NodeRef | undefined): HTMLElement {
+  const element = target ? refs.resolve(target) : null;
+  if (!element) throw new Refusal("", "no such node");
+  return element as HTMLElement;
+}
+
+/** Scroll the element into view and find a point on it that a click would reach. */
+export function reachable(refs: Refs, element: HTMLElement, force: boolean): Spot {
+  usable(refs, element);
+  const box = firstBox(element);
+  if (!inViewport(element, box)) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  const now = firstBox(element);
+  const [x, y] = [now.x + now.width / 2, now.y + now.height / 2];
+  const offset = frameOffset(element.ownerDocument);
+  const spot = { element, x: x + offset.x, y: y + offset.y };
+  if (force) return spot;
+  if (!inViewport(element, now)) throw new Refusal("OFFSCREEN", "The node cannot be scrolled into view");
+  const hit = deepestAt(element.ownerDocument, x, y);
+  if (!hit || belongs(element, hit)) return spot;
+  throw new Refusal("COVERED", "Something lies over the node", { by: { uid: refs.uidOf(hit), type: hit.localName } });
+}
+
+/** Refuse what a person could not operate wherever the pointer is. */
+export function usable(refs: Refs, element: HTMLElement): void {
+  for (let at: Element | null = element; at; at = composedParent(at)) {
+    if (isDisabled(at) || (at === element && at.matches(":disabled"))) throw new Refusal("DISABLED", "The node is disabled");
+  }
+  if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) {
+    throw new Refusal("NOT_VISIBLE", "The node is not visible");
+  }
+  const box = firstBox(element);
+  if (box.width === 0 || box.height === 0) throw new Refusal("ZERO_SIZE", "The node has no size");
+  const modal = [...element.ownerDocument.querySelectorAll("dialog:modal")].at(-1);
+  if (modal && !composedContains(modal, element)) {
+    throw new Refusal("BEHIND_MODAL", "A modal dialog is open", { stage: refs.uidOf(modal) });
+  }
+}
+
+function firstBox(element: Element): DOMRect {
+  return [...element.getClientRects()].find((box) => box.width && box.height) ?? element.getBoundingClientRect();
+}
+
+function inViewport(element: Element, box: DOMRect): boolean {
+  const view = element.ownerDocument.defaultView ?? window;
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  if (x < 0 || y < 0 || x >= view.innerWidth || y >= view.innerHeight) return false;
+  const hit = deepestAt(element.ownerDocument, x, y);
+  return hit === null || belongs(element, hit) || !clipped(element, x, y);
+}
+
+/** Whether a scrolling ancestor hides the point. */
+function clipped(element: Element, x: number, y: number): boolean {
+  for (let at = element.parentElement; at; at = at.parentElement) {
+    if (getComputedStyle(at).overflow === "visible") continue;
+    const box = at.getBoundingClientRect();
+    if (x < box.left || x > box.right || y < box.top || y > box.bottom) return true;
+  }
+  return false;
+}
+
+export function deepestAt(page: Document, x: number, y: number): Element | null {
+  let hit = page.elementFromPoint(x, y);
+  while (hit?.shadowRoot) {
+    const inner = hit.shadowRoot.elementFromPoint(x, y);
+    if (!inner || inner === hit) break;
+    hit = inner;
+  }
+  return hit;
+}
+
+function belongs(element: Element, hit: Element): boolean {
+  if (composedContains(element, hit)) return true;
+  const label = hit.closest("label");
+  return label?.control === element;
+}

@@ -1,0 +1,232 @@
+/** Reads the page in one walk into flat records (contracts/records.schema.json). */
+
+import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./dom";
+import type { NodeRef, Refs } from "./refs";
+import { rowsOf } from "./refs";
+import { arranges, roleOf } from "./roles";
+import { clean, wellFormed, wordsOf } from "./words";
+
+export interface Ask {
+  depth: number;
+  sections: string[];
+  internals: boolean;
+  css: string | null;
+  root: NodeRef | null;
+}
+
+type Box = [number, number, number, number];
+type Fields = Record<string, unknown>;
+
+export class AskError extends Error {
+  constructor(readonly code: string, message: string) {
+    super(message);
+  }
+}
+
+interface Walk {
+  refs: Refs;
+  ask: Ask;
+  records: Fields[];
+  meant: Set<Element> | null;
+  focus: Element | null;
+  bounds: boolean;
+  screen: boolean;
+  accessibility: boolean;
+  properties: boolean;
+  virtualization: boolean;
+}
+
+/** What a node takes over from those above it. */
+interface Above {
+  index: number;
+  box: Box | null;
+  hidden: boolean;
+  disabled: boolean;
+}
+
+export function capture(refs: Refs, ask: Ask): Fields {
+  const root = ask.root ? refs.resolve(ask.root) : rootOf(document);
+  if (!root) throw new AskError("MCP_UI_NODE_NOT_FOUND", "no such node");
+  const wants = (section: string) => ask.sections.includes(section);
+  const walk: Walk = {
+    refs, ask, records: [], meant: ask.css === null ? null : meantBy(ask.css), focus: deepFocus(),
+    bounds: wants("bounds"), screen: wants("localToScreen"), accessibility: wants("accessibility"),
+    properties: wants("properties"), virtualization: wants("virtualization"),
+  };
+  const hidden = ask.root !== null && !root.checkVisibility();
+  visit(walk, root, "", { index: -1, box: null, hidden, disabled: false }, 0);
+  const focused = walk.focus && walk.focus !== rootOf(document) ? refs.uidOf(walk.focus) : null;
+  return {
+    focus: { stage: document.hasFocus() ? 0 : null, uid: focused, path: walk.focus ? pathOf(walk.focus) : null },
+    stage: {
+      title: clean(document.title), showing: true, focused: document.hasFocus(), x: 0, y: 0,
+      width: innerWidth, height: innerHeight, kind: "stage", url: location.href,
+      stylesheets: [...document.styleSheets].map((sheet) => sheet.href ?? "").filter(Boolean),
+      ...(ask.root ? { rootPath: pathOf(root) } : {}), nodes: walk.records,
+    },
+  };
+}
+
+/** The canonical path, counted among siblings of the same tag. */
+export function pathOf(element: Element): string {
+  const segments: string[] = [];
+  const top = rootOf(document);
+  for (let at: Element | null = element; at && at !== top; ) {
+    const parent: Element | null = parentInTree(at);
+    if (!parent) break;
+    const tag: string = at.localName;
+    const here: Element = at;
+    segments.unshift(`${tag}[${composedChildren(parent).filter((child) => child.localName === tag).indexOf(here)}]`);
+    at = parent;
+  }
+  return ["/stages[0]/scene/root", ...segments].join("/");
+}
+
+function parentInTree(element: Element): Element | null {
+  if (element.parentElement && element !== rootOf(element.ownerDocument)) return element.parentElement;
+  const root = element.getRootNode();
+  return root.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? (root as ShadowRoot).host : element.ownerDocument.defaultView?.frameElement ?? null;
+}
+
+function visit(walk: Walk, element: Element, segment: string, above: Above, depth: number): void {
+  const index = walk.records.length;
+  const words = wordsOf(element);
+  const record: Fields = { u: walk.refs.uidOf(element), t: element.localName };
+  walk.records.push(record);
+  if (above.index >= 0) {
+    record["p"] = above.index;
+    record["n"] = segment;
+  }
+  identity(record, element);
+  const hidden = visibility(record, element, above);
+  const disabled = above.disabled || isDisabled(element);
+  if (disabled) record["x"] = true;
+  say(record, words);
+  states(walk, record, element, disabled);
+  const role = element.getAttribute("role");
+  if (role) record["er"] = role;
+  if (arranges(element) && !role && !element.id && !words.label && above.index >= 0) record["y"] = 1;
+  const box = walk.bounds || walk.screen ? place(walk, record, element, above.box) : null;
+  if (walk.accessibility || walk.properties) asides(walk, record, element);
+  if (walk.virtualization) virtual(record, element);
+  if (walk.meant?.has(element)) record["q"] = 1;
+  if (words.leaf && !walk.ask.internals) return;
+  descend(walk, element, { index, box, hidden, disabled }, depth, record);
+}
+
+function descend(walk: Walk, element: Element, above: Above, depth: number, record: Fields): void {
+  const children = composedChildren(element);
+  if (element.localName === "iframe" && !children.length) record["e"] = { crossOrigin: true };
+  if (depth >= walk.ask.depth) {
+    if (children.length) record["ct"] = children.length;
+    return;
+  }
+  const counts = new Map<string, number>();
+  for (const child of children) {
+    const nth = counts.get(child.localName) ?? 0;
+    counts.set(child.localName, nth + 1);
+    visit(walk, child, `${child.localName}[${nth}]`, above, depth + 1);
+  }
+}
+
+function identity(record: Fields, element: Element): void {
+  if (element.id) record["i"] = wellFormed(element.id);
+  if (element.classList.length) record["c"] = [...element.classList];
+}
+
+function visibility(record: Fields, element: Element, above: Above): boolean {
+  if (above.hidden) {
+    record["w"] = false;
+    return true;
+  }
+  const style = getComputedStyle(element);
+  const gone = style.display === "none";
+  if (gone) record["g"] = false;
+  if (style.opacity !== "1") record["o"] = Number(style.opacity);
+  const hidden = gone || style.visibility !== "visible";
+  if (hidden) record["v"] = false;
+  return hidden;
+}
+
+export function isDisabled(element: Element): boolean {
+  return (element as HTMLInputElement).disabled === true || element.getAttribute("aria-disabled") === "true"
+    || element.hasAttribute("inert") || (element.localName.includes("-") && element.hasAttribute("disabled"));
+}
+
+function say(record: Fields, words: ReturnType<typeof wordsOf>): void {
+  if (words.label) record["l"] = words.label;
+  if (words.prompt) record["lp"] = words.prompt;
+  if (words.value) record["vt"] = words.value;
+  if (words.selected !== undefined) record["vs"] = words.selected;
+  if (words.checked !== undefined) record["vc"] = words.checked;
+  if (words.masked) record["k"] = true;
+  if (words.options) record["e"] = { options: words.options };
+}
+
+function states(walk: Walk, record: Fields, element: Element, disabled: boolean): void {
+  const found: string[] = [];
+  if (walk.focus === element || (walk.focus !== null && element.shadowRoot?.activeElement === walk.focus)) found.push("focused");
+  if (disabled) found.push("disabled");
+  if (record["vs"]) found.push("selected");
+  if (record["vc"]) found.push("checked");
+  if (found.length) record["s"] = found;
+}
+
+function place(walk: Walk, record: Fields, element: Element, parent: Box | null): Box {
+  const rect = element.getBoundingClientRect();
+  const offset = element.ownerDocument === document ? { x: 0, y: 0 } : frameOffset(element.ownerDocument);
+  const box: Box = [round(rect.x + offset.x), round(rect.y + offset.y), round(rect.width), round(rect.height)];
+  if (walk.bounds) {
+    record["bs"] = box;
+    record["bp"] = parent ? [round(box[0] - parent[0]), round(box[1] - parent[1]), box[2], box[3]] : box;
+  }
+  if (walk.screen) record["sc"] = box;
+  return box;
+}
+
+function round(number: number): number {
+  return Math.round(number * 100) / 100;
+}
+
+function asides(walk: Walk, record: Fields, element: Element): void {
+  if (walk.accessibility) {
+    record["ro"] = roleOf(element).toUpperCase();
+    const help = clean(element.getAttribute("aria-description"));
+    if (help) record["he"] = help;
+  }
+  const title = walk.properties ? clean(element.getAttribute("title")) : "";
+  if (title) record["tt"] = title;
+}
+
+function virtual(record: Fields, element: Element): void {
+  const role = element.getAttribute("role");
+  if (role !== "grid" && role !== "listbox" && role !== "tree" && role !== "treegrid") return;
+  const rows = rowsOf(element);
+  const stated = element.getAttribute("aria-rowcount") ?? rows[0]?.row.getAttribute("aria-setsize");
+  if (!stated) return;
+  const heads = [...element.querySelectorAll("[role=columnheader]")];
+  const columns = heads.map((head, at) => ({ id: head.id || `col${at}`, text: clean(head.textContent) }));
+  const first = rows[0];
+  const last = rows.at(-1);
+  record["z"] = {
+    kind: role, itemsCount: Number(stated), columns,
+    visibleRange: first && last ? { from: first.index, to: last.index } : null,
+    selectedIndices: rows.filter(({ row }) => row.getAttribute("aria-selected") === "true").map(({ index }) => index),
+    focusedIndex: rows.find(({ row }) => row.contains(document.activeElement))?.index ?? null,
+    visibleCells: rows.map(({ index, row }) => ({ index, cells: cells(row, columns) })),
+  };
+}
+
+function cells(row: Element, columns: { id: string }[]): Fields[] {
+  const found = [...row.querySelectorAll("[role=gridcell],[role=cell],td")];
+  if (!found.length) return [{ columnId: null, text: clean(row.textContent) }];
+  return found.map((cell, at) => ({ columnId: columns[at]?.id ?? `col${at}`, text: clean(cell.textContent) }));
+}
+
+function meantBy(css: string): Set<Element> {
+  try {
+    return new Set(allRoots().flatMap((root) => [...root.querySelectorAll(css)]));
+  } catch {
+    throw new AskError("MCP_UI_INVALID_ARGUMENT", `Not a css selector: ${css}`);
+  }
+}

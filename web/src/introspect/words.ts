@@ -1,0 +1,163 @@
+/** What an element says to a person: its name, its value, its state. */
+
+const INLINE = new Set(
+  ("a abbr b bdi bdo br cite code data dfn em font i kbd mark q s samp small span strong sub sup time u var wbr " +
+    "svg path g circle rect line polyline polygon ellipse defs use").split(" "),
+);
+const MASKED = /\b(one-time-code|current-password|new-password)\b/;
+const TEXT_LENGTH = 2000;
+
+export interface Words {
+  label?: string;
+  prompt?: string;
+  value?: string;
+  selected?: boolean;
+  checked?: boolean;
+  masked?: true;
+  options?: string[];
+  /** Nothing below it needs a line of its own. */
+  leaf: boolean;
+}
+
+/** Describe one element; content of password fields never leaves it. */
+export function wordsOf(element: Element): Words {
+  switch (element.localName) {
+    case "input":
+      return input(element as HTMLInputElement);
+    case "textarea":
+      return { ...named(element), ...typed(element as HTMLTextAreaElement), leaf: true };
+    case "select":
+      return choice(element as HTMLSelectElement);
+    case "img":
+      return { ...some("label", element.getAttribute("aria-label") ?? element.getAttribute("alt")), leaf: true };
+    case "option":
+      return { ...some("label", clean(element.textContent)), selected: (element as HTMLOptionElement).selected, leaf: true };
+    case "label":
+      // Its text is the name of the field; saying it twice would make two matches of one thing.
+      return (element as HTMLLabelElement).control ? { leaf: element.childElementCount === 0 } : general(element);
+    case "canvas":
+    case "video":
+    case "audio":
+    case "svg":
+    case "object":
+    case "embed":
+      return { ...named(element), leaf: true };
+    default:
+      return inner(element) ?? general(element);
+  }
+}
+
+/** The field inside a custom element that people type into or toggle. */
+export function innerField(element: Element): HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement | null {
+  if (!element.localName.includes("-")) return null;
+  return element.shadowRoot?.querySelector<HTMLInputElement>("input,textarea,select") ?? null;
+}
+
+export function isEditable(element: Element): boolean {
+  return (element as HTMLElement).isContentEditable === true;
+}
+
+/** Text as a person reads it: white space joined, unpaired surrogates replaced. */
+export function clean(text: string | null | undefined): string {
+  const joined = (text ?? "").slice(0, TEXT_LENGTH * 2).replace(/\s+/g, " ").trim().slice(0, TEXT_LENGTH);
+  return /[\ud800-\udfff]/.test(joined) ? wellFormed(joined) : joined;
+}
+
+export function wellFormed(text: string): string {
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+}
+
+function input(field: HTMLInputElement): Words {
+  switch (field.type) {
+    case "checkbox":
+      return { ...named(field), checked: field.checked, leaf: true };
+    case "radio":
+      return { ...named(field), selected: field.checked, leaf: true };
+    case "button":
+    case "submit":
+    case "reset":
+      return { ...some("label", clean(field.value || field.getAttribute("aria-label"))), leaf: true };
+    case "file":
+      return { ...named(field), ...some("value", [...(field.files ?? [])].map((file) => file.name).join(", ")), leaf: true };
+    default:
+      return { ...named(field), ...typed(field), leaf: true };
+  }
+}
+
+function typed(field: HTMLInputElement | HTMLTextAreaElement): Partial<Words> {
+  const prompt = some("prompt", clean(field.placeholder));
+  const hides = field.type === "password" || MASKED.test(field.getAttribute("autocomplete") ?? "");
+  return hides ? { ...prompt, masked: true } : { ...prompt, ...some("value", wellFormed(field.value.slice(0, TEXT_LENGTH))) };
+}
+
+function choice(field: HTMLSelectElement): Words {
+  const value = [...field.selectedOptions].map((option) => clean(option.textContent)).join(", ");
+  const options = [...field.options].slice(0, 50).map((option) => clean(option.textContent));
+  return { ...named(field), ...some("value", value), options, leaf: true };
+}
+
+function inner(element: Element): Words | null {
+  if (isEditable(element) && element.parentElement?.isContentEditable !== true) {
+    return { ...named(element), ...some("value", clean(element.textContent)), leaf: true };
+  }
+  const field = innerField(element);
+  if (field) {
+    const words = wordsOf(field);
+    const label = clean(element.getAttribute("label")) || clean(element.textContent) || words.label;
+    return { ...words, ...some("label", label), leaf: element.children.length === 0 || inlineOnly(element) };
+  }
+  const button = element.localName.includes("-") && element.shadowRoot?.querySelector("button,a[href],[role=button]");
+  return button ? { ...some("label", clean(element.textContent) || accessibleName(element)), leaf: inlineOnly(element) } : null;
+}
+
+function general(element: Element): Words {
+  const given = element.getAttribute("aria-label");
+  if (!element.firstElementChild && !element.shadowRoot) {
+    return { ...some("label", given ? clean(given) : clean(element.textContent)), ...ariaState(element), leaf: true };
+  }
+  if (!element.shadowRoot && inlineOnly(element)) {
+    const text = clean(element.textContent);
+    return { ...some("label", given ? clean(given) : text), ...ariaState(element), leaf: text !== "" || given !== null };
+  }
+  return { ...some("label", given ? clean(given) : ownText(element)), ...ariaState(element), leaf: false };
+}
+
+function ariaState(element: Element): Partial<Words> {
+  const checked = element.getAttribute("aria-checked");
+  const selected = element.getAttribute("aria-selected") ?? element.getAttribute("aria-pressed");
+  return { ...(checked ? { checked: checked === "true" } : {}), ...(selected ? { selected: selected === "true" } : {}) };
+}
+
+function named(element: Element): Partial<Words> {
+  return some("label", accessibleName(element));
+}
+
+function accessibleName(element: Element): string {
+  const ids = element.getAttribute("aria-labelledby");
+  const root = element.getRootNode() as Document | ShadowRoot;
+  if (ids) return clean(ids.split(/\s+/).map((id) => root.getElementById?.(id)?.textContent ?? "").join(" "));
+  const label = (element as HTMLInputElement).labels?.[0];
+  return clean(element.getAttribute("aria-label")) || clean(label?.textContent) || clean(element.getAttribute("title"));
+}
+
+function ownText(element: Element): string {
+  let text = "";
+  for (let child = element.firstChild; child; child = child.nextSibling) {
+    if (child.nodeType === Node.TEXT_NODE) text += ` ${(child as Text).data}`;
+  }
+  return clean(text);
+}
+
+/** Whether everything inside is running text that belongs to this element. */
+function inlineOnly(element: Element): boolean {
+  for (const child of element.children) {
+    if (!INLINE.has(child.localName) || child.id || child.hasAttribute("role") || child.hasAttribute("tabindex")) return false;
+    if (child.localName === "a" && child.hasAttribute("href")) return false;
+    if (child.hasAttribute("onclick") || child.shadowRoot || !inlineOnly(child)) return false;
+  }
+  return true;
+}
+
+function some<K extends string>(key: K, text: string | null | undefined): { [key in K]?: string } {
+  return (text ? { [key]: text } : {}) as { [key in K]?: string };
+}
