@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from anyio import CancelScope, Event, create_task_group
+from anyio import CancelScope, create_task_group
 from anyio.lowlevel import checkpoint
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -12,10 +12,6 @@ from ui_mcp.errors import LifecycleError, NotFoundError, SessionGoneError
 from ui_mcp.session.events import EventQueue, as_array, clamp_wait
 
 NO_SESSION = "No active session"
-
-
-class ClientGoneError(Exception):
-    """The client left before its answer was written."""
 
 
 class Wait:
@@ -33,44 +29,49 @@ class Wait:
         query = Request(scope).query_params
         try:
             queue = self._queue(query.get("sessionId", "1"))
-            response = await self._answer(queue, clamp_wait(query.get("timeout")), receive, send)
-        except (LifecycleError, NotFoundError, SessionGoneError):
-            response = PlainTextResponse(NO_SESSION, 404)
-        except ClientGoneError:
+        except (LifecycleError, NotFoundError):
+            await _no_session()(scope, receive, send)
             return
+        response = await _answer(queue, clamp_wait(query.get("timeout")), receive, send)
         if response is not None:
             await response(scope, receive, send)
 
-    async def _answer(self, queue: EventQueue, seconds: float, receive: Receive, send: Send) -> Response | None:
-        gone, answered = Event(), False
-        with CancelScope() as waiting:
-            async with create_task_group() as tasks:
-                tasks.start_soon(_watch, receive, gone, waiting)
+
+async def _answer(queue: EventQueue, seconds: float, receive: Receive, send: Send) -> Response | None:
+    """Write the events, or return what to answer instead; None also when nobody is there to answer."""
+    response: Response | None = None
+    written = False
+    with CancelScope() as here:
+        async with create_task_group() as tasks:
+            tasks.start_soon(_watch, receive, here)
+            try:
                 async with queue.taken(seconds) as events:
                     if events:
-                        await _write(as_array(events).encode(), send, gone)
-                        answered = True
-                tasks.cancel_scope.cancel()
-        if gone.is_set() and not answered:
-            raise ClientGoneError
-        if not answered:
-            return Response(status_code=204)
+                        await _write(as_array(events).encode(), send)
+                        written = True
+                    else:
+                        response = Response(status_code=204)
+            except SessionGoneError:
+                response = _no_session()
+            tasks.cancel_scope.cancel()
+    if written:
         await send({"type": "http.response.body", "body": b""})
-        return None
+    return response
 
 
-async def _watch(receive: Receive, gone: Event, waiting: CancelScope) -> None:
+def _no_session() -> Response:
+    return PlainTextResponse(NO_SESSION, 404)
+
+
+async def _watch(receive: Receive, here: CancelScope) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    gone.set()
-    waiting.cancel()
+    here.cancel()
 
 
-async def _write(body: bytes, send: Send, gone: Event) -> None:
+async def _write(body: bytes, send: Send) -> None:
     headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})
-    for _ in range(3):  # the loop hears of a broken connection one turn after the write
+    for _ in range(3):  # the loop hears of a broken connection a turn or two after the write
         await checkpoint()
-    if gone.is_set():
-        raise ClientGoneError

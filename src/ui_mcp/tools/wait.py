@@ -1,5 +1,6 @@
 """`ui_wait`: block until the app has something to say."""
 
+from contextlib import suppress
 from time import monotonic
 
 from anyio import CancelScope, create_task_group, sleep
@@ -29,11 +30,7 @@ async def wait(host: Host, args: WaitArgs, call: Call) -> ToolResult:
     timeouts of 50 s or less and call again. Events of `"app": "ui-mcp"` come from the server itself.
     """
     queue = host.running().sessions.get(args.session_id).events
-    try:
-        events = await _taken(queue, clamp_wait(args.timeout), call)
-    except SessionGoneError:
-        events = []
-    return text_result(as_array(events))
+    return text_result(as_array(await _taken(queue, clamp_wait(args.timeout), call)))
 
 
 async def _taken(queue: EventQueue, seconds: float, call: Call) -> list[str]:
@@ -41,7 +38,7 @@ async def _taken(queue: EventQueue, seconds: float, call: Call) -> list[str]:
     try:
         async with create_task_group() as tasks:
             tasks.start_soon(_tell_progress, call, seconds)
-            with CancelScope() as waiting:
+            with CancelScope() as waiting, suppress(SessionGoneError):
                 tasks.start_soon(_leave_when_closing, call, waiting)
                 async with queue.taken(seconds) as events:
                     taken = events

@@ -33,8 +33,11 @@ class Template(HTMLParser):
         self.tags: set[str] = set()
         self.problems: list[str] = []
         self._open: list[tuple[str, int]] = []
-        self.feed(text)
-        self.close()
+        try:
+            self.feed(text)
+            self.close()
+        except AssertionError as error:  # how Python's parser says that a declaration is malformed
+            self.problems.append(str(error))
         self.problems += [f"<{tag}> of line {line} is never closed" for tag, line in self._open if _must_close(tag)]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

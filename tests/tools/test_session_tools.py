@@ -1,0 +1,236 @@
+import pytest
+from anyio import create_task_group, fail_after
+from anyio.lowlevel import checkpoint
+
+from ui_mcp.errors import NotFoundError, NotStartedError, UiMcpError
+from ui_mcp.host.host import Host
+from ui_mcp.host.states import Running
+from ui_mcp.jsontypes import Json, loads
+from ui_mcp.session.session import Session
+from ui_mcp.testing.browser import open_page
+from ui_mcp.toolkit.functions import FunctionToolset
+from ui_mcp.toolkit.tool import Call, Text
+from ui_mcp.tools.audit import audit
+from ui_mcp.tools.display import display
+from ui_mcp.tools.run import run
+from ui_mcp.tools.upload_viewdef import upload_viewdef
+from ui_mcp.tools.wait import wait
+
+APP = """
+Note = session:prototype("Note", { title = "draft" })
+function Note:save() mcp.pushState({ app = "note", event = "saved", title = self.title }) end
+if not session.reloading then note = Note:new() end
+"""
+VIEW = '<template><div><b ui-value="title"></b><button ui-action="save()">Save</button></div></template>'
+
+
+async def call(host: Host, name: str, /, **arguments: Json) -> list[str]:
+    toolset = FunctionToolset(host, [audit, display, run, upload_viewdef, wait])
+    result = await toolset.call(name, arguments, Call())
+    return [block.text for block in result.content if isinstance(block, Text)]
+
+
+async def run_lua(host: Host, code: str) -> str:
+    return (await call(host, "ui_run", code=code))[0]
+
+
+@pytest.fixture
+def note(running: Running) -> Session:
+    folder = running.workspace.apps / "note"
+    (folder / "viewdefs").mkdir(parents=True)
+    (folder / "app.lua").write_text(APP)
+    (folder / "viewdefs" / "Note.DEFAULT.html").write_text(VIEW)
+    return running.sessions.get("1")
+
+
+@pytest.mark.covers("UI-FSM-4")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("ui_run", {"code": "return 1"}),
+        ("ui_display", {"name": "x"}),
+        ("ui_upload_viewdef", {"type": "T", "namespace": "DEFAULT", "content": "<p></p>"}),
+        ("ui_wait", {}),
+    ],
+)
+async def test_before_the_start_every_runtime_tool_says_so(host: Host, tool: str, arguments: dict[str, Json]) -> None:
+    with pytest.raises(NotStartedError, match=r"^Server not started$"):
+        await call(host, tool, **arguments)
+
+
+@pytest.mark.covers("UI-TOOL-3", "UI-JSON-1", "UI-JSON-3")
+@pytest.mark.parametrize(
+    ("code", "answer"),
+    [
+        ("return 42", 42),
+        ("return 10 / 2", 5),
+        ("return 0.5", 0.5),
+        ("return 'text'", "text"),
+        ("return nil", None),
+        ("", None),
+        ("return true, false", True),
+        ("return {1, 2, nil, 4}", [1, 2, None, 4]),
+        ("return {b = 1, a = {2}}", {"a": [2], "b": 1}),
+        ("return {}", {}),
+        ("return {a = print}", {"a": None}),
+        ("return '\\255'", "\ufffd"),
+    ],
+)
+async def test_results_are_json(host: Host, running: Running, code: str, answer: Json) -> None:
+    assert loads(await run_lua(host, code)) == answer
+
+
+@pytest.mark.covers("UI-JSON-3")
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("return print", "function: "),
+        ("return 0/0", "nan"),
+        ("return 1/0", "inf"),
+        ("return coroutine.create(print)", "thread: "),
+        ("local t = {name = 'x'} t.me = t return t", "<cycle>"),
+    ],
+)
+async def test_what_is_no_json_is_described(host: Host, running: Running, code: str, shown: str) -> None:
+    answer = loads(await run_lua(host, code))
+
+    assert list(answer) == ["non-json"]
+    assert shown in answer["non-json"]
+
+
+@pytest.mark.covers("UI-TOOL-15", "UI-EXEC-3")
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("error('broken')", r"^execution failed: mcp-run:1: broken\n(.|\n)*mcp-run:1"),
+        ("return 1 +", r"^execution failed: .*mcp-run:1:.*unexpected"),
+        ("while true do end", r"^execution failed: timeout: Lua code ran longer than 1 s"),
+        ("while true do pcall(function() while true do end end) end", r"^execution failed: timeout: "),
+        ("coroutine.wrap(function() while true do end end)()", r"^execution failed: timeout: "),
+        ("return string.rep('x', 2 ^ 31)", r"^execution failed: .*memory"),
+    ],
+)
+async def test_failures_say_where_and_the_session_lives_on(
+    host: Host, running: Running, code: str, message: str
+) -> None:
+    with pytest.raises(UiMcpError, match=message):
+        await run_lua(host, code)
+
+    assert await run_lua(host, "return 1") == "1"
+
+
+@pytest.mark.covers("UI-SES-1")
+async def test_the_session_may_be_named_by_either_id(host: Host, running: Running) -> None:
+    secret = running.sessions.get("1").secret
+
+    assert await call(host, "ui_run", code="return 1", sessionId=secret) == ["1"]
+    with pytest.raises(NotFoundError, match=r"^session 9 not found$"):
+        await call(host, "ui_run", code="return 1", sessionId="9")
+
+
+@pytest.mark.covers("UI-TOOL-8", "UI-TOOL-19", "UI-MCPG-4", "UI-LSES-2")
+async def test_display_loads_and_shows_an_app(host: Host, running: Running, note: Session) -> None:
+    assert await call(host, "ui_display", name="note") == ["Displayed app: note", running.url]
+
+    assert await run_lua(host, "return session:getApp().title") == '"draft"'
+
+
+@pytest.mark.covers("UI-TOOL-19", "UI-MCPG-9")
+@pytest.mark.parametrize("name", ["nowhere", "../etc", "a/b", "a\\b"])
+async def test_display_says_why_it_failed(host: Host, running: Running, name: str) -> None:
+    with pytest.raises(UiMcpError) as raised:
+        await call(host, "ui_display", name=name)
+    assert raised.value.message.startswith(f"failed to display app: {name}: ")
+
+
+@pytest.mark.covers("UI-TOOL-19")
+async def test_display_wants_a_name(host: Host, running: Running) -> None:
+    with pytest.raises(UiMcpError, match=r"^name must be a non-empty string$"):
+        await call(host, "ui_display", name=" ")
+
+
+@pytest.mark.covers("UI-TOOL-4", "UI-TOOL-16")
+async def test_an_uploaded_viewdef_is_saved_and_shown_at_once(host: Host, running: Running, note: Session) -> None:
+    await call(host, "ui_display", name="note")
+    await call(host, "ui_upload_viewdef", type="Note", namespace="DEFAULT", content=VIEW)
+    async with open_page(note) as browser:
+        content = '<template><h1 ui-value="title"></h1></template>'
+        answer = await call(host, "ui_upload_viewdef", type="Note", namespace="DEFAULT", content=content)
+        browser.catch_up()
+
+        assert answer == ["Viewdef Note.DEFAULT uploaded"]
+        assert [element.tag for element in browser.app.template.root.walk()][1:] == ["h1"]
+        assert browser.value("title") == "draft"
+    assert (running.workspace.apps / "note" / "viewdefs" / "Note.DEFAULT.html").read_text() == content
+
+
+@pytest.mark.covers("UI-TOOL-16")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"content": "just text"}, "invalid viewdef: "),
+        ({"content": "<template></template>"}, "invalid viewdef: "),
+        ({"type": "../x"}, "type"),
+        ({"namespace": "a/b"}, "namespace"),
+    ],
+)
+async def test_a_bad_viewdef_is_refused_and_changes_nothing(
+    host: Host, running: Running, arguments: dict[str, str], message: str
+) -> None:
+    with pytest.raises(UiMcpError, match=message):
+        await call(host, "ui_upload_viewdef", **{"type": "T", "namespace": "DEFAULT", "content": VIEW, **arguments})
+    assert not (running.workspace.viewdefs / "T.DEFAULT.html").exists()
+
+
+@pytest.mark.covers("UI-TOOL-9", "UI-WAIT-12")
+async def test_wait_returns_what_the_app_pushes(host: Host, running: Running, note: Session) -> None:
+    got: list[list[str]] = []
+
+    async def waiting() -> None:
+        got.append(await call(host, "ui_wait", timeout=20))
+
+    async with create_task_group() as group:
+        group.start_soon(waiting)
+        with fail_after(5):
+            while not note.events.polling:
+                await checkpoint()
+        await run_lua(host, "mcp.pushState({n = 1})")
+
+    assert got == [['[{"n":1}]']]
+    assert await call(host, "ui_wait", timeout=0) == ["[]"]
+
+
+@pytest.mark.covers("UI-TOOL-20", "UI-WAIT-7")
+async def test_a_cancelled_wait_loses_nothing(host: Host, running: Running, note: Session) -> None:
+    async with create_task_group() as group:
+        group.start_soon(call, host, "ui_wait")
+        with fail_after(5):
+            while not note.events.polling:
+                await checkpoint()
+        note.events.push("1")
+        group.cancel_scope.cancel()
+
+    assert not note.events.polling
+    assert note.events.texts() in (["1"], [])
+
+
+@pytest.mark.covers("UI-TOOL-20")
+async def test_a_wait_ends_early_when_the_client_leaves(host: Host, running: Running) -> None:
+    async def leaving() -> None:
+        await checkpoint()
+
+    toolset = FunctionToolset(host, [wait])
+    with fail_after(5):
+        result = await toolset.call("ui_wait", {"timeout": 60}, Call(closing=leaving))
+
+    assert result.content == (Text("[]"),)
+
+
+@pytest.mark.covers("UI-TOOL-11")
+async def test_audit_works_before_the_start(host: Host) -> None:
+    folder = host.configured().workspace.apps / "empty"
+    folder.mkdir(parents=True)
+
+    report = loads((await call(host, "ui_audit", name="empty"))[0])
+
+    assert [finding["rule"] for finding in report["violations"]] == ["missing_app_lua"]
