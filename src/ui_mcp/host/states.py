@@ -1,10 +1,16 @@
 """The states of the server; each carries what exists in it, so what a state lacks cannot be touched."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ui_mcp.config import Config
-from ui_mcp.session.sessions import Sessions
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    # An agent's first answer must not wait for the session machinery, which only `ui_start` needs.
+    from ui_mcp.session.sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,12 @@ class Pages:
     async def root(self, request: Request) -> Response:
         """`/`: the shared session's page, or a session of the visitor's own."""
         running = self._host.running()
+        known = remembered_session(request, running.sessions)
+        if running.config.server.require_token and not known:
+            return PlainTextResponse("Open the link with the session id that ui_open_browser gives.\n", 403)
         if running.config.session.root == "shared":
             return self._page(request, "1")
-        session = remembered_session(request, running.sessions) or await running.sessions.create()
+        session = known or await running.sessions.create()
         return remember(RedirectResponse(f"/{session.secret}/", 307), request, session)
 
     async def anything(self, request: Request) -> Response:

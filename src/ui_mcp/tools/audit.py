@@ -5,7 +5,6 @@ from pydantic import Field
 
 from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.session.audit.app_audit import audit as audit_app
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
 
@@ -23,4 +22,7 @@ async def audit(host: Host, args: AuditArgs, call: Call) -> JsonObject:
     Finds methods nothing calls, methods a viewdef calls but no code defines, operators in paths, missing reload
     guards, mismatched tags and more. `violations` want mending; `warnings` want a look. Works before ui_start.
     """
+    # Imported late: the audit compiles dozens of patterns, and an agent's first answer must not wait for them.
+    from ui_mcp.session.audit.app_audit import audit as audit_app
+
     return await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)
