@@ -78,7 +78,19 @@ function guard.call(f, ...)
   return done(was, raw_xpcall(f, handler, ...))
 end
 
-guard.handler, guard.fault = handler, fault
+-- The same, with where(): called at the point of an error, its answer is the fault's `at`.
+function guard.call_found(f, where, ...)
+  local was = armed
+  armed = true
+  return done(was, raw_xpcall(f, function(problem)
+    armed = false
+    local at = where()
+    local found = handler(problem)
+    if at and found.at == nil then found.at = at end
+    return found
+  end, ...))
+end
+
 
 sethook(hook, "", STEP)
 

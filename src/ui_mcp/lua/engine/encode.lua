@@ -1,0 +1,108 @@
+-- Frames: what a page is told after an entry, encoded from what the records hold at the end.
+local E = ...
+local views, viewdefs, json = E.views, E.viewdefs, E.json
+local concat, next, type = table.concat, next, type
+local slot_json = views.slot_json
+
+local inline
+
+local function rows_json(rows, known)
+  local out, key = {}, nil
+  for i = rows.from, rows.to do
+    local row = rows[i]
+    if not row then out[#out + 1] = "null"
+    elseif known and not row[7] then out[#out + 1] = row[3]
+    else
+      out[#out + 1] = inline(row, row[1].key == key)
+      key = row[1].key
+    end
+  end
+  return "[" .. concat(out, ",") .. "]"
+end
+
+local function window_json(rows, known)
+  return '{"length":' .. rows.length .. ',"from":' .. rows.from - 1 .. ',"rows":' .. rows_json(rows, known) .. "}"
+end
+
+local function entry_json(s, b)
+  if not b.reads then return "null" end
+  if b.kind == "view" then
+    local child = s[b.slot + 1]
+    return child and inline(child) or "null"
+  end
+  if b.kind ~= "viewlist" then return slot_json(s[b.slot]) end
+  local rows = s[b.slot + 1]
+  if not rows then return "null" end
+  return b.window and window_json(rows) or rows_json(rows)
+end
+
+local function values_json(s)
+  local shape, out, last = s[1], {}, 0
+  s[7] = false
+  for pos = 0, shape.count - 1 do
+    local text = entry_json(s, shape[pos])
+    out[pos + 1] = text
+    if text ~= "null" then last = pos + 1 end
+  end
+  return "[" .. concat(out, ",", 1, last) .. "]"
+end
+
+function inline(s, same_key)
+  return "[" .. s[3] .. "," .. (same_key and "0" or json.quote(s[1].key)) .. "," .. values_json(s) .. "]"
+end
+
+local function message(number, parent, slot, row, key, values)
+  local index = row and ',"index":' .. row or ""
+  return '{"type":"view","data":{"view":' .. number .. ',"parent":' .. parent .. ',"slot":' .. slot .. index .. ',"key":' .. json.quote(key) .. ',"values":' .. values .. "}}"
+end
+
+-- Text of a noted change; nil when it no longer matters.
+local function entry_text(entry, here)
+  if type(entry) == "string" then return entry end
+  if entry.view then
+    local s = entry.view
+    if here.views[s[3]] ~= s or not s[7] then return nil end
+    return message(s[3], s[4] and s[4][3] or 0, s[5], s[6], s[1].key, values_json(s))
+  end
+  if entry.window then
+    local s = entry.window
+    if here.views[s[3]] ~= s then return nil end
+    return "[" .. s[3] .. "," .. entry.pos .. "," .. window_json(s[1][entry.pos] and s[s[1][entry.pos].slot + 1], true) .. "]"
+  end
+  if entry.empty == false then return message(0, 0, 0, nil, "", "[]") end
+  if here.views[entry.empty[3]] ~= entry.empty then return nil end
+  return message(0, entry.empty[3], entry.pos, entry.row, "", "[]")
+end
+
+local function collect(here)
+  local texts = {}
+  for level = 1, 3 do
+    local list = here.out[level]
+    for i = 1, #list do texts[#texts + 1] = entry_text(list[i], here) end
+  end
+  return texts
+end
+
+local function fresh_out()
+  return { {}, {}, {}, errors = {}, destroyed = {} }
+end
+E.fresh_out = fresh_out
+
+-- Refusals of bindings in new views are told after the views themselves.
+local function append_all(texts, list)
+  for i = 1, #list do texts[#texts + 1] = list[i] end
+end
+
+-- One frame for a page, or nil: removals, viewdefs, changes by priority, errors.
+function E.frame(here)
+  local changes = collect(here)
+  local first = E.plain_root_update(here, viewdefs.parcel(here))
+  local texts = here.out.destroyed
+  if first then texts[#texts + 1] = first end
+  append_all(texts, changes)
+  append_all(texts, here.out.errors)
+  here.out = fresh_out()
+  if #texts == 0 then return nil end
+  if #texts == 1 then return texts[1] end
+  return "[" .. concat(texts, ",") .. "]"
+end

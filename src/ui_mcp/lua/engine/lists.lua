@@ -1,0 +1,124 @@
+-- Lists: the rows of a `ui-viewlist`, kept in step with a Lua list, whole or through a window.
+-- Rows are { from, to, length, elements, [i] = view or false }, i from 1.
+local E = ...
+local views, json = E.views, E.json
+local type, rawequal, rawget, rawlen, floor, min, max = type, rawequal, rawget, rawlen, math.floor, math.min, math.max
+local type_of, only_numbers = E.type_of, E.only_numbers
+
+local lists = {}
+E.lists = lists
+local NOTHING = {}
+
+-- The list to show, or an empty one. A long list that kept identity and length is only checked for names.
+local function as_list(v, rows, same)
+  if type(v) ~= "table" or type_of(v) then return NOTHING, 0 end
+  local n = rawlen(v)
+  local brief = same and n > 16 and n == rows.length
+  if brief and rawget(v, n) ~= nil and only_numbers(v, n) then return v, n end
+  if not only_numbers(v) then return NOTHING, 0 end
+  return v, n
+end
+
+local function item_object(s, b, row, element)
+  if b.item_wrapper == "" or element == nil then return element end
+  local x = views.rare(s)
+  x.items = x.items or {}
+  x.items[row] = E.wrap_item(x.items[row], b, element, s, row)
+  return x.items[row].object == nil and element or x.items[row].object
+end
+
+-- Put an element into a row; true when the row now is another view.
+local function set_row(s, b, rows, i, element)
+  rows.elements[i] = element
+  local old = rows[i] or nil
+  local new = views.fit(s, b.pos, i - 1, old, item_object(s, b, i, element), b.item_namespace, b.fallback)
+  rows[i] = new or false
+  return new ~= old
+end
+
+local function drop_row(rows, i)
+  if rows[i] then views.drop(rows[i]) end
+  rows[i], rows.elements[i] = nil, nil
+end
+
+-- Length first, then every row that is another view now.
+local function announce(s, b, length, fresh)
+  if s[7] then return end
+  views.push(b.level, "[" .. s[3] .. "," .. b.pos .. "," .. length .. "]")
+  for i = 1, #fresh do views.push(b.level, fresh[i]) end
+end
+
+local function whole(s, b, rows, list, n)
+  local elements, fresh, shrunk = rows.elements, nil, rows.to > n
+  for i = rows.to, n + 1, -1 do drop_row(rows, i) end
+  for i = 1, n do
+    local element = rawget(list, i)
+    if i > rows.to or not rawequal(element, elements[i]) then
+      local new = set_row(s, b, rows, i, element)
+      if new or i > rows.to then
+        fresh = fresh or {}
+        fresh[#fresh + 1] = rows[i] and { view = rows[i] } or { empty = s, pos = b.pos, row = i - 1 }
+      end
+    end
+  end
+  local moved = n ~= rows.length
+  rows.to, rows.length = n, n
+  if fresh or shrunk or moved then announce(s, b, n, fresh or NOTHING) end
+end
+
+-- Only the rows inside the window live; the page hears length, start and rows in one value.
+local function windowed(s, b, rows, list, n)
+  local from = max(1, min(rows.want + 1, n - rows.count + 1))
+  local to = min(n, from + rows.count - 1)
+  local moved = from ~= rows.from or to ~= rows.to or n ~= rows.length
+  for i = rows.from, rows.to do
+    if i < from or i > to then drop_row(rows, i) end
+  end
+  for i = from, to do
+    local element = rawget(list, i)
+    if rows[i] == nil or not rawequal(element, rows.elements[i]) then
+      if set_row(s, b, rows, i, element) then moved = true end
+    end
+  end
+  rows.from, rows.to, rows.length = from, to, n
+  if moved and not s[7] then views.push(b.level, { window = s, pos = b.pos }) end
+end
+
+local function start(b)
+  return { from = 1, to = 0, length = 0, elements = {}, want = 0, count = b.window or 0 }
+end
+
+-- A list position was read.
+function views.listed(s, pos, v)
+  local b = s[1][pos]
+  local rows = s[b.slot + 1]
+  if not rows then
+    rows = start(b)
+    s[b.slot + 1] = rows
+  end
+  local list, n = as_list(v, rows, rawequal(v, s[b.slot]))
+  s[b.slot] = v
+  if b.window then windowed(s, b, rows, list, n) else whole(s, b, rows, list, n) end
+end
+
+-- The page scrolled: it wants rows from `want` on. Clamped, so that no wish makes the whole list live.
+function lists.move(s, b, want, wanted)
+  local rows = s[b.slot + 1]
+  if not rows then return end
+  rows.want = max(0, floor(want))
+  if wanted then rows.count = max(1, min(floor(wanted), 4 * b.window, 1000)) end
+end
+
+-- Viewdefs came or changed: choose anew for every row.
+function lists.refit(s, b)
+  local rows = s[b.slot + 1]
+  if not rows then return end
+  local fresh = {}
+  for i = rows.from, rows.to do
+    if set_row(s, b, rows, i, rows.elements[i]) then
+      fresh[#fresh + 1] = rows[i] and { view = rows[i] } or { empty = s, pos = b.pos, row = i - 1 }
+    end
+  end
+  if #fresh == 0 or s[7] then return end
+  if b.window then views.push(b.level, { window = s, pos = b.pos }) else announce(s, b, rows.length, fresh) end
+end

@@ -1,0 +1,218 @@
+-- Plain variables: what a page creates by message, each bound to a path from its parent.
+local E, host = ...
+local paths, json, guard, views, viewdefs = E.paths, E.json, E.guard, E.views, E.viewdefs
+local type, next, tostring, tonumber, match, rawequal, remove, find, sub = type, next, tostring, tonumber, string.match, rawequal, table.remove, string.find, string.sub
+local type_of, value_json = E.type_of, E.value_json
+
+local levels = { high = 1, medium = 2, med = 2, low = 3 }
+local plain = {}
+E.plain = plain
+
+local function problem(code, message)
+  return { code = code, message = message, traceback = "" }
+end
+
+-- An error of a variable: kept, told, and logged when it is the app's.
+function plain.fail(here, var, fault, again)
+  if var.error and var.error.message == fault.message and not again then return end
+  var.error = fault
+  plain.tell(here, var.id, fault)
+  E.report("variable " .. var.id .. " " .. (var.path and var.path.text or ""), fault)
+end
+
+function plain.tell(here, id, fault)
+  local out = here.out.errors
+  local about = id and '"varId":' .. json.number(id) .. "," or ""
+  out[#out + 1] = '{"type":"error","data":{' .. about .. '"code":' .. json.quote(fault.code) .. ',"description":' .. json.quote(fault.message) .. "}}"
+end
+
+-- Property changes the page must hear of.
+function plain.set(var, name, value)
+  value = value or ""
+  if (var.props[name] or "") == value then return end
+  var.props[name] = value ~= "" and value or nil
+  var.told = var.told or {}
+  var.told[name] = value
+  var.dirty = true
+end
+
+-- The object children start from: the wrapper, else the value.
+function plain.nav(var)
+  if var.view then
+    local wrap = var.view[8] and var.view[8].wraps and var.view[8].wraps[var.pos]
+    if wrap and wrap.object then return wrap.object end
+    local slot = var.view[1][var.pos].slot
+    return var.view[slot]
+  end
+  if var.wrap and var.wrap.object ~= nil then return var.wrap.object end
+  return var.value
+end
+
+local function start_object(var)
+  local from = var.parent
+  for _ = 1, var.path.ups do from = from and from.parent end
+  return from and plain.nav(from)
+end
+
+-- Keep a value that was read; true when its wire form differs from the last one.
+function plain.keep(here, var, v)
+  local kind = type(v)
+  var.value = v
+  if var.props.wrapper or var.wrap then
+    local owner = var.owner or plain.owner(here, var)
+    var.wrap = var.props.wrapper and E.rewrap(var.wrap, owner, v) or nil
+    if var.props.wrapper == "lua.ViewList" then plain.set(var, "fallbackNamespace", "list-item") end
+  end
+  local shown = v
+  if var.wrap and var.wrap.object ~= nil then shown = var.wrap.object end
+  local text = value_json(shown)
+  local base = var.wrap and value_json(v) or text
+  if text == var.json and base == var.base then return false end
+  var.json, var.base = text, base
+  local name = type(shown) == "table" and type_of(shown) or ""
+  plain.set(var, "type", name)
+  if name ~= "" then viewdefs.need(here, name) end
+  return true
+end
+
+function plain.owner(here, var)
+  var.owner = {
+    id = var.id,
+    class = var.props.wrapper,
+    item_class = var.props.itemWrapper or var.props.item,
+    value = function() return var.value end,
+    property = function(name) return var.props[name] end,
+    wrapper = function() return var.wrap and var.wrap.object end,
+    fail = function(fault) plain.fail(here, var, fault) end,
+  }
+  return var.owner
+end
+
+function plain.read(var)
+  return paths.reader(var.path)(start_object(var))
+end
+
+-- Split `name:high` and keep what the page sets. An empty text removes.
+local function take_properties(var, given)
+  for name, value in next, given do
+    local plain_name, level = match(name, "^(.*):(%a+)$")
+    if plain_name and levels[level] then name = plain_name end
+    value = tostring(value)
+    var.props[name] = value ~= "" and value or nil
+  end
+end
+
+-- Read path and access from the properties; a fault when they do not go together.
+local function configure(var)
+  local path, wrong = paths.parse(var.props.path or "")
+  if not path then return problem("invalid", wrong) end
+  for name, value in next, path.query do var.props[name] = value end
+  local access = var.props.access or "rw"
+  local refused = paths.refusal(path, access)
+  if refused then return problem("invalid", refused) end
+  var.path, var.access = path, access
+  var.reads, var.writes = access == "r" or access == "rw", access ~= "r"
+  var.level = levels[var.props.priority] or 2
+end
+
+-- Whether a variable or one above it is switched off.
+local function hide(var)
+  var.hidden = (var.parent and var.parent.hidden) or var.unwatched or var.props.inactive ~= nil
+  for i = 1, #var.children do hide(var.children[i]) end
+end
+plain.hide = hide
+
+function plain.parent(here, id)
+  if id >= 0 then return here.vars[id] end
+  for _, s in next, here.views do
+    local pos = -id - s[3]
+    if pos >= 0 and pos < s[1].count then
+      here.stand_ins[id] = here.stand_ins[id] or { id = id, view = s, pos = pos, children = {}, props = {} }
+      return here.stand_ins[id]
+    end
+  end
+end
+
+local function make_default(var, start)
+  local class = E.class_named(var.props.create)
+  if not class then return nil end
+  local made = class:new()
+  paths.write(var.path, start, made, "w")
+  return made
+end
+
+local function first_value(here, var)
+  if not var.reads then return end
+  local ok, v = guard.call(plain.read, var)
+  if ok and v == nil and var.props.create then ok, v = guard.call(make_default, var, start_object(var)) end
+  if not ok then return plain.fail(here, var, v) end
+  if plain.keep(here, var, v) and v ~= nil then
+    var.fresh, var.dirty = true, true
+  end
+end
+
+-- create: a fault instead of a variable when it cannot be.
+function plain.create(here, data)
+  local id, given = data.id, type(data.properties) == "table" and data.properties or {}
+  if type(id) ~= "number" or id == 0 or id ~= id then return problem("invalid", "a variable needs an id other than 0") end
+  if here.vars[id] then return problem("invalid", "variable " .. json.number(id) .. " already in use") end
+  if type(given.path) ~= "string" then return problem("invalid", "a variable needs a path") end
+  local parent = plain.parent(here, tonumber(data.parentId) or 1)
+  if not parent then return problem("not-found", "no variable " .. tostring(data.parentId)) end
+  local var = { id = id, serial = E.draw(1), parent = parent, children = {}, props = {}, json = "null", base = "null", changes = 0 }
+  take_properties(var, given)
+  local fault = configure(var)
+  if fault then return fault end
+  here.vars[id] = var
+  parent.children[#parent.children + 1] = var
+  here.order[#here.order + 1] = var
+  var.unwatched = data.nowatch == true
+  hide(var)
+  first_value(here, var)
+  if data.value ~= nil and data.value ~= json.null and var.writes then return plain.write(here, var, data.value) end
+end
+
+-- Write what the page sent; the cached value is the sent one, so that an accepted value is not echoed.
+function plain.write(here, var, sent)
+  if not var.writes then return problem("unauthorized", "variable " .. json.number(var.id) .. " is read-only") end
+  local value = json.plain(sent, E.object)
+  if var.reads and not var.wrap then var.value, var.json, var.base = value, value_json(value), value_json(value) end
+  var.dead = nil
+  local ok, fault = guard.call(paths.write, var.path, start_object(var), value, var.access)
+  if not ok then return fault end
+  if var.error then
+    var.error, var.dirty, var.fresh = nil, true, true
+  end
+end
+
+-- update: properties, then the value.
+function plain.update(here, var, data)
+  if type(data.properties) == "table" then
+    take_properties(var, data.properties)
+    var.owner = nil
+    if var.id ~= 1 then
+      local fault = configure(var)
+      if fault then return fault end
+    end
+    if var.props.wrapper == nil then var.wrap = nil end
+    hide(var)
+  end
+  if data.value == nil or var.hidden then return end
+  if var.id == 1 then return problem("unauthorized", "variable 1 is read-only") end
+  return plain.write(here, var, data.value)
+end
+
+-- destroy, children first.
+function plain.destroy(here, var)
+  for i = #var.children, 1, -1 do plain.destroy(here, var.children[i]) end
+  here.vars[var.id] = nil
+  var.gone = true
+  for i, sibling in next, var.parent and var.parent.children or {} do
+    if sibling == var then
+      remove(var.parent.children, i)
+      break
+    end
+  end
+  local out = here.out.destroyed
+  out[#out + 1] = '{"type":"destroy","data":{"varId":' .. json.number(var.id) .. "}}"
+end

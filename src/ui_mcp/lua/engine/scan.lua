@@ -1,0 +1,151 @@
+-- Change detection over views: one walk from the root, parents first; a binding that raises costs nobody else.
+local E, host = ...
+local views, guard, paths, json = E.views, E.guard, E.paths, E.json
+local getinfo, rawequal, type, next = debug.getinfo, rawequal, type, next
+
+local MAX_EXPIRIES, MAX_PASSES = 3, 4
+local queue, cursor, tail, expiries = {}, 0, 0, 0
+local timing, running = false, nil
+local careful
+
+local function enqueue(s)
+  local kids = s[1].kids
+  if not kids then return end
+  for j = 1, #kids do
+    local b = kids[j]
+    local below = s[b.slot + 1]
+    if below and b.kind == "view" then
+      tail = tail + 1
+      queue[tail] = below
+    elseif below then
+      for i = below.from, below.to do
+        if below[i] then
+          tail = tail + 1
+          queue[tail] = below[i]
+        end
+      end
+    end
+  end
+end
+
+local function needs_care(s)
+  local x = s[8]
+  return timing or (x and (x.errors or x.dead))
+end
+
+-- Read what changed in every view from the cursor on. Runs under the budget; an error ends it and `resume` goes on.
+local function walk(level)
+  local name = "level" .. level
+  while cursor < tail do
+    cursor = cursor + 1
+    local s = queue[cursor]
+    running = s[1][name]
+    if s[7] and level == 2 and s[1].level1 then careful(s, 1, 0) end
+    if running then
+      if needs_care(s) then careful(s, level, 0) else running.run(s, s[2]) end
+    end
+    enqueue(s)
+  end
+end
+
+-- Which binding of the view at the cursor was being read when the error came.
+local function position()
+  local run = running and running.run
+  for up = 3, 200 do
+    local info = getinfo(up, "fl")
+    if not info then return nil end
+    if info.func == run then return running.lines[info.currentline] end
+  end
+end
+
+local function note_failure(s, pos, fault)
+  if fault.code == "timeout" then
+    local x = views.rare(s)
+    x.dead = x.dead or {}
+    x.dead[pos] = true
+    expiries = expiries + 1
+    guard.begin()
+  end
+  views.fail(s, pos, fault)
+end
+
+local function dispatch(s, b)
+  local o = b.path.ups == 0 and s[2] or nil
+  if b.path.ups > 0 then o = views.up(s, b.path.ups) end
+  local v = paths.reader(b.path)(o)
+  if b.kind == "viewlist" then views.listed(s, b.pos, v)
+  elseif b.kind == "view" and b.wrapper then views.wrapped(s, b.pos, v)
+  elseif b.kind == "view" then
+    if not rawequal(v, s[b.slot]) then views.viewed(s, b.pos, v) end
+  elseif v ~= s[b.slot] then views.changed(s, b.pos, v) end
+end
+
+local function clocked(s, b)
+  local x = views.rare(s)
+  x.times = x.times or {}
+  local from = host.clock()
+  local ok, fault = guard.call(dispatch, s, b)
+  local took = host.clock() - from
+  local old = x.times[b.pos]
+  x.times[b.pos] = { last = took, max = old and old.max > took and old.max or took }
+  return ok, fault
+end
+
+-- Read the bindings of a view one by one, each on its own.
+function careful(s, level, from)
+  for pos = from, s[1].count - 1 do
+    local b = s[1][pos]
+    local dead = s[8] and s[8].dead and s[8].dead[pos]
+    if b.reads and b.level == level and not dead and expiries <= MAX_EXPIRIES then
+      E.computing = s
+      local ok, fault
+      if timing then ok, fault = clocked(s, b) else ok, fault = guard.call(dispatch, s, b) end
+      if ok then views.mend(s, pos) else note_failure(s, pos, fault) end
+    end
+  end
+end
+
+-- Walk all views of a level, going on behind whatever raises.
+local function level_pass(here, level)
+  if not here.root_view then return end
+  queue[1], cursor, tail = here.root_view, 0, 1
+  while cursor < tail and expiries <= MAX_EXPIRIES do
+    local ok, fault = guard.call_found(walk, position, level)
+    if not ok then
+      local s = queue[cursor]
+      if fault.code == "memory" or not fault.at then
+        views.fail(s, 0, fault)
+        if fault.code == "memory" then break end
+      else
+        note_failure(s, fault.at, fault)
+        careful(s, level, fault.at + 1)
+      end
+      enqueue(s)
+    end
+  end
+  if expiries > MAX_EXPIRIES then E.log_error("change detection", "dropped: too many bindings ran out of time") end
+  for i = 1, tail do queue[i] = nil end
+end
+
+-- One detection: high, medium, low; again while lists keep changing their items.
+function E.scan_views(here)
+  timing, expiries = E.facts.timing, 0
+  for _ = 1, MAX_PASSES do
+    E.items_changed = false
+    if here.expand then views.root(E.root) end
+    if here.has_high then level_pass(here, 1) end
+    level_pass(here, 2)
+    if here.has_low then level_pass(here, 3) end
+    if not E.items_changed or expiries > MAX_EXPIRIES then break end
+  end
+end
+
+-- Bindings that ran out of time get another chance.
+function E.thaw()
+  for _, here in next, E.connections do
+    for _, s in next, here.views do
+      if s[8] then s[8].dead = nil end
+    end
+    for _, var in next, here.vars do var.dead = nil end
+  end
+end

@@ -1,0 +1,118 @@
+-- A shape is a viewdef in a namespace: its bindings, and one generated function that reads them all and compares.
+local E = ...
+local paths = E.paths
+local load, concat, format, rep, sub, rawequal, rawget, tostring, tonumber, setmetatable = load, table.concat, string.format, string.rep, string.sub, rawequal, rawget, tostring, tonumber, setmetatable
+
+local FIRST = 9 -- the first slot of a view record that holds a value; see views.lua
+local read_only = { ["sl-badge"] = true, ["sl-copy-button"] = true, ["sl-option"] = true, ["sl-progress-bar"] = true, ["sl-progress-ring"] = true, ["sl-qr-code"] = true }
+local levels = { high = 1, medium = 2, med = 2, low = 3 }
+
+local function editable(tag)
+  if tag == "input" or tag == "textarea" or tag == "select" then return true end
+  return sub(tag, 1, 3) == "sl-" and not read_only[tag]
+end
+
+-- The access a binding has when its query does not say.
+local function default_access(kind, tag, path, reported)
+  local call = path.last and path.last.call
+  if kind == "action" or kind == "event" then return "action" end
+  if kind == "keypress" then return call and "action" or "rw" end
+  if kind == "value" and not call and (editable(tag) or reported) then return "rw" end
+  return "r"
+end
+
+-- One binding as the engine uses it; a bad one carries `refused` and does nothing else.
+local function binding(row, pos, shape)
+  local kind, tag, text = row[1], row[3], row[4]
+  local b = { pos = pos, kind = kind, attribute = row[2], tag = tag, text = text, namespace = row[5], item_namespace = row[6], item_wrapper = row[7] }
+  local path, problem = paths.parse(text)
+  if not path then
+    b.refused, b.path, b.query, b.level = problem, { text = text }, {}, 2
+    return b
+  end
+  b.path, b.query = path, path.query
+  b.access = path.query.access or default_access(kind, tag, path, shape.viewdef.editable and shape.viewdef.editable[pos])
+  b.refused = paths.refusal(path, b.access)
+  b.reads = not b.refused and (b.access == "r" or b.access == "rw")
+  b.writes = not b.refused and b.access ~= "r"
+  b.level = levels[path.query.priority] or 2
+  b.wrapper, b.item = path.query.wrapper, path.query.itemWrapper or path.query.item
+  b.window = kind == "viewlist" and path.query.window and (tonumber(path.query.window) or 50)
+  return b
+end
+
+local function line(b)
+  local tail
+  if b.kind == "viewlist" then tail = format("listed(s, %d, v) ", b.pos)
+  elseif b.kind == "view" and b.wrapper then tail = format("wrapped(s, %d, v) ", b.pos)
+  elseif b.kind == "view" then tail = format("if not rawequal(v, s[%d]) then viewed(s, %d, v) end ", b.slot, b.pos)
+  else tail = format("if v ~= s[%d] then changed(s, %d, v) end ", b.slot, b.pos) end
+  if b.path.ups == 0 then return b.path.code .. tail end
+  return format("do local o = up(s, %d) v = nil if o ~= nil then %send %send", b.path.ups, b.path.code, tail)
+end
+
+-- Compile the bindings of one level; which line belongs to which position is kept for finding errors.
+local function scanner(shape, level)
+  local code, lines = { "local rawequal, rawget, changed, viewed, wrapped, listed, up = ...", "return function(s, o) local v" }, {}
+  for pos = 0, shape.count - 1 do
+    local b = shape[pos]
+    if b.reads and b.level == level then
+      code[#code + 1] = line(b)
+      lines[#code] = pos
+    end
+  end
+  if #code == 2 then return nil end
+  code[#code + 1] = "end"
+  local views = E.views
+  local f = load(concat(code, "\n"), "=view " .. shape.key)(rawequal, rawget, views.changed, views.viewed, views.wrapped, views.listed, views.up)
+  return { run = f, lines = lines }
+end
+
+-- Slots of values first; a nested view or list takes two, one for the value and one for what is shown.
+local function lay_out(shape)
+  local slot = FIRST
+  for pos = 0, shape.count - 1 do
+    local b = shape[pos]
+    b.slot = slot
+    slot = slot + ((b.kind == "view" or b.kind == "viewlist") and 2 or 1)
+    if b.reads and slot - b.slot == 2 then shape.kids[#shape.kids + 1] = b end
+    if b.query.create and b.reads then shape.makers = shape.makers or {} shape.makers[#shape.makers + 1] = b end
+  end
+  if #shape.kids == 0 then shape.kids = nil end
+  shape.width = slot - 1
+end
+
+local function own_namespace(shape, b)
+  if b.query.namespace then return b.query.namespace end
+  if shape.kind == "lua.ViewList" and shape.namespace ~= "" then return shape.namespace end
+  return b.namespace ~= "" and b.namespace or shape.namespace
+end
+
+local function build(viewdef, kind, namespace, fallback)
+  local shape = { viewdef = viewdef, key = viewdef.key, kind = kind, namespace = namespace, fallback = fallback, kids = {}, refused = {} }
+  shape.count = viewdef.bindings[E.json.LENGTH]
+  for i = 1, shape.count do
+    local b = binding(viewdef.bindings[i], i - 1, shape)
+    shape[i - 1] = b
+    if b.refused then shape.refused[#shape.refused + 1] = b end
+    b.namespace = own_namespace(shape, b)
+    b.fallback = b.query.fallbackNamespace or (b.wrapper == "lua.ViewList" and "list-item") or fallback
+    b.item_namespace = b.item_namespace ~= "" and b.item_namespace or b.namespace
+  end
+  lay_out(shape)
+  for level = 1, 3 do shape["level" .. level] = scanner(shape, level) end
+  shape.empty = load("return {" .. rep("nil,", shape.width) .. "}", "=record")
+  return shape
+end
+
+-- The shape of a viewdef in these namespaces, built once.
+function E.shape(viewdef, kind, namespace, fallback)
+  local name = kind .. "\0" .. namespace .. "\0" .. fallback
+  viewdef.shapes = viewdef.shapes or {}
+  local shape = viewdef.shapes[name]
+  if not shape then
+    shape = build(viewdef, kind, namespace, fallback)
+    viewdef.shapes[name] = shape
+  end
+  return shape
+end

@@ -1,0 +1,64 @@
+-- Viewdefs in this world: by key, found by type and namespace, delivered once to each page.
+local E, host = ...
+local json = E.json
+local next, sort, find, sub, concat = next, table.sort, string.find, string.sub, table.concat
+
+local by_key, by_type = {}, {}
+local viewdefs = { by_key = by_key, version = 0 }
+
+-- Every type a key can mean: `a.b.C` is `b.C` of type `a`, or `C` of type `a.b`.
+local function index(key, viewdef)
+  local at = find(key, ".", 1, true)
+  while at do
+    local kind = sub(key, 1, at - 1)
+    by_type[kind] = by_type[kind] or {}
+    by_type[kind][key] = viewdef
+    at = find(key, ".", at + 1, true)
+  end
+end
+
+-- Take viewdefs as key → [html, bindings]; the old ones of the same keys are gone.
+function viewdefs.take(text)
+  local given, problem = json.parse(text)
+  if problem then return problem end
+  viewdefs.version = viewdefs.version + 1
+  for key, entry in next, given do
+    local viewdef = { key = key, html = entry[1], bindings = entry[2], version = viewdefs.version }
+    by_key[key] = viewdef
+    index(key, viewdef)
+  end
+end
+
+function viewdefs.find(kind, namespace, fallback)
+  local known = by_type[kind]
+  if not known then return nil end
+  return namespace ~= "" and known[kind .. "." .. namespace]
+    or fallback ~= "" and known[kind .. "." .. fallback]
+    or known[kind .. ".DEFAULT"] or nil
+end
+
+-- Note that a page is about to show this type; all namespaces of it will travel together.
+function viewdefs.need(conn, kind)
+  local sent, known = conn.sent, by_type[kind]
+  if not known or sent[kind] == viewdefs.version then return end
+  sent[kind] = viewdefs.version
+  for key, viewdef in next, known do
+    if conn.has[key] ~= viewdef.version then
+      conn.has[key] = viewdef.version
+      conn.lacks[#conn.lacks + 1] = key
+    end
+  end
+end
+
+-- JSON text of the viewdefs a page lacks, or nil; they count as delivered.
+function viewdefs.parcel(conn)
+  local keys = conn.lacks
+  if #keys == 0 then return nil end
+  conn.lacks = {}
+  sort(keys)
+  local parts = {}
+  for i = 1, #keys do parts[i] = json.quote(keys[i]) .. ":" .. json.quote(by_key[keys[i]].html) end
+  return "{" .. concat(parts, ",") .. "}"
+end
+
+E.viewdefs = viewdefs

@@ -1,0 +1,264 @@
+-- Views: records of one viewdef over one object. Slots of a record:
+--   1 shape, 2 object the bindings read from, 3 number, 4 parent view, 5 position in the parent, 6 row (0-based) or nil,
+--   7 true until sent, 8 table of rare things (errors, counts, wrappers, …) or nil, then the last values.
+local E = ...
+local json, viewdefs = E.json, E.viewdefs
+local type, rawequal, next, tostring = type, rawequal, next, tostring
+local type_of, value_json, shape_of = E.type_of, E.value_json, E.shape
+
+local MAX_DEPTH = 60
+local views = {}
+E.views = views
+
+-- Numbers are drawn for the whole session, so that creation order and ids are one.
+local serial = 0
+function E.draw(n)
+  local first = serial + 1
+  serial = serial + n
+  return first
+end
+
+local function rare(s)
+  local x = s[8]
+  if not x then
+    x = {}
+    s[8] = x
+  end
+  return x
+end
+
+local function push(level, entry)
+  local out = E.here.out[level]
+  out[#out + 1] = entry
+end
+views.push, views.rare = push, rare
+
+local function count(s, pos)
+  local x = rare(s)
+  local counts = x.counts
+  if not counts then
+    counts = {}
+    x.counts = counts
+  end
+  counts[pos] = (counts[pos] or 0) + 1
+end
+
+-- The wire form of what a slot holds; tables are kept as { json = … } so that no app code compares them.
+local function slot_json(v)
+  local kind = type(v)
+  if kind == "string" then return json.quote(v) end
+  if kind == "number" then return json.number(v) end
+  if kind == "boolean" then return v and "true" or "false" end
+  if kind == "table" then return v.json end
+  return "null"
+end
+views.slot_json = slot_json
+
+local function send(s, pos)
+  local b = s[1][pos]
+  if not s[7] then push(b.level, "[" .. s[3] .. "," .. pos .. "," .. slot_json(s[b.slot]) .. "]") end
+end
+views.send = send
+
+-- A value binding read something other than what its slot holds.
+function views.changed(s, pos, v)
+  local slot = s[1][pos].slot
+  local old = s[slot]
+  if type(v) == "table" then
+    local text = value_json(v)
+    if type(old) == "table" and old.json == text then return end
+    s[slot] = { json = text }
+  else
+    s[slot] = v
+    if slot_json(old) == slot_json(v) then return end
+  end
+  if not s[7] then
+    count(s, pos)
+    send(s, pos)
+  end
+end
+
+-- The object that the path of a binding starts from, `ups` variables above its own parent.
+function views.up(s, ups)
+  local nav, in_row = s[2], s[6] ~= nil
+  for _ = 1, ups do
+    if s == nil then return nil end
+    if in_row then
+      nav, in_row = s[4][s[4][1][s[5]].slot], false
+    else
+      s = s[4]
+      nav, in_row = s and s[2], s and s[6] ~= nil
+    end
+  end
+  return nav
+end
+
+local function shown_above(parent, object, viewdef)
+  local depth = 0
+  while parent do
+    depth = depth + 1
+    if rawequal(parent[2], object) and parent[1].viewdef == viewdef then return "this view would show itself" end
+    parent = parent[4]
+  end
+  if depth > MAX_DEPTH then return "views are nested more than " .. MAX_DEPTH .. " deep" end
+end
+
+-- Make a view; its values are read by the pass that goes on below it.
+local function create(parent, pos, row, object, shape)
+  local s = shape.empty()
+  s[1], s[2], s[4], s[5], s[6], s[7] = shape, object, parent, pos, row, true
+  s[3] = E.draw(shape.count + (row and 2 or 1)) + (row and 1 or 0)
+  local here = E.here
+  here.views[s[3]] = s
+  if shape.level1 then here.has_high = true end
+  if shape.level3 then here.has_low = true end
+  viewdefs.need(here, shape.kind)
+  for i = 1, #shape.refused do views.refuse(s, shape.refused[i]) end
+  return s
+end
+
+-- Forget a view and all below it.
+local function drop(s)
+  local stack, n = { s }, 1
+  local known = E.here.views
+  while n > 0 do
+    s = stack[n]
+    stack[n] = nil
+    n = n - 1
+    known[s[3]] = nil
+    for _, b in next, s[1].kids or {} do
+      local below = s[b.slot + 1]
+      if below and b.kind == "view" then
+        n = n + 1
+        stack[n] = below
+      elseif below then
+        for i = below.from, below.to do
+          if below[i] then
+            n = n + 1
+            stack[n] = below[i]
+          end
+        end
+      end
+    end
+  end
+end
+views.drop = drop
+
+-- What should be shown for an object: its shape, or nil.
+local function shape_for(object, namespace, fallback)
+  if type(object) ~= "table" then return nil end
+  local kind = type_of(object)
+  local viewdef = kind and viewdefs.find(kind, namespace, fallback)
+  return viewdef and shape_of(viewdef, kind, namespace, fallback)
+end
+
+-- Replace `old` by a view of `object`, or keep it when the viewdef stays; nil when nothing can be shown.
+local function fit(parent, pos, row, old, object, namespace, fallback)
+  local shape = shape_for(object, namespace, fallback)
+  if old and old[1] == shape then
+    old[2] = object
+    return old
+  end
+  if old then drop(old) end
+  if not shape then return nil end
+  local problem = shown_above(parent, object, shape.viewdef)
+  if problem then
+    views.fail(parent, pos, { code = "invalid", message = problem, traceback = "" })
+    return nil
+  end
+  return create(parent, pos, row, object, shape)
+end
+views.fit = fit
+
+-- Show `object` at a `ui-view` position.
+local function show(s, pos, object)
+  local b = s[1][pos]
+  local old = s[b.slot + 1]
+  local new = fit(s, pos, nil, old, object, b.namespace, b.fallback)
+  s[b.slot + 1] = new
+  if new ~= old and not s[7] then
+    count(s, pos)
+    push(b.level, new and { view = new } or { empty = s, pos = pos })
+  end
+end
+
+-- A `ui-view` position reads another value than before.
+function views.viewed(s, pos, v)
+  s[s[1][pos].slot] = v
+  show(s, pos, v)
+end
+
+-- A `ui-view` position with a wrapper was read.
+function views.wrapped(s, pos, v)
+  local b = s[1][pos]
+  local x = rare(s)
+  x.wraps = x.wraps or {}
+  local same = rawequal(v, s[b.slot])
+  s[b.slot] = v
+  x.wraps[pos] = E.wrap(x.wraps[pos], b, v, same, s)
+  local object = x.wraps[pos] and x.wraps[pos].object
+  if object == nil then object = v end
+  local child = s[b.slot + 1]
+  if child == nil or not rawequal(child[2], object) then show(s, pos, object) end
+end
+
+-- Look at every position again: viewdefs came or changed.
+function views.refit(s)
+  for _, b in next, s[1].kids or {} do
+    if b.kind == "viewlist" then E.lists.refit(s, b)
+    else
+      local wrap = s[8] and s[8].wraps and s[8].wraps[b.pos]
+      local object = wrap and wrap.object
+      if object == nil then object = s[b.slot] end
+      show(s, b.pos, object)
+    end
+  end
+end
+
+-- The root view of the page's connection: variable 1.
+function views.root(object)
+  local here = E.here
+  local old = here.root_view
+  local shape = shape_for(object, "", "")
+  if old and old[1] == shape then
+    old[2] = object
+    return
+  end
+  if old then drop(old) end
+  here.root_view = shape and create(nil, 0, nil, object, shape) or nil
+  if here.root_view ~= old then push(2, here.root_view and { view = here.root_view } or { empty = false, pos = 0 }) end
+end
+
+local function tell(s, pos, fault)
+  local out = E.here.out.errors
+  out[#out + 1] = '{"type":"error","data":{"view":' .. s[3] .. ',"pos":' .. pos .. ',"code":' .. json.quote(fault.code) .. ',"description":' .. json.quote(fault.message) .. "}}"
+end
+
+-- An error at one position: kept, sent once, logged.
+function views.fail(s, pos, fault, again)
+  local x = rare(s)
+  x.errors = x.errors or {}
+  local old = x.errors[pos]
+  if old and old.message == fault.message and not again then return end
+  x.errors[pos] = fault
+  tell(s, pos, fault)
+  E.report(s[1].key .. " " .. tostring(s[1][pos].text), fault)
+end
+
+-- A binding that can never work: told to every page, logged once.
+function views.refuse(s, b)
+  tell(s, b.pos, { code = "invalid", message = b.refused })
+  if not b.logged then E.log_error(s[1].key .. " " .. b.attribute, b.refused) end
+  b.logged = true
+end
+
+-- The position is good again: the page hears its value once more.
+function views.mend(s, pos)
+  local x = s[8]
+  if not (x and x.errors and x.errors[pos]) then return end
+  x.errors[pos] = nil
+  if next(x.errors) == nil then x.errors = nil end
+  local b = s[1][pos]
+  if s[7] or b.kind == "view" or b.kind == "viewlist" then return end
+  if b.reads then send(s, pos) else push(b.level, "[" .. s[3] .. "," .. pos .. ",null]") end
+end

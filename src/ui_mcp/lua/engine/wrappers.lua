@@ -1,0 +1,160 @@
+-- Wrappers stand between a variable's value and its children; ViewList is the built-in one.
+local E, host = ...
+local env, guard, views = E.env, E.guard, E.views
+local type, rawget, rawset, rawequal, rawlen, setmetatable, gmatch, tostring, select = type, rawget, rawset, rawequal, rawlen, setmetatable, string.gmatch, tostring, select
+
+local ViewList = { type = "lua.ViewList" }
+ViewList.__index = ViewList
+local ViewListItem = { type = "lua.ViewListItem" }
+ViewListItem.__index = ViewListItem
+
+-- A class by name: built-in, registered, prototype, else a global, dotted names included.
+local function class_named(name)
+  local found = E.wrappers[name] or E.presenters[name] or E.prototypes.get(name)
+  if found then return found end
+  found = env
+  for part in gmatch(name, "[^.]+") do
+    if type(found) ~= "table" then return nil end
+    found = found[part]
+  end
+  if type(found) == "table" and found.new then return found end
+end
+E.class_named = class_named
+
+local function problem(code, message)
+  return { code = code, message = message, traceback = "" }
+end
+
+-- What a Lua wrapper may ask about its variable, with "." and with ":".
+local function handle(owner)
+  local variable = { _id = owner.id }
+  local function member(f)
+    return function(first, second)
+      if rawequal(first, variable) then return f(second) end
+      return f(first)
+    end
+  end
+  variable.getId = member(function() return owner.id end)
+  variable.getID = variable.getId
+  variable.getValue = member(function() return owner.value() end)
+  variable.getProperty = member(function(name) return owner.property(name) end)
+  variable.getWrapper = member(function() return owner.wrapper() end)
+  return variable
+end
+
+-- A presenter for one element, or the element itself; errors go to `fail`.
+local function present(class, item, element, index, fail)
+  if not class then return element end
+  local ok, made = guard.call(function()
+    return class:new({ item = item, baseItem = element, index = index })
+  end)
+  if ok and type(made) == "table" then return made end
+  fail(not ok and made or problem("lua-error", "the presenter's new() returned no table"))
+  return element
+end
+
+-- Keep one item per element: same element and index keep their item. True when an item changed.
+local function sync(list, value, fail)
+  local items, changed = list.items, false
+  local n = type(value) == "table" and E.is_array(value) and rawlen(value) or 0
+  for i = 1, n do
+    local element, item = rawget(value, i), items[i]
+    if not item or not rawequal(item.baseItem, element) then
+      local shown = present(list._class, item and item.item, element, i - 1, fail)
+      items[i] = setmetatable({ item = shown, baseItem = element, index = i - 1, list = list }, ViewListItem)
+      changed = true
+    end
+  end
+  for i = #items, n + 1, -1 do
+    items[i], changed = nil, true
+  end
+  list.value = value
+  if changed then E.items_changed = true end
+  return changed
+end
+
+local function make_viewlist(owner, value)
+  local list = setmetatable({ items = {} }, ViewList)
+  local name = owner.item_class
+  list._class = name and class_named(name)
+  if name and not list._class then owner.fail(problem("lua-error", "no presenter class '" .. name .. "'")) end
+  sync(list, value, owner.fail)
+  return list
+end
+
+local function make(owner, value)
+  if owner.class == "lua.ViewList" then return make_viewlist(owner, value) end
+  local class = class_named(owner.class)
+  if not class then
+    owner.fail(problem("lua-error", "no wrapper class '" .. owner.class .. "'"))
+    return nil
+  end
+  local ok, made = guard.call(function() return class:new(handle(owner)) end)
+  if ok and type(made) == "table" then return made end
+  if not ok then owner.fail(made) end
+  return nil
+end
+
+-- A new value for a wrapper that stays.
+local function renew(wrapper, owner, value)
+  local ok, fault = guard.call(function()
+    wrapper.value = value
+    local f = wrapper.sync
+    if type(f) == "function" then f(wrapper) end
+  end)
+  if not ok then owner.fail(fault) end
+end
+
+-- Bring a wrapper in step with its value: { object, json } or nil without a value.
+function E.rewrap(wrap, owner, value)
+  if value == nil then return nil end
+  if wrap and wrap.object and owner.class == "lua.ViewList" then
+    sync(wrap.object, value, owner.fail)
+    return wrap
+  end
+  local text = E.value_json(value)
+  if wrap and wrap.json == text then return wrap end
+  if wrap and wrap.object then
+    wrap.json = text
+    renew(wrap.object, owner, value)
+    return wrap
+  end
+  wrap = { json = text }
+  owner.wrapper = function() return wrap.object end
+  wrap.object = make(owner, value)
+  return wrap
+end
+
+local function view_owner(s, b, class, item_class, read)
+  return {
+    id = -(s[3] + b.pos),
+    class = class,
+    item_class = item_class,
+    value = read,
+    property = function(name)
+      if name == "path" then return b.path.text end
+      return b.query[name]
+    end,
+    wrapper = function() end,
+    fail = function(fault) views.fail(s, b.pos, fault) end,
+  }
+end
+
+-- The wrapper of a view position.
+function E.wrap(wrap, b, value, same, s)
+  if wrap and same and wrap.json and not wrap.list and type(value) ~= "table" then return wrap end
+  local owner = wrap and wrap.owner or view_owner(s, b, b.wrapper, b.item, function() return s[b.slot] end)
+  local new = E.rewrap(wrap, owner, value)
+  if new then new.owner = owner end
+  return new
+end
+
+-- The wrapper `ui-item-wrapper` gives to one row.
+function E.wrap_item(wrap, b, element, s, row)
+  local owner = wrap and wrap.owner or view_owner(s, b, b.item_wrapper, nil, function() return s[b.slot + 1].elements[row] end)
+  local new = E.rewrap(wrap, owner, element)
+  new.owner = owner
+  return new
+end
+
+E.ViewList, E.ViewListItem = ViewList, ViewListItem
