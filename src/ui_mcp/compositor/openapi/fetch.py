@@ -1,0 +1,156 @@
+"""Fetches documents and the files they refer to, each within the tree or the origin it came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+import anyio
+import httpx2
+
+from ui_mcp.compositor.openapi.guard import GuardedTransport
+from ui_mcp.compositor.openapi.text import MAX_BYTES
+from ui_mcp.errors import NotFoundError, RefusedError, UpstreamError
+
+_MAX_FILES = 5_000
+_MAX_TOTAL = 200 * 1024 * 1024
+_SECONDS = 10.0
+_BESIDE = frozenset({".json", ".yaml", ".yml"})
+"""What a document may also take from folders beside its own (`../common/Error.json`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The bytes of one file or address."""
+
+    location: str
+    body: bytes
+    media_type: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Fetcher:
+    """Fetches everything that belongs to one root document, and nothing else."""
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        allow_hosts: frozenset[str] = frozenset(),
+        headers: Mapping[str, str] | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._root = root
+        self._remote = is_url(root)
+        self._tree = None if self._remote else Path(root).resolve().parent
+        self._host = (urlsplit(root).hostname or "") if self._remote else ""
+        self._allow_hosts = allow_hosts
+        self._headers = dict(headers or {})
+        self._files = self._bytes = 0
+        self._client = httpx2.AsyncClient(
+            transport=GuardedTransport({self._host, *allow_hosts}, transport),
+            timeout=_SECONDS,
+            follow_redirects=True,
+            max_redirects=5,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.aclose()
+
+    async def root(self, *, etag: str = "", modified: str = "") -> Fetched | None:
+        """Fetch the root document, or return None when it has not changed since `etag` or `modified`."""
+        conditions = {"If-None-Match": etag, "If-Modified-Since": modified}
+        extra = {name: value for name, value in conditions.items() if value}
+        return await self._web(self._root, extra) if self._remote else await self._file(Path(self._root))
+
+    async def related(self, location: str) -> Fetched:
+        """Fetch a file that the root, or a file it refers to, refers to.
+
+        Raises:
+            RefusedError: it lies outside the root's tree or origin, or there are too many.
+            NotFoundError: it is not there.
+            UpstreamError: its server failed.
+        """
+        self._files += 1
+        if self._files > _MAX_FILES or self._bytes > _MAX_TOTAL:
+            raise RefusedError(f"The document refers to more than {_MAX_FILES} files or {_MAX_TOTAL} bytes")
+        fetched = await self._related_web(location) if is_url(location) else await self._related_file(location)
+        self._bytes += len(fetched.body)
+        return fetched
+
+    async def _related_web(self, location: str) -> Fetched:
+        parts, root = urlsplit(location), urlsplit(self._root)
+        same_origin = self._remote and (parts.scheme, parts.netloc) == (root.scheme, root.netloc)
+        if not same_origin and (parts.hostname or "") not in self._allow_hosts:
+            raise RefusedError(
+                f"{location} is on another host than the document\nAllow it with refs.allow_hosts.", location=location
+            )
+        fetched = await self._web(location, {} if same_origin else None)
+        if fetched is None:
+            raise NotFoundError(f"{location} answered with nothing")
+        return fetched
+
+    async def _related_file(self, location: str) -> Fetched:
+        if self._tree is None:
+            raise RefusedError(f"A document from the network may not refer to the file {location}")
+        path = await anyio.Path(location).resolve()
+        beside = path.is_relative_to(self._tree.parent) and path.suffix in _BESIDE
+        if not beside and not path.is_relative_to(self._tree):
+            raise RefusedError(f"{location} lies outside the document's folder {self._tree}")
+        return await self._file(Path(path))
+
+    async def _web(self, url: str, extra: Mapping[str, str] | None) -> Fetched | None:
+        headers = {"Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"}
+        if extra is not None:
+            headers |= self._headers | dict(extra)
+        try:
+            async with self._client.stream("GET", url, headers=headers) as answer:
+                if answer.status_code == httpx2.codes.NOT_MODIFIED:
+                    return None
+                if answer.is_error:
+                    raise UpstreamError(f"{url} answered HTTP {answer.status_code}", status=answer.status_code)
+                body = await _limited(answer)
+                media = answer.headers.get("content-type", "").split(";")[0].strip().lower()
+                return Fetched(url, body, media, dict(answer.headers))
+        except httpx2.HTTPError as error:
+            raise UpstreamError(f"Cannot fetch {url}: {error or type(error).__name__}", url=url) from error
+
+    async def _file(self, path: Path) -> Fetched:
+        try:
+            return Fetched(str(path), await anyio.Path(path).read_bytes())
+        except OSError as error:
+            raise NotFoundError(f"Cannot read {path}: {error.strerror or error}", path=str(path)) from error
+
+
+def is_url(location: str) -> bool:
+    """Say whether a location is on the web rather than on disk."""
+    return location.startswith(("http://", "https://"))
+
+
+def join(base: str, reference: str) -> str:
+    """Resolve the file part of a reference against the file it stands in."""
+    if is_url(base):
+        return str(httpx2.URL(base).join(reference))
+    if is_url(reference):
+        return reference
+    if "://" in reference:
+        raise RefusedError(f"References may not use {reference.split('://', maxsplit=1)[0]}:")
+    return str((Path(base).parent / unquote(reference)).resolve())
+
+
+async def _limited(answer: httpx2.Response) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in answer.aiter_bytes():
+        size += len(chunk)
+        if size > MAX_BYTES:
+            raise RefusedError(f"{answer.request.url} sends more than {MAX_BYTES} bytes")
+        chunks.append(chunk)
+    return b"".join(chunks)

@@ -1,0 +1,180 @@
+"""Reads every operation of a document; one that cannot be read is skipped and reported, the others stand."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ui_mcp.compositor.openapi import media
+from ui_mcp.compositor.openapi.bodies import read_body, read_body_v2
+from ui_mcp.compositor.openapi.bundle import bundle
+from ui_mcp.compositor.openapi.document import Document, Place
+from ui_mcp.compositor.openapi.model import Alternative, Api, Body, Operation, Parameter, Scheme
+from ui_mcp.compositor.openapi.notes import Note, Notes
+from ui_mcp.compositor.openapi.parameters import declared, read
+from ui_mcp.compositor.openapi.schemas import Schemas
+from ui_mcp.compositor.openapi.security import read_requirements, read_schemes, read_servers, read_servers_v2
+from ui_mcp.errors import UiMcpError
+from ui_mcp.jsontypes import Json, JsonObject
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """What reading one operation needs to know of the whole document."""
+
+    document: Document
+    variables: Mapping[str, str]
+    notes: Notes
+    schemas: Schemas
+    servers: tuple[str, ...]
+    security: tuple[Alternative, ...]
+    schemes: dict[str, Scheme]
+    skipped: list[Note] = field(default_factory=list)
+
+
+def read_api(document: Document, variables: Mapping[str, str] | None = None) -> Api:
+    """Understand a document."""
+    root: JsonObject = document.root.value
+    chosen = dict(variables or {})
+    notes = Notes()
+    two = document.version.startswith("2")
+    reader = _Reader(
+        document=document,
+        variables=chosen,
+        notes=notes,
+        schemas=Schemas(document, "request", notes),
+        servers=read_servers_v2(root, document.location) if two else read_servers(document.root.at("servers"), chosen),
+        security=read_requirements(root.get("security"), ()),
+        schemes=read_schemes(document),
+    )
+    operations = tuple(_operations(reader))
+    raw = root.get("info")
+    info: JsonObject = raw if isinstance(raw, dict) else {}
+    return Api(
+        title=str(info.get("title") or ""),
+        version=str(info.get("version") or ""),
+        description=str(info.get("description") or ""),
+        location=document.location,
+        servers=reader.servers,
+        schemes=reader.schemes,
+        operations=operations,
+        notes=document.notes.all(),
+        skipped=tuple(reader.skipped),
+    )
+
+
+def _operations(reader: _Reader) -> Iterator[Operation]:
+    for path, found in reader.document.root.at("paths").items():
+        if not path.startswith("/"):
+            continue
+        try:
+            item = reader.document.follow(found)
+        except (UiMcpError, ValueError) as error:
+            reader.skipped.append(Note(found.pointer, "dangling_reference", str(error), path))
+            continue
+        for method, place in _methods(item):
+            label = f"{method} {path}"
+            try:
+                yield _operation(reader, path, method, item, reader.document.follow(place))
+            except (UiMcpError, TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+                reader.skipped.append(Note(place.pointer, "unreadable", f"{type(error).__name__}: {error}", label))
+
+
+def _methods(item: Place) -> Iterator[tuple[str, Place]]:
+    for key, place in item.items():
+        if key in METHODS and isinstance(place.value, dict):
+            yield key.upper(), place
+    for key, place in item.at("additionalOperations").items():
+        if isinstance(place.value, dict):
+            yield key, place
+
+
+def _operation(reader: _Reader, path: str, method: str, item: Place, place: Place) -> Operation:
+    before = len(reader.notes.all())
+    value: JsonObject = place.value
+    places = declared(reader.document, item, place, reader.notes)
+    if reader.document.version.startswith("2"):
+        body = read_body_v2(places, _list(value, reader, "consumes"), reader.schemas)
+        accepts = tuple(_list(value, reader, "produces"))
+    else:
+        body = read_body(reader.document, place, reader.schemas, reader.notes)
+        accepts = _accepts(reader.document, place)
+    parameters = tuple(read(places, path, reader.schemas, reader.notes, has_body=body is not None))
+    label = f"{method} {path}"
+    notes = tuple(replace(note, operation=label) for note in reader.notes.all()[before:])
+    return Operation(
+        method=method,
+        path=path,
+        operation_id=_text(value.get("operationId")),
+        summary=_text(value.get("summary")) or _text(item.at("summary").value),
+        description=_text(value.get("description")) or _text(item.at("description").value),
+        tags=tuple(tag for tag in value.get("tags") or () if isinstance(tag, str)),
+        deprecated=value.get("deprecated") is True,
+        parameters=parameters,
+        body=body,
+        servers=read_servers(place.at("servers"), reader.variables)
+        or read_servers(item.at("servers"), reader.variables),
+        security=read_requirements(value.get("security"), reader.security),
+        accepts=tuple(sorted(accepts, key=lambda kind: not media.is_json(kind))),
+        input_schema=bundle(input_schema(parameters, body), reader.schemas.definitions),
+        pointer=place.pointer,
+        notes=notes,
+    )
+
+
+def input_schema(parameters: tuple[Parameter, ...], body: Body | None) -> JsonObject:
+    """Build the schema of a call: every parameter and the body as properties of one plain object."""
+    properties: JsonObject = {}
+    for parameter in parameters:
+        described = {"description": parameter.description} if parameter.description else {}
+        properties[parameter.argument] = {**parameter.schema, **described}
+    required = [parameter.argument for parameter in parameters if parameter.required]
+    if body is not None:
+        properties["body"] = _body_schema(body)
+        if body.required:
+            required.append("body")
+        if len(body.variants) > 1:
+            kinds = [variant.media_type for variant in body.variants]
+            properties["content_type"] = {
+                "type": "string",
+                "enum": kinds,
+                "default": kinds[0],
+                "description": "Media type of the body.",
+            }
+    schema: JsonObject = {"type": "object", "properties": properties}
+    return schema | {"required": required} if required else schema
+
+
+def _body_schema(body: Body) -> JsonObject:
+    distinct: list[JsonObject] = []
+    for variant in body.variants:
+        if variant.schema not in distinct:
+            distinct.append(variant.schema)
+    schema: JsonObject = dict(distinct[0]) if len(distinct) == 1 else {"anyOf": distinct}
+    if body.description and "description" not in schema:
+        schema["description"] = body.description
+    return schema
+
+
+def _accepts(document: Document, operation: Place) -> tuple[str, ...]:
+    kinds: dict[str, None] = {}
+    for status, place in operation.at("responses").items():
+        if not status.startswith(("2", "3", "d")):
+            continue
+        try:
+            response = document.follow(place)
+        except (UiMcpError, ValueError):
+            continue
+        kinds |= {kind: None for kind, _ in response.at("content").items()}
+    return tuple(kinds)
+
+
+def _list(value: JsonObject, reader: _Reader, key: str) -> list[str]:
+    found = value.get(key)
+    if not isinstance(found, list):
+        found = reader.document.root.value.get(key)
+    return [kind for kind in found if isinstance(kind, str)] if isinstance(found, list) else []
+
+
+def _text(value: Json) -> str:
+    return value.strip() if isinstance(value, str) else ""
