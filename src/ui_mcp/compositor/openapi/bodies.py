@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from ui_mcp.compositor.openapi import media
 from ui_mcp.compositor.openapi.document import Document, Place
+from ui_mcp.compositor.openapi.files import FILE, with_files
 from ui_mcp.compositor.openapi.model import Body, Variant
 from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.compositor.openapi.schemas import Schemas
@@ -39,7 +40,7 @@ def read_body_v2(places: Sequence[Place], consumes: Sequence[str], schemas: Sche
         if place.value.get("in") == "body":
             kinds = consumes or ("application/json",)
             schema = schemas.convert(place.at("schema"))
-            variants = _ranked(Variant(kind, _as_sent(kind, schema)) for kind in kinds)
+            variants = _ranked(Variant(kind, _as_sent(kind, schema, schemas)) for kind in kinds)
             described = place.value.get("description")
             return Body(
                 place.value.get("required") is True,
@@ -69,7 +70,7 @@ def _form_v2(fields: Sequence[Place], consumes: Sequence[str], schemas: Schemas)
     has_file = any(place.value.get("type") == "file" for place in fields)
     allowed = [kind for kind in consumes if media.base(kind) in _FORM_TYPES]
     kinds = [_FORM_TYPES[0]] if has_file else allowed or [_FORM_TYPES[1]]
-    return Body(bool(required), _ranked(Variant(kind, schema, encoding) for kind in kinds))
+    return Body(bool(required), _ranked(Variant(kind, _as_sent(kind, schema, schemas), encoding) for kind in kinds))
 
 
 def _variant(document: Document, kind: str, place: Place, schemas: Schemas) -> Variant:
@@ -83,18 +84,19 @@ def _variant(document: Document, kind: str, place: Place, schemas: Schemas) -> V
         schema: JsonObject = {"type": "array", "items": schemas.convert(schema_at)}
     else:
         schema = schemas.convert(schema_at)
-    return Variant(kind, _as_sent(kind, schema), encoding if isinstance(encoding, dict) else {})
+    return Variant(kind, _as_sent(kind, schema, schemas), encoding if isinstance(encoding, dict) else {})
 
 
-def _as_sent(kind: str, schema: JsonObject) -> JsonObject:
+def _as_sent(kind: str, schema: JsonObject, schemas: Schemas) -> JsonObject:
     """Say what a caller gives for a type: text for what we do not take apart, a file for what is binary."""
-    structured = media.is_json(kind) or media.is_form(kind) or media.is_multipart(kind)
-    if structured:
+    if media.is_multipart(kind):
+        return with_files(schema, schemas.definitions)
+    if media.is_json(kind) or media.is_form(kind):
         return schema
     if media.is_text(kind):
         described = schema.get("description")
         return {**_TEXT, "description": described} if isinstance(described, str) else {**_TEXT}
-    return {"type": "string", "format": "binary"}
+    return FILE
 
 
 def _ranked(variants: Iterable[Variant]) -> tuple[Variant, ...]:

@@ -1,0 +1,172 @@
+"""Checks the arguments of a call before anything is sent, mends what is safe to mend, and says how to mend the rest."""
+
+import re
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
+
+from ui_mcp.compositor.openapi.model import Operation
+from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.toolkit.names import closest
+
+OPTIONS = ("_fields", "_pages", "_max_rows", "_dry_run", "_raw")
+META = "ui-mcp/"
+Strictness = Literal["strict", "warn", "off"]
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Arguments ready to send, with the call options taken out and what was mended said."""
+
+    arguments: JsonObject
+    options: JsonObject = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+def _no_check(validator: Any, value: Json, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
+    return iter(())
+
+
+# Documents are often wrong about patterns and formats; the API itself is the better judge of those.
+_Validator: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator, {"pattern": _no_check, "format": _no_check}
+)
+
+
+class ArgumentCheck:
+    """Checks the calls of one operation."""
+
+    def __init__(self, operation: Operation, strictness: Strictness = "strict") -> None:
+        self._operation = operation
+        self._strictness = strictness
+        self._schema = operation.input_schema
+        self._known: JsonObject = self._schema["properties"]
+        self._validator = _Validator(self._schema)
+
+    def check(self, given: JsonObject, meta: JsonObject) -> Checked:
+        """Return what to send.
+
+        Raises:
+            InvalidArgumentsError: lists every problem with its place.
+        """
+        options = {name: given[name] for name in OPTIONS if name in given and name not in self._known}
+        options |= {f"_{key.removeprefix(META)}": value for key, value in meta.items() if f"_{key[7:]}" in OPTIONS}
+        arguments = {name: value for name, value in given.items() if name not in options or name in self._known}
+        arguments, remarks = self._body_gathered(arguments)
+        if self._strictness == "off":
+            return Checked(arguments, options, remarks)
+        arguments, problems = self._validated(_without_nulls(arguments, self._schema))
+        if problems and self._strictness == "strict":
+            raise InvalidArgumentsError(self._message(problems), problems=problems)
+        return Checked(arguments, options, (*remarks, *problems))
+
+    def _body_gathered(self, arguments: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
+        """Move fields of the body that were given beside it into it."""
+        body = arguments.get("body", {})
+        fields = _fields(self._known.get("body"), self._schema)
+        strays = [name for name in arguments if name not in self._known and name in fields]
+        if not strays or not isinstance(body, dict) or any(name in body for name in strays):
+            return arguments, ()
+        kept = {name: value for name, value in arguments.items() if name not in strays}
+        kept["body"] = body | {name: arguments[name] for name in strays}
+        return kept, (f"Moved into body: {', '.join(strays)}",)
+
+    def _validated(self, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
+        errors = list(self._validator.iter_errors(arguments))
+        if errors:
+            mended = _coerced(arguments, errors)
+            if mended != arguments and self._validator.is_valid(mended):
+                return mended, self._unknown(mended)
+        return arguments, [*self._unknown(arguments), *(_sentence(error) for error in errors)]
+
+    def _unknown(self, arguments: JsonObject) -> list[str]:
+        problems = []
+        for name in arguments:
+            if name not in self._known:
+                near = closest(name, self._known, 1)
+                problems.append(f"{name}: no such argument" + (f"; did you mean {near[0]!r}?" if near else ""))
+        return problems
+
+    def _message(self, problems: Sequence[str]) -> str:
+        required = set(self._schema.get("required", ()))
+        known = ", ".join(f"{name} (required)" if name in required else name for name in self._known)
+        lines = "\n".join(f"- {problem}" for problem in problems)
+        where = f"{self._operation.method} {self._operation.path}"
+        return f"The arguments do not fit {where}; nothing was sent\n{lines}\nKnown arguments: {known or 'none'}"
+
+
+def _without_nulls(arguments: JsonObject, schema: JsonObject) -> JsonObject:
+    """Drop parameters given as null: that means absent everywhere but in a body."""
+    required = schema.get("required", ())
+    return {name: value for name, value in arguments.items() if value is not None or name == "body" or name in required}
+
+
+def _fields(body: Json, root: JsonObject) -> frozenset[str]:
+    if not isinstance(body, dict):
+        return frozenset()
+    reference = body.get("$ref")
+    if isinstance(reference, str):
+        return _fields(root.get("$defs", {}).get(reference.removeprefix("#/$defs/")), root)
+    parts = [part for key in ("anyOf", "oneOf", "allOf") for part in body.get(key, ())]
+    return frozenset(body.get("properties", ())).union(*(_fields(part, root) for part in parts))
+
+
+def _coerced(arguments: JsonObject, errors: Sequence[ValidationError]) -> JsonObject:
+    mended = deepcopy(arguments)
+    for error in errors:
+        found = error if error.validator == "type" else best_match([error])
+        if found is None or found.validator != "type" or not found.absolute_path:
+            continue
+        *path, last = found.absolute_path
+        node: Json = mended
+        for key in path:
+            node = node[key]
+        wanted: Json = found.validator_value
+        node[last] = _as(node[last], wanted if isinstance(wanted, list) else [wanted])
+    return mended
+
+
+def _as(value: Json, kinds: Sequence[str]) -> Json:
+    if isinstance(value, str):
+        if "integer" in kinds or "number" in kinds:
+            if _NUMBER.fullmatch(value.strip()):
+                return loads(value.strip())
+        elif "boolean" in kinds and value.lower() in {"true", "false"}:
+            return value.lower() == "true"
+        elif ("object" in kinds or "array" in kinds) and value.lstrip()[:1] in {"{", "["}:
+            try:
+                return loads(value)
+            except ValueError:
+                return value
+    if "array" in kinds and not isinstance(value, list | dict):
+        return [value]
+    if "string" in kinds and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+def _sentence(error: ValidationError) -> str:
+    found = best_match([error]) or error
+    where = ".".join(str(part) for part in found.absolute_path) or "arguments"
+    wanted: Json = found.validator_value
+    if found.validator == "required":
+        instance: Json = found.instance
+        missing = [name for name in wanted if name not in instance]
+        return f"{where}: missing {', '.join(missing)}" if where != "arguments" else f"{', '.join(missing)}: required"
+    if found.validator == "enum":
+        choices = [str(choice) for choice in wanted]
+        near = closest(str(found.instance), choices, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"{where}: {_short(repr(found.instance))} is not one of {_short(', '.join(choices))}{hint}"
+    return f"{where}: {_short(found.message)}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 300 else f"{text[:300]}…"

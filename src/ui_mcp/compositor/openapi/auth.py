@@ -1,0 +1,173 @@
+"""Credentials of one API: which the document asks for, which the user gave, and how they are sent."""
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+from urllib.parse import quote
+
+from ui_mcp.compositor.openapi.model import Operation, Scheme
+from ui_mcp.compositor.openapi.tokens import Grant, Tokens
+from ui_mcp.errors import RefusedError
+
+Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh"]
+DEFAULT = ""
+"""The credential that fits the first scheme of its kind, or stands alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What the user gave for one scheme."""
+
+    kind: Kind
+    token: str = ""
+    parameter: str = ""
+    username: str = ""
+    password: str = ""
+    grant: Grant | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values nobody may see."""
+        from_grant = (self.grant.client_secret, self.grant.refresh_token) if self.grant else ()
+        encoded = _basic(self) if self.kind == "basic" else ""
+        return tuple(value for value in (self.token, self.password, encoded, *from_grant) if value)
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What a request carries to prove who sends it."""
+
+    headers: tuple[tuple[str, str], ...] = ()
+    query: tuple[str, ...] = ()
+    cookies: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Schemes the operation asks for and nobody supplied."""
+    renewable: tuple[Grant, ...] = ()
+
+
+class Credentials:
+    """Chooses and attaches credentials per operation and per caller."""
+
+    def __init__(
+        self,
+        schemes: Mapping[str, Scheme],
+        configured: Mapping[str, Credential],
+        tokens: Tokens,
+        *,
+        strict: bool = False,
+    ) -> None:
+        self._schemes = schemes
+        self._configured = dict(configured)
+        self._tokens = tokens
+        self._strict = strict
+        self._by_principal: dict[str, dict[str, Credential]] = {}
+
+    def set(self, principal: str, scheme: str, credential: Credential) -> None:
+        """Use a credential for the calls of one principal, from now on."""
+        self._by_principal.setdefault(principal, {})[scheme] = credential
+
+    def adopt(self, schemes: Mapping[str, Scheme]) -> None:
+        """Take the schemes of a reloaded document."""
+        self._schemes = schemes
+
+    def secrets(self) -> Iterable[str]:
+        """Return every value that must never be shown."""
+        given = [*self._configured.values(), *(c for own in self._by_principal.values() for c in own.values())]
+        yield from (value for credential in given for value in credential.secrets)
+        yield from self._tokens.secrets()
+
+    async def attach(self, operation: Operation, principal: str, *, renew: bool = False) -> Attached:
+        """Return what to send with a call of `operation`.
+
+        Raises:
+            RefusedError: nothing fits and the configuration says not to try without.
+        """
+        given = self._configured | self._by_principal.get(principal, {})
+        for alternative in operation.security:
+            chosen = [(name, self._fitting(name, given)) for name in alternative]
+            if all(credential is not None for _, credential in chosen):
+                pairs = [(self._schemes.get(name), credential) for name, credential in chosen if credential]
+                return await self._attached(pairs, renew=renew)
+        missing = tuple(dict.fromkeys(name for alternative in operation.security for name in alternative))
+        if not missing and not operation.security and not self._schemes and given:
+            return await self._attached([(None, next(iter(given.values())))], renew=renew)
+        if missing and self._strict and () not in operation.security:
+            raise RefusedError(f"No credentials for {', '.join(missing)}; nothing was sent\n{how_to(missing)}")
+        return Attached(missing=missing)
+
+    def _fitting(self, name: str, given: Mapping[str, Credential]) -> Credential | None:
+        if name in given:
+            return given[name]
+        scheme, default = self._schemes.get(name), given.get(DEFAULT)
+        if scheme is None or default is None:
+            return default
+        return default if _fits(scheme, default) else None
+
+    async def _attached(self, pairs: list[tuple[Scheme | None, Credential]], *, renew: bool) -> Attached:
+        total = Attached()
+        for scheme, credential in pairs:
+            one = await self._one(scheme, credential, renew=renew)
+            total = Attached(
+                total.headers + one.headers,
+                total.query + one.query,
+                total.cookies + one.cookies,
+                total.secrets + one.secrets,
+                renewable=total.renewable + one.renewable,
+            )
+        return total
+
+    async def _one(self, scheme: Scheme | None, credential: Credential, *, renew: bool) -> Attached:
+        secrets = credential.secrets
+        name = (scheme.parameter if scheme else "") or credential.parameter
+        where = scheme.kind if scheme and scheme.kind in {"header", "query", "cookie"} else credential.kind
+        if credential.grant is not None:
+            token = await self._tokens.token(credential.grant, renew=renew)
+            headers = (("Authorization", f"Bearer {token}"),)
+            return Attached(headers, secrets=(*secrets, token), renewable=(credential.grant,))
+        match where:
+            case "header":
+                return Attached(((name or "X-API-Key", credential.token),), secrets=secrets)
+            case "query":
+                return Attached(
+                    query=(f"{quote(name or 'api_key', safe='')}={quote(credential.token, safe='')}",), secrets=secrets
+                )
+            case "cookie":
+                return Attached(cookies=(f"{name or 'session'}={credential.token}",), secrets=secrets)
+            case "basic":
+                return Attached((("Authorization", f"Basic {_basic(credential)}"),), secrets=secrets)
+            case _:
+                return Attached((("Authorization", f"Bearer {credential.token}"),), secrets=secrets)
+
+
+def how_to(missing: Iterable[str]) -> str:
+    """Say how a missing credential can be supplied."""
+    first = next(iter(missing), "NAME")
+    return f"Supply it in nlui.yaml (auth.schemes.{first}) or with the set_auth tool."
+
+
+def with_scheme_grant(credential: Credential, scheme: Scheme | None) -> Credential:
+    """Complete a client-credentials grant with what the document says about its scheme."""
+    if credential.grant is None or scheme is None or credential.grant.token_url:
+        return credential
+    return replace(credential, grant=replace(credential.grant, token_url=scheme.token_url))
+
+
+def _fits(scheme: Scheme, credential: Credential) -> bool:
+    if credential.kind == "bearer":
+        return scheme.kind in {"bearer", "oauth2", "other"}
+    if credential.grant is not None:
+        return scheme.kind in {"oauth2", "bearer"}
+    if credential.kind in {"header", "query", "cookie"}:
+        wanted = credential.parameter.lower()
+        return scheme.kind == credential.kind and (not wanted or scheme.parameter.lower() == wanted)
+    return scheme.kind == credential.kind
+
+
+def _basic(credential: Credential) -> str:
+    if credential.username or credential.password:
+        return base64.b64encode(f"{credential.username}:{credential.password}".encode()).decode()
+    if ":" in credential.token:
+        return base64.b64encode(credential.token.encode()).decode()
+    return credential.token

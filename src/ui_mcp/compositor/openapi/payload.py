@@ -1,0 +1,131 @@
+"""Builds request bodies: JSON, URL-encoded and multipart forms, text and files."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from secrets import token_hex
+from urllib.parse import quote_plus
+
+from ui_mcp.compositor.openapi import media
+from ui_mcp.compositor.openapi.model import Variant
+from ui_mcp.compositor.openapi.styles import ArrayFormat, nested, text
+from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+
+_JOINS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class FileData:
+    """A file a caller gave, read and ready to send."""
+
+    data: bytes
+    filename: str | None = None
+    content_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What an API expects where the standard leaves it open."""
+
+    array_format: ArrayFormat = "index"
+    form_nested: bool = False
+    path_slashes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The bytes of a body and their type."""
+
+    data: bytes
+    content_type: str
+
+
+def payload(variant: Variant, value: Json, habits: Habits) -> Payload:
+    """Build a body of the variant's media type."""
+    kind = variant.media_type
+    if isinstance(value, FileData):
+        return Payload(value.data, value.content_type or _concrete(kind, "application/octet-stream"))
+    if media.is_form(kind):
+        return Payload(form(_object(value, kind), variant.encoding, habits).encode(), kind)
+    if media.is_multipart(kind):
+        return _multipart(_object(value, kind), variant, token_hex(16))
+    if media.is_json(kind):
+        return Payload(dumps(value).encode(), _concrete(kind, "application/json"))
+    return Payload(text(value).encode(), kind)
+
+
+def form(fields: JsonObject, encoding: JsonObject, habits: Habits) -> str:
+    """Write a URL-encoded form; explicit nulls become empty values, absent fields are not sent."""
+    pairs = [pair for name, value in fields.items() for pair in _form_field(name, value, encoding.get(name), habits)]
+    return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, value in pairs)
+
+
+def _form_field(name: str, value: Json, rule: Json, habits: Habits) -> Iterator[tuple[str, str]]:
+    rule = rule if isinstance(rule, dict) else {}
+    style = rule.get("style")
+    if not isinstance(value, dict | list):
+        yield name, text(value)
+    elif media.base(str(rule.get("contentType") or "")).endswith("json"):
+        yield name, dumps(value)
+    elif style == "deepObject" or (style is None and habits.form_nested):
+        yield from nested(name, value, habits.array_format)
+    elif isinstance(value, list):
+        if style in _JOINS and rule.get("explode") is False:
+            yield name, _JOINS[style].join(text(item) for item in value)
+        else:
+            yield from ((name, text(item)) for item in value)
+    elif style == "form" and rule.get("explode") is not False:
+        yield from ((key, text(member)) for key, member in value.items())
+    elif style in _JOINS:
+        yield name, _JOINS[style].join(part for key, member in value.items() for part in (key, text(member)))
+    else:
+        yield name, dumps(value)
+
+
+def _multipart(fields: JsonObject, variant: Variant, boundary: str) -> Payload:
+    lines: list[bytes] = []
+    for name, value in fields.items():
+        rule = variant.encoding.get(name)
+        for item in value if isinstance(value, list) else [value]:
+            lines.append(f"--{boundary}\r\n".encode())
+            lines.append(_part(name, item, rule if isinstance(rule, dict) else {}))
+    lines.append(f"--{boundary}--\r\n".encode())
+    return Payload(b"".join(lines), f"{media.base(variant.media_type)}; boundary={boundary}")
+
+
+def _part(name: str, value: Json, rule: JsonObject) -> bytes:
+    declared = media.base(str(rule.get("contentType") or "").split(",")[0])
+    disposition = f'Content-Disposition: form-data; name="{_quoted(name)}"'
+    if isinstance(value, FileData):
+        disposition += f'; filename="{_quoted(value.filename or name)}"'
+        kind = value.content_type or _concrete(declared, "application/octet-stream")
+        data = value.data
+    elif isinstance(value, dict | list):
+        kind, data = declared or "application/json", dumps(value).encode()
+    else:
+        kind, data = declared, text(value).encode()
+    headers = [disposition, *([f"Content-Type: {kind}"] if kind else [])]
+    extra = rule.get("headers")
+    if isinstance(extra, dict):
+        headers += [f"{key}: {_default(header)}" for key, header in extra.items() if _default(header)]
+    return "\r\n".join(headers).encode() + b"\r\n\r\n" + data + b"\r\n"
+
+
+def _default(header: Json) -> str:
+    schema = header.get("schema") if isinstance(header, dict) else None
+    value = text(schema.get("default")) if isinstance(schema, dict) else ""
+    return value.replace("\r", "").replace("\n", "")
+
+
+def _quoted(name: str) -> str:
+    return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _concrete(kind: str, otherwise: str) -> str:
+    return otherwise if not kind or "*" in kind else kind
+
+
+def _object(value: Json, kind: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise InvalidArgumentsError(f"body: a body of type {kind} must be an object with one member per field")
+    return value

@@ -1,0 +1,192 @@
+"""Turns an HTTP answer into a tool result that no client can lose half of."""
+
+import base64
+import re
+from dataclasses import asdict, dataclass
+
+from ui_mcp.compositor.openapi import media
+from ui_mcp.compositor.openapi.auth import how_to
+from ui_mcp.compositor.openapi.send import Answer
+from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.results import ResultStore
+from ui_mcp.compositor.trim import pick, trim
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.toolkit.tool import Media, Relayed, Text, ToolResult
+
+_SMALL_FILE = 1024 * 1024
+_SHOWN = (
+    "content-type",
+    "etag",
+    "last-modified",
+    "link",
+    "location",
+    "retry-after",
+    "www-authenticate",
+    "x-request-id",
+)
+_RATE = re.compile(r"^(x-)?rate-?limit", re.IGNORECASE)
+_TEXT_LIMIT = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of an answer is shown at once."""
+
+    max_bytes: int = 60_000
+    max_rows: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Shaping:
+    """What the caller asked of the answer."""
+
+    fields: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    raw: bool = False
+    remarks: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class Responses:
+    """Shapes the answers of one API."""
+
+    def __init__(self, store: ResultStore, scrubber: Scrubber) -> None:
+        self._store = store
+        self._scrubber = scrubber
+
+    async def result(self, answer: Answer, shaping: Shaping, principal: str) -> ToolResult:
+        """Shape one answer."""
+        meta = self._meta(answer, shaping)
+        if answer.status >= 400:
+            return self._failure(answer, shaping, meta)
+        if not answer.body or answer.status == 204:
+            status: JsonObject = {"status": answer.status}
+            return ToolResult((Text(f"HTTP {answer.status}"),), structured=status, meta=meta)
+        kind = answer.media_type
+        if media.is_json(kind) or (not kind and answer.body[:1] in b"{["):
+            try:
+                return await self.json(loads(answer.body), shaping, principal, meta)
+            except ValueError:
+                return await self._text(answer, principal, meta)
+        if kind in {"application/x-ndjson", "application/jsonl", "application/json-seq"}:
+            return await self.json(_lines(answer.body), shaping, principal, meta)
+        if kind.startswith("image/") and kind != "image/svg+xml":
+            return ToolResult((Media("image", answer.body, kind),), meta=meta)
+        if kind.startswith("audio/"):
+            return ToolResult((Media("audio", answer.body, kind),), meta=meta)
+        if media.is_text(kind) or kind == "image/svg+xml" or _looks_like_text(answer.body):
+            return await self._text(answer, principal, meta)
+        return await self._file(answer, principal, meta)
+
+    async def json(self, value: Json, shaping: Shaping, principal: str, meta: JsonObject) -> ToolResult:
+        """Shape a JSON value: chosen fields, whole rows, the rest by handle."""
+        value = self._scrubber.json(value) if self._scrubber.knows(dumps(value)) else value
+        if shaping.fields:
+            value = pick(value, list(shaping.fields))
+        trimmed = trim(value, shaping.limits.max_bytes, shaping.limits.max_rows)
+        shown: JsonObject = trimmed.value if isinstance(trimmed.value, dict) else {"result": trimmed.value}
+        if trimmed.cuts:
+            handle = await self._store.keep_json(value, principal)
+            cuts = [asdict(cut) for cut in trimmed.cuts]
+            shown = {**shown, "truncated": cuts[0] if len(cuts) == 1 else cuts, "handle": handle}
+        if shaping.remarks:
+            meta = {**meta, "ui-mcp/remarks": list(shaping.remarks)}
+        texts = [Text(remark) for remark in shaping.remarks]
+        return ToolResult((Text(dumps(shown)), *texts), structured=shown, meta=meta)
+
+    def _failure(self, answer: Answer, shaping: Shaping, meta: JsonObject) -> ToolResult:
+        lines = [f"HTTP {answer.status} {answer.reason}".rstrip()]
+        lines += [
+            f"{name}: {value}"
+            for name, value in answer.headers.items()
+            if name.lower() in {"retry-after", "www-authenticate"} or _RATE.match(name)
+        ]
+        if answer.status in {401, 403} and shaping.missing:
+            lines.append(f"No credentials were sent for: {', '.join(shaping.missing)}. {how_to(shaping.missing)}")
+        body = _decoded(answer)
+        problem = _problem(body)
+        if problem:
+            lines.append(problem)
+        if body.strip():
+            lines.append(body[:_TEXT_LIMIT])
+        lines += shaping.remarks
+        return ToolResult((Text(self._scrubber.text("\n".join(lines))),), is_error=True, meta=meta)
+
+    async def _text(self, answer: Answer, principal: str, meta: JsonObject) -> ToolResult:
+        text = self._scrubber.text(_decoded(answer))
+        if len(text) <= _TEXT_LIMIT:
+            return ToolResult((Text(text),), meta=meta)
+        handle = await self._store.keep(text.encode(), answer.media_type or "text/plain", principal)
+        note = f"\n… {len(text) - _TEXT_LIMIT} more characters; nlui__more with handle {handle} reads on."
+        return ToolResult((Text(text[:_TEXT_LIMIT] + note),), meta=meta)
+
+    async def _file(self, answer: Answer, principal: str, meta: JsonObject) -> ToolResult:
+        kind = answer.media_type or "application/octet-stream"
+        handle = await self._store.keep(answer.body, kind, principal)
+        uri = f"nlui://results/{handle}"
+        if len(answer.body) <= _SMALL_FILE:
+            blob = base64.b64encode(answer.body).decode()
+            block: JsonObject = {"type": "resource", "resource": {"uri": uri, "mimeType": kind, "blob": blob}}
+            return ToolResult((Relayed(block),), meta=meta)
+        link = {
+            "type": "resource_link",
+            "uri": uri,
+            "name": _filename(answer),
+            "mimeType": kind,
+            "size": len(answer.body),
+        }
+        return ToolResult((Relayed(link),), meta=meta)
+
+    def _meta(self, answer: Answer, shaping: Shaping) -> JsonObject:
+        shown = {
+            name: self._scrubber.text(value)
+            for name, value in answer.headers.items()
+            if name.lower() in _SHOWN or _RATE.match(name)
+        }
+        url = self._scrubber.text(answer.url)
+        return {"ui-mcp/http": {"status": answer.status, "headers": shown, "elapsed_ms": answer.elapsed_ms, "url": url}}
+
+
+def _decoded(answer: Answer) -> str:
+    charset = re.search(r"charset=\"?([\w-]+)", answer.headers.get("content-type", ""))
+    try:
+        return answer.body.decode(charset[1] if charset else "utf-8-sig", errors="replace")
+    except LookupError:
+        return answer.body.decode("utf-8", errors="replace")
+
+
+def _problem(body: str) -> str:
+    try:
+        value = loads(body)
+    except ValueError:
+        return ""
+    if not isinstance(value, dict) or not isinstance(value.get("title"), str):
+        return ""
+    return ": ".join(str(value[key]) for key in ("title", "detail") if value.get(key))
+
+
+def _lines(body: bytes) -> list[Json]:
+    rows: list[Json] = []
+    for line in body.replace(b"\x1e", b"").splitlines():
+        if line.strip():
+            try:
+                rows.append(loads(line))
+            except ValueError:
+                rows.append(line.decode("utf-8", errors="replace"))
+    return rows
+
+
+def _looks_like_text(body: bytes) -> bool:
+    head = body[:1024]
+    if b"\0" in head:
+        return False
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start >= len(head) - 4
+    return True
+
+
+def _filename(answer: Answer) -> str:
+    named = re.search(r'filename="?([^";]+)', answer.headers.get("content-disposition", ""))
+    return named[1] if named else answer.url.split("?", maxsplit=1)[0].rsplit("/", 1)[-1] or "file"

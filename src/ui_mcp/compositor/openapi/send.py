@@ -1,0 +1,173 @@
+"""Sends a request: exactly the bytes that were built, with redirects, retries and limits."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin, urlsplit
+
+import anyio
+import httpx2
+
+from ui_mcp.compositor.openapi.auth import Attached
+from ui_mcp.compositor.openapi.request import Outgoing
+from ui_mcp.errors import UpstreamError
+
+_LIMIT = 200 * 1024 * 1024
+_REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
+_BUSY = frozenset({429, 502, 503, 504})
+_MAX_RETRIES = 3
+_MAX_PATIENCE = 30.0
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    body: bytes
+    url: str
+    elapsed_ms: int
+    retries: int = 0
+
+    @property
+    def media_type(self) -> str:
+        """The type of the body, without parameters."""
+        return self.headers.get("content-type", "").split(";", maxsplit=1)[0].strip().lower()
+
+
+class Sender:
+    """Sends requests to one API over kept-alive connections."""
+
+    def __init__(
+        self, client: httpx2.AsyncClient, agent: str, concurrency: int = 8, sleep: Sleep = anyio.sleep
+    ) -> None:
+        self._client = client
+        self._agent = agent
+        self._slots = anyio.Semaphore(concurrency)
+        self._sleep = sleep
+
+    async def send(self, outgoing: Outgoing, attached: Attached) -> Answer:
+        """Send, follow redirects and retry what may be repeated.
+
+        Raises:
+            UpstreamError: no answer came; `kind` in the details says why.
+        """
+        started = time.perf_counter()
+        async with self._slots:
+            for retries in range(_MAX_RETRIES + 1):
+                last = retries == _MAX_RETRIES or outgoing.method not in _REPEATABLE
+                found = await self._attempt(outgoing, attached, retries, last=last)
+                if isinstance(found, Answer):
+                    elapsed = int((time.perf_counter() - started) * 1000)
+                    return replace(found, elapsed_ms=elapsed, retries=retries)
+                await self._sleep(found)
+        raise UpstreamError("Out of retries", kind="busy")
+
+    async def _attempt(self, outgoing: Outgoing, attached: Attached, retries: int, *, last: bool) -> Answer | float:
+        """Return the answer, or how long to wait before the next attempt."""
+        try:
+            answer = await self._followed(outgoing, attached)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            if last or not isinstance(error, httpx2.ConnectError):
+                raise _translated(error, outgoing) from error
+            return 0.2 * 2.0**retries
+        wait = patience(answer.headers.get("retry-after"), retries) if answer.status in _BUSY and not last else None
+        return answer if wait is None else wait
+
+    async def _followed(self, outgoing: Outgoing, attached: Attached) -> Answer:
+        answer = await self._once(outgoing, attached)
+        for _ in range(5):
+            location = answer.headers.get("location")
+            if answer.status not in _REDIRECTS or not location:
+                break
+            outgoing, attached = _redirected(outgoing, attached, answer.status, urljoin(answer.url, location))
+            answer = await self._once(outgoing, attached)
+        return answer
+
+    async def _once(self, outgoing: Outgoing, attached: Attached) -> Answer:
+        full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
+        url = full.url
+        parts = urlsplit(url)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        request = self._client.build_request(
+            outgoing.method,
+            url,
+            headers=[("User-Agent", self._agent), *full.all_headers, *attached.headers],
+            content=outgoing.body,
+            extensions={"target": target.encode("ascii")},
+        )
+        response = await self._client.send(request, stream=True)
+        try:
+            body = await _limited(response)
+        finally:
+            await response.aclose()
+        return Answer(response.status_code, response.reason_phrase, dict(response.headers), body, url, 0)
+
+
+def patience(header: str | None, retries: int) -> float | None:
+    """Return how long to wait before trying again; None when the server wants more time than we give."""
+    if header is None:
+        return 0.5 * 2.0**retries
+    try:
+        wait = float(header)
+    except ValueError:
+        try:
+            wait = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            return 0.5 * 2.0**retries
+    return max(wait, 0.0) if wait <= _MAX_PATIENCE else None
+
+
+def _redirected(outgoing: Outgoing, attached: Attached, status: int, url: str) -> tuple[Outgoing, Attached]:
+    parts = urlsplit(url)
+    same_origin = (parts.scheme, parts.netloc) == urlsplit(outgoing.url)[:2]
+    becomes_get = status == 303 or (status in {301, 302} and outgoing.method == "POST")
+    headers = tuple(
+        (name, value)
+        for name, value in outgoing.headers
+        if not (becomes_get and name.lower() == "content-type")
+        and (same_origin or name.lower() not in {"authorization", "cookie"})
+    )
+    moved = Outgoing(
+        method="GET" if becomes_get and outgoing.method != "HEAD" else outgoing.method,
+        base=f"{parts.scheme}://{parts.netloc}",
+        path=parts.path or "/",
+        query=(parts.query,) if parts.query else (),
+        headers=headers,
+        cookies=outgoing.cookies if same_origin else (),
+        body=None if becomes_get else outgoing.body,
+    )
+    return moved, replace(attached, query=()) if same_origin else Attached()
+
+
+async def _limited(response: httpx2.Response) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in response.aiter_bytes():
+        size += len(chunk)
+        if size > _LIMIT:
+            raise UpstreamError(f"The answer is larger than {_LIMIT} bytes", kind="too_large")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _translated(error: Exception, outgoing: Outgoing) -> UpstreamError:
+    cause = f"{error} {error.__cause__ or ''}".lower()
+    if isinstance(error, httpx2.TimeoutException):
+        kind, hint = "timeout", "The API did not answer in time; raise timeout_s or try a smaller request."
+    elif "name or service" in cause or "getaddrinfo" in cause or "nodename" in cause:
+        kind, hint = "dns", "The host name does not resolve; check base_url."
+    elif "ssl" in cause or "certificate" in cause:
+        kind, hint = "tls", "The certificate was not accepted; check the address and the system's certificates."
+    elif isinstance(error, httpx2.ConnectError):
+        kind, hint = "refused", "Nothing answers there; check that the API runs and base_url is right."
+    else:
+        kind, hint = "protocol", "The connection broke or the answer was not HTTP."
+    message = f"{outgoing.method} {outgoing.base}{outgoing.path} failed: {kind} ({error or type(error).__name__})"
+    return UpstreamError(f"{message}\n{hint}", kind=kind)

@@ -1,0 +1,98 @@
+"""Cuts a schema down to a size for listings; calls are still checked against the whole."""
+
+from dataclasses import dataclass
+
+from ui_mcp.compositor.openapi.bundle import NAMED
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+
+_PREFIX = "#/$defs/"
+_DATA = frozenset({"enum", "const", "default", "required", "dependentRequired"})
+_MORE = "… details: nlui__describe"
+_LADDER = ((8, 120), (8, 60), (8, 0), (6, 0), (5, 0), (4, 0), (3, 60), (3, 0), (2, 60), (2, 0), (1, 60), (1, 0))
+"""Attempts in order: how many levels stay, and how long descriptions below the arguments may be."""
+_STEP = 0.25
+"""An alternative or an array's items is less of a level than a property, but recursion through them must end too."""
+
+
+class _TooBigError(Exception):
+    """The attempt passed its budget."""
+
+
+def shrunk(schema: JsonObject, budget: int) -> JsonObject:
+    """Return the most telling form of `schema` within `budget` bytes; required names always stay."""
+    if len(dumps(schema)) <= budget:
+        return schema
+    for depth, described in _LADDER:
+        try:
+            cut: JsonObject = _Cutter(schema.get("$defs", {}), depth, described, budget * 2).cut(schema, 0)
+        except _TooBigError:
+            continue
+        cut.pop("$defs", None)
+        if len(dumps(cut)) <= budget:
+            return cut
+    smallest: JsonObject = _Cutter(schema.get("$defs", {}), 1, 0, 10_000_000).cut(schema, 0)
+    smallest.pop("$defs", None)
+    return smallest
+
+
+@dataclass(slots=True)
+class _Cutter:
+    definitions: JsonObject
+    depth: int
+    described: int
+    left: int
+
+    def cut(self, schema: Json, level: float) -> Json:
+        """Copy a schema down to the depth; references are followed, so recursion ends there too."""
+        if not isinstance(schema, dict):
+            return schema
+        self.left -= 20
+        if self.left < 0:
+            raise _TooBigError
+        schema = self._followed(schema)
+        if level > self.depth:
+            return _stub(schema)
+        out: JsonObject = {}
+        for key, value in schema.items():
+            kept = self._keyword(key, value, level)
+            if kept is not None:
+                out[key] = kept
+        return out
+
+    def _keyword(self, key: str, value: Json, level: float) -> Json:
+        if key in {"title", "$defs", "$comment"}:
+            return None
+        if key == "description":
+            return self._words(value, level)
+        if key in _DATA:
+            return _few(value) if key == "enum" else value
+        if key in NAMED:
+            return {name: self.cut(member, level + 1) for name, member in value.items()}
+        if isinstance(value, list):
+            return [self.cut(member, level + _STEP) for member in value]
+        return self.cut(value, level + _STEP) if isinstance(value, dict) else value
+
+    def _words(self, words: str, level: float) -> str | None:
+        limit = self.described or (60 if level <= 1 and self.depth > 1 else 0)
+        if level == 0 or not limit:
+            return None
+        return words if len(words) <= limit else words[: limit - 1].rsplit(" ", 1)[0] + "…"
+
+    def _followed(self, schema: JsonObject) -> JsonObject:
+        reference = schema.get("$ref")
+        if not isinstance(reference, str):
+            return schema
+        target = self.definitions.get(reference.removeprefix(_PREFIX), {})
+        siblings = {key: value for key, value in schema.items() if key != "$ref"}
+        return self._followed({**target, **siblings}) if target else siblings
+
+
+def _stub(schema: JsonObject) -> JsonObject:
+    kind = schema.get("type") or ("object" if "properties" in schema else None)
+    if kind and "object" not in kind and "array" not in kind:
+        return {"type": kind}
+    return {"type": kind, "description": _MORE} if kind else {"description": _MORE}
+
+
+def _few(choices: list[Json]) -> list[Json] | None:
+    return choices if len(choices) <= 30 else None

@@ -1,0 +1,55 @@
+"""Keeps secrets out of everything that is stored or shown."""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from ui_mcp.jsontypes import Json
+
+MASK = "•••"
+_SECRET_NAME = re.compile(
+    r"(?:^|[_\-.])(?:token|secret|password|passwd|api[_-]?key|apikey|authorization|credential|private[_-]?key|cookie)s?$",
+    re.IGNORECASE,
+)
+_MIN = 4
+
+
+class Scrubber:
+    """Replaces known secret values, wherever they turn up, and values of fields whose name says they are secret."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Remember secret values; very short ones would mask half the text and are not taken."""
+        for value in values:
+            if len(value) >= _MIN:
+                self._known |= {value, quote(value, safe="")}
+
+    def text(self, text: str) -> str:
+        """Mask the known values in a text, longest first."""
+        for value in sorted(self._known, key=len, reverse=True):
+            if value in text:
+                text = text.replace(value, MASK)
+        return text
+
+    def json(self, value: Json) -> Json:
+        """Mask known values and secret fields in a JSON value."""
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {key: MASK if is_secret(key, member) else self.json(member) for key, member in value.items()}
+            case list():
+                return [self.json(member) for member in value]
+            case _:
+                return value
+
+    def knows(self, text: str) -> bool:
+        """Say whether a text holds a known secret."""
+        return any(value in text for value in self._known)
+
+
+def is_secret(name: str, value: Json) -> bool:
+    """Say whether a field is secret by its name."""
+    return isinstance(value, str) and bool(value) and _SECRET_NAME.search(str(name)) is not None
