@@ -45,6 +45,18 @@ class Scrubber:
             case _:
                 return value
 
+    def values(self, value: Json) -> Json:
+        """Mask known values only; fields keep what they hold whatever their name."""
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {key: self.values(member) for key, member in value.items()}
+            case list():
+                return [self.values(member) for member in value]
+            case _:
+                return value
+
     def knows(self, text: str) -> bool:
         """Say whether a text holds a known secret."""
         return any(value in text for value in self._known)

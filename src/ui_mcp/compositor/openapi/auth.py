@@ -123,9 +123,10 @@ class Credentials:
         name = (scheme.parameter if scheme else "") or credential.parameter
         where = scheme.kind if scheme and scheme.kind in {"header", "query", "cookie"} else credential.kind
         if credential.grant is not None:
-            token = await self._tokens.token(credential.grant, renew=renew)
+            grant = _completed(credential.grant, scheme)
+            token = await self._tokens.token(grant, renew=renew)
             headers = (("Authorization", f"Bearer {token}"),)
-            return Attached(headers, secrets=(*secrets, token), renewable=(credential.grant,))
+            return Attached(headers, secrets=(*secrets, token), renewable=(grant,))
         match where:
             case "header":
                 return Attached(((name or "X-API-Key", credential.token),), secrets=secrets)
@@ -147,11 +148,9 @@ def how_to(missing: Iterable[str]) -> str:
     return f"Supply it in nlui.yaml (auth.schemes.{first}) or with the set_auth tool."
 
 
-def with_scheme_grant(credential: Credential, scheme: Scheme | None) -> Credential:
-    """Complete a client-credentials grant with what the document says about its scheme."""
-    if credential.grant is None or scheme is None or credential.grant.token_url:
-        return credential
-    return replace(credential, grant=replace(credential.grant, token_url=scheme.token_url))
+def _completed(grant: Grant, scheme: Scheme | None) -> Grant:
+    """Take the token endpoint from the document when the user gave none."""
+    return replace(grant, token_url=scheme.token_url) if scheme and not grant.token_url else grant
 
 
 def _fits(scheme: Scheme, credential: Credential) -> bool:

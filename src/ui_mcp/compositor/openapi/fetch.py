@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import anyio
 import httpx2
 
-from ui_mcp.compositor.openapi.guard import GuardedTransport
+from ui_mcp.compositor.openapi.guard import GuardedTransport, tls
 from ui_mcp.compositor.openapi.text import MAX_BYTES
 from ui_mcp.errors import NotFoundError, RefusedError, UpstreamError
 
@@ -52,6 +52,8 @@ class Fetcher:
         self._client = httpx2.AsyncClient(
             transport=GuardedTransport({self._host, *allow_hosts}, transport),
             timeout=_SECONDS,
+            trust_env=False,
+            verify=tls(),
             follow_redirects=True,
             max_redirects=5,
         )

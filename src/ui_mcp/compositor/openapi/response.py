@@ -80,7 +80,7 @@ class Responses:
 
     async def json(self, value: Json, shaping: Shaping, principal: str, meta: JsonObject) -> ToolResult:
         """Shape a JSON value: chosen fields, whole rows, the rest by handle."""
-        value = self._scrubber.json(value) if self._scrubber.knows(dumps(value)) else value
+        value = self._scrubber.values(value) if self._scrubber.knows(dumps(value)) else value
         if shaping.fields:
             value = pick(value, list(shaping.fields))
         trimmed = trim(value, shaping.limits.max_bytes, shaping.limits.max_rows)

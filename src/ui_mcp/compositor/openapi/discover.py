@@ -1,0 +1,191 @@
+"""Finds the OpenAPI document of an API from nothing but its address."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urljoin, urlsplit
+
+import anyio
+import httpx2
+
+from ui_mcp.compositor.openapi.document import is_openapi
+from ui_mcp.compositor.openapi.text import parse
+from ui_mcp.errors import UiMcpError
+from ui_mcp.jsontypes import loads
+
+_BUDGET = 15.0
+_PAGE = 512 * 1024
+_RELATIONS = frozenset({"service-desc", "service-meta", "describedby"})
+
+_VERSIONED = tuple(f"/{prefix}v{n}/openapi.json" for prefix in ("api/", "") for n in (1, 2, 3))
+WELL_KNOWN: tuple[str, ...] = (
+    *(f"/openapi{ending}" for ending in (".json", ".yaml", ".yml")),
+    *(f"/.well-known/openapi{ending}" for ending in ("", ".json", ".yaml")),
+    "/.well-known/api-catalog",
+    *("/swagger.json", "/swagger.yaml", "/swagger/doc.json"),
+    *(f"/{version}/api-docs{ending}" for version in ("v3", "v2") for ending in ("", ".yaml")),
+    *(f"/api-docs{ending}" for ending in ("", ".json", ".yaml")),
+    *("/docs/openapi.json", "/docs/openapi.yaml", "/docs/swagger.json"),
+    *("/api/swagger.json", "/api/openapi.json", "/api/openapi.yaml", "/api/docs", "/api/schema/"),
+    *("/openapi", "/docs/openapi", "/openapi/v1.json", "/openapi/v3", "/q/openapi"),
+    *("/swagger/v1/swagger.json", "/swagger/v2/swagger.json"),
+    *("/api-docs/v1/swagger.json", "/api-docs/v1/swagger.yaml", "/api/api-docs", "/api/v1/api-docs"),
+    *("/api-json", "/docs-json"),
+    *_VERSIONED,
+    *("/api/v1/swagger.json", "/api/v2/swagger.json"),
+)
+PAGES: tuple[str, ...] = (
+    "/swagger-ui.html",
+    "/swagger-ui/index.html",
+    "/swagger",
+    "/docs",
+    "/api/docs",
+    "/redoc",
+    "/api-docs/swagger-config",
+    "/v3/api-docs/swagger-config",
+    "/swagger-ui/swagger-initializer.js",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One candidate and what became of it."""
+
+    url: str
+    outcome: str
+
+
+@dataclass(slots=True)
+class Discovery:
+    """What was found, and every candidate that was tried."""
+
+    found: list[str] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+
+
+async def discover(base_url: str, client: httpx2.AsyncClient, headers: Mapping[str, str] | None = None) -> Discovery:
+    """Probe the address itself, then well-known paths, then documentation pages; stops at the first that holds."""
+    probe = _Probe(client, dict(headers or {}))
+    with anyio.move_on_after(_BUDGET) as scope:
+        await probe.run(base_url.rstrip("/"))
+    if scope.cancelled_caught:
+        probe.result.tried.append(Tried(base_url, f"gave up after {_BUDGET:.0f} s"))
+    return probe.result
+
+
+class _Probe:
+    def __init__(self, client: httpx2.AsyncClient, headers: dict[str, str]) -> None:
+        self._client = client
+        self._headers = headers
+        self._seen: set[str] = set()
+        self.result = Discovery()
+
+    async def run(self, base: str) -> None:
+        """Try the stages in order."""
+        page = await self._get(base or "/")
+        if page is not None and self._accept(base, page):
+            return
+        if page is not None and await self._any(_linked(page, base)):
+            return
+        candidates = [root + path for path in WELL_KNOWN for root in _roots(base)]
+        for start in range(0, len(candidates), 8):
+            if await self._any(candidates[start : start + 8]):
+                return
+        for path in PAGES:
+            for root in _roots(base):
+                page = await self._get(root + path)
+                if page is not None and await self._several(_in_page(page.text[:_PAGE], root + path)):
+                    return
+
+    async def _any(self, urls: Iterable[str]) -> bool:
+        """Fetch candidates together; the first in order that is a document wins."""
+        pages: dict[str, httpx2.Response | None] = {}
+
+        async def one(url: str) -> None:
+            pages[url] = await self._get(url)
+
+        wanted = [url for url in dict.fromkeys(urls) if url not in self._seen]
+        async with anyio.create_task_group() as group:
+            for url in wanted:
+                group.start_soon(one, url)
+        answered = [(url, page) for url in wanted if (page := pages[url]) is not None]
+        return any(self._accept(url, page) for url, page in answered)
+
+    async def _several(self, urls: list[str]) -> bool:
+        """Accept every document a page names."""
+        before = len(self.result.found)
+        for url in urls[:20]:
+            page = await self._get(url)
+            if page is not None:
+                self._accept(url, page)
+        return len(self.result.found) > before
+
+    async def _get(self, url: str) -> httpx2.Response | None:
+        if url in self._seen:
+            return None
+        self._seen.add(url)
+        try:
+            answer = await self._client.get(url, headers=self._headers, timeout=5.0, follow_redirects=True)
+        except (httpx2.HTTPError, httpx2.InvalidURL, UiMcpError) as error:
+            self._tell(url, f"no answer: {error or type(error).__name__}")
+            return None
+        if answer.status_code in {401, 403}:
+            self._tell(url, f"found, needs credentials (HTTP {answer.status_code}); set spec_auth")
+            return None
+        if answer.is_error:
+            self._tell(url, f"HTTP {answer.status_code}")
+            return None
+        return answer
+
+    def _accept(self, url: str, page: httpx2.Response) -> bool:
+        if page.text.lstrip()[:1] == "<":
+            self._tell(url, "a web page, not a document")
+            return False
+        try:
+            holds = is_openapi(parse(page.content))
+        except UiMcpError as error:
+            self._tell(url, error.message.splitlines()[0][:200])
+            return False
+        self._tell(url, "found" if holds else "not an OpenAPI document")
+        if holds:
+            self.result.found.append(url)
+        return holds
+
+    def _tell(self, url: str, outcome: str) -> None:
+        self.result.tried.append(Tried(url, outcome))
+
+
+def _roots(base: str) -> list[str]:
+    parts = urlsplit(base)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return list(dict.fromkeys((base, origin)))
+
+
+def _linked(page: httpx2.Response, base: str) -> Iterator[str]:
+    for match in re.finditer(r'<([^>]+)>\s*;[^,]*rel="?([\w-]+)"?', page.headers.get("link", "")):
+        if match[2] in _RELATIONS:
+            yield urljoin(base + "/", match[1])
+    for tag in re.findall(r"<link\b[^>]*>", page.text[:_PAGE], re.IGNORECASE):
+        relation, target = re.search(r'rel="?([\w-]+)', tag), re.search(r'href="([^"]+)"', tag)
+        if relation and target and relation[1] in _RELATIONS:
+            yield urljoin(base + "/", target[1])
+
+
+def _in_page(text: str, url: str) -> list[str]:
+    """Find document addresses in a Swagger UI, ReDoc or Scalar page, or in a Swagger configuration."""
+    found: list[str] = []
+    try:
+        config = loads(text)
+        entries = [config, *config.get("urls", [])] if isinstance(config, dict) else []
+        found += [entry["url"] for entry in entries if isinstance(entry, dict) and isinstance(entry.get("url"), str)]
+    except ValueError:
+        pass
+    patterns = (
+        r"""["']?\burl["']?\s*:\s*["']([^"']+)["']""",
+        r"""["']?configUrl["']?\s*:\s*["']([^"']+)["']""",
+        r"""spec-url=["']([^"']+)["']""",
+        r"""data-url=["']([^"']+)["']""",
+    )
+    for pattern in patterns:
+        found += re.findall(pattern, text)
+    return [urljoin(url, target) for target in dict.fromkeys(found) if "petstore.swagger.io" not in target]

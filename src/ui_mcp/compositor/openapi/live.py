@@ -1,0 +1,203 @@
+"""Keeps one API alive: finds its document, starts from the cache when it cannot, and follows its changes."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.to_thread
+import httpx2
+
+from ui_mcp.compositor.openapi.auth import Credentials
+from ui_mcp.compositor.openapi.cache import DocumentCache
+from ui_mcp.compositor.openapi.credentials import configured, header_of
+from ui_mcp.compositor.openapi.discover import Discovery, discover
+from ui_mcp.compositor.openapi.document import Document, load
+from ui_mcp.compositor.openapi.fetch import Fetched, Fetcher, is_url
+from ui_mcp.compositor.openapi.files import Files
+from ui_mcp.compositor.openapi.guard import GuardedTransport, tls
+from ui_mcp.compositor.openapi.operations import read_api
+from ui_mcp.compositor.openapi.response import Limits, Responses
+from ui_mcp.compositor.openapi.send import Sender
+from ui_mcp.compositor.openapi.target import Parts, Target
+from ui_mcp.compositor.openapi.tokens import Tokens
+from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.results import ResultStore
+from ui_mcp.compositor.settings import TargetSettings
+from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
+from ui_mcp.jsontypes import Json
+from ui_mcp.log import logger
+
+AGENT = "ui-mcp"
+_log = logger("compositor.target")
+_FILE_POLL = 1.0
+
+
+class LiveTarget:
+    """Owns the connections and the document of one API; `source` is what the gateway offers."""
+
+    def __init__(
+        self,
+        settings: TargetSettings,
+        *,
+        cache: DocumentCache,
+        store: ResultStore,
+        scrubber: Scrubber,
+        limits: Limits = Limits(),
+        budget: int = 4_000,
+    ) -> None:
+        self.settings = settings
+        self.discovery = Discovery()
+        self._cache = cache
+        trusted = _hosts(settings)
+        self._guarded = httpx2.AsyncClient(
+            transport=GuardedTransport(trusted), timeout=10.0, follow_redirects=True, trust_env=False, verify=tls()
+        )
+        self._client = httpx2.AsyncClient(
+            timeout=settings.timeout_s, proxy=settings.proxy, trust_env=False, verify=tls()
+        )
+        given = configured(settings.auth)
+        credentials = Credentials(
+            {}, given, Tokens(self._post_form), strict=bool(settings.auth and settings.auth.strict)
+        )
+        parts = Parts(
+            credentials=credentials,
+            sender=Sender(self._client, AGENT, settings.concurrency),
+            files=Files(tuple(Path(root).expanduser() for root in settings.files.roots), self._download),
+            responses=Responses(store, scrubber),
+            scrubber=scrubber,
+        )
+        scrubber.learn(credentials.secrets())
+        self.source = Target(settings, parts, limits, budget)
+        self._etag = self._modified = ""
+        self._location = settings.spec
+        self._stamps: dict[str, float] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.aclose()
+        await self._guarded.aclose()
+
+    @property
+    def is_local(self) -> bool:
+        """Say whether the document is a file, which is always waited for."""
+        return bool(self.settings.spec) and not is_url(self.settings.spec)
+
+    def start_from_cache(self) -> bool:
+        """Offer the tools of the last good document at once, marked stale."""
+        held = self._cache.load(self._key)
+        if held is None:
+            return False
+        self._etag, self._modified = held.etag, held.modified
+        self.source.adopt(read_api(held.document, self.settings.server_variables), stale=True)
+        return True
+
+    async def refresh(self) -> bool:
+        """Read the document again; say whether the tools changed. A broken one leaves the old tools in force."""
+        try:
+            found = await self._read()
+        except UiMcpError as error:
+            self.source.error = error.message
+            _log.warning("target %s: %s", self.settings.name, error.message)
+            return False
+        if found is None:
+            self.source.stale = False
+            return False
+        document, fetched = found
+        self._etag, self._modified = _header(fetched, "etag"), _header(fetched, "last-modified")
+        api = await anyio.to_thread.run_sync(read_api, document, self.settings.server_variables)
+        await anyio.to_thread.run_sync(
+            lambda: self._cache.save(self._key, document, etag=self._etag, modified=self._modified)
+        )
+        self._stamps = await anyio.to_thread.run_sync(_stamps, document)
+        return self.source.adopt(api)
+
+    async def follow(self, changed: Callable[[], None]) -> None:
+        """Keep reading the document as it changes, for ever; tell when the tools did."""
+        wait = 1.0
+        while True:
+            if self.source.api is None or self.source.stale:
+                await anyio.sleep(wait)
+                wait = min(wait * 2, 60.0)
+            elif self.is_local:
+                await anyio.sleep(_FILE_POLL)
+                if await anyio.to_thread.run_sync(_restamped, self._stamps) == self._stamps:
+                    continue
+            elif self.settings.reload_s > 0:
+                await anyio.sleep(self.settings.reload_s)
+            else:
+                return
+            was_stale = self.source.stale
+            if await self.refresh() or was_stale != self.source.stale:
+                changed()
+
+    async def _read(self) -> tuple[Document, Fetched] | None:
+        location = self._location or await self._discovered()
+        conditions = {} if self.source.api is None else {"etag": self._etag, "modified": self._modified}
+        headers = header_of(self.settings.spec_auth)
+        allowed = frozenset(self.settings.refs.allow_hosts)
+        async with Fetcher(location, allow_hosts=allowed, headers=headers) as fetcher:
+            fetched = await fetcher.root(**conditions)
+            if fetched is None:
+                return None
+            document = await load(fetcher, fetched)
+        self._location = location
+        return document, fetched
+
+    async def _discovered(self) -> str:
+        base = self.settings.base_url
+        if not base:
+            raise ConfigError(f"Target {self.settings.name} needs base_url or spec")
+        self.discovery = await discover(base, self._guarded, header_of(self.settings.spec_auth))
+        if not self.discovery.found:
+            hints = [tried for tried in self.discovery.tried if "credentials" in tried.outcome]
+            why = f"{hints[0].url}: {hints[0].outcome}" if hints else f"{len(self.discovery.tried)} places tried"
+            raise UpstreamError(f"No OpenAPI document found at {base} ({why})\nSet spec to its address.")
+        return self.discovery.found[0]
+
+    async def _download(self, url: str) -> bytes:
+        answer = await self._guarded.get(url)
+        if answer.is_error:
+            raise UpstreamError(f"{url} answered HTTP {answer.status_code}")
+        return answer.content
+
+    async def _post_form(self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> tuple[int, Json]:
+        try:
+            answer = await self._guarded.post(url, data=dict(fields), headers=dict(headers), follow_redirects=False)
+        except httpx2.HTTPError as error:
+            raise UpstreamError(f"Cannot reach {url}: {error or type(error).__name__}") from error
+        try:
+            return answer.status_code, answer.json()
+        except ValueError:
+            return answer.status_code, None
+
+    @property
+    def _key(self) -> str:
+        return f"{self.settings.name}|{self.settings.spec or self.settings.base_url}"
+
+
+def _hosts(settings: TargetSettings) -> set[str]:
+    """Return the hosts the user wrote down, which may be private."""
+    token_urls = (
+        [settings.auth.token_url, *(s.token_url for s in settings.auth.schemes.values())] if settings.auth else []
+    )
+    urls = [settings.base_url, settings.spec, *token_urls]
+    return {urlsplit(url).hostname or "" for url in urls if url} | set(settings.refs.allow_hosts)
+
+
+def _header(fetched: Fetched, name: str) -> str:
+    return next((value for key, value in fetched.headers.items() if key.lower() == name), "")
+
+
+def _stamps(document: Document) -> dict[str, float]:
+    return _restamped(dict.fromkeys((file for file in document.files if not is_url(file)), 0.0))
+
+
+def _restamped(stamps: Mapping[str, float]) -> dict[str, float]:
+    return {file: Path(file).stat().st_mtime if Path(file).exists() else 0.0 for file in stamps}

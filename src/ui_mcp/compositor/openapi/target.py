@@ -1,0 +1,253 @@
+"""One API as a source of tools."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
+
+from ui_mcp.compositor.openapi.arguments import ArgumentCheck, Checked
+from ui_mcp.compositor.openapi.auth import Attached, Credentials
+from ui_mcp.compositor.openapi.files import Files
+from ui_mcp.compositor.openapi.model import Api, Operation
+from ui_mcp.compositor.openapi.pages import MAX_PAGES, NextArguments, NextUrl, next_page
+from ui_mcp.compositor.openapi.payload import Habits
+from ui_mcp.compositor.openapi.request import Outgoing, build
+from ui_mcp.compositor.openapi.response import Limits, Responses, Shaping
+from ui_mcp.compositor.openapi.send import Answer, Sender
+from ui_mcp.compositor.openapi.tools import Tools, build_tools
+from ui_mcp.compositor.redact import MASK, Scrubber
+from ui_mcp.compositor.settings import TargetSettings
+from ui_mcp.compositor.source import Entry, Health, State
+from ui_mcp.compositor.trim import rows_of
+from ui_mcp.errors import ConfigError
+from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
+from ui_mcp.toolkit.toolset import UnknownToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a target works with."""
+
+    credentials: Credentials
+    sender: Sender
+    files: Files
+    responses: Responses
+    scrubber: Scrubber
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    operation: Operation
+    checked: Checked
+    outgoing: Outgoing
+    attached: Attached = field(default_factory=Attached)
+
+
+class Target:
+    """Lists and calls the operations of one API; `adopt` swaps its document while calls run."""
+
+    def __init__(self, settings: TargetSettings, parts: Parts, limits: Limits = Limits(), budget: int = 4_000) -> None:
+        self._settings = settings
+        self._parts = parts
+        self._limits = limits
+        self._budget = budget
+        self._habits = Habits(
+            settings.array_format, settings.form_nested == "deepObject", frozenset(settings.path_slashes)
+        )
+        self._tools = Tools()
+        self._api: Api | None = None
+        self._checks: dict[str, ArgumentCheck] = {}
+        self.error = ""
+        self.stale = False
+
+    @property
+    def name(self) -> str:
+        """The prefix of its tools."""
+        return self._settings.name
+
+    @property
+    def api(self) -> Api | None:
+        """The document as it was understood."""
+        return self._api
+
+    def adopt(self, api: Api, *, stale: bool = False) -> bool:
+        """Take a document; say whether the listed tools changed."""
+        fresh = build_tools(self._settings, api, self._budget)
+        changed = [entry.tool for entry in fresh.entries] != [entry.tool for entry in self._tools.entries]
+        self._parts.credentials.adopt(api.schemes)
+        self._parts.scrubber.learn(self._parts.credentials.secrets())
+        self._api, self._tools, self._checks = api, fresh, {}
+        self.error, self.stale = "", stale
+        return changed
+
+    def entries(self) -> Sequence[Entry]:
+        """Return the tools of the current document."""
+        return self._tools.entries
+
+    def health(self) -> Health:
+        """Say how the target is."""
+        state: State = "stale" if self.stale else "active" if self._api else "failed" if self.error else "pending"
+        where = self._settings.base_url or (self._api.location if self._api else self._settings.spec)
+        return Health(self.name, "target", state, len(self._tools.entries), self.error, where=where)
+
+    def instructions(self) -> str:
+        """Name the API."""
+        words = self._settings.description or (self._api.title if self._api else "")
+        return f"{self.name}: {words} ({len(self._tools.entries)} tools)"
+
+    async def describe(self, name: str) -> JsonObject:
+        """Return the full schema and what the document says."""
+        operation = self._operation(name)
+        return {
+            "name": name,
+            "method": operation.method,
+            "path": operation.path,
+            "summary": operation.summary,
+            "description": operation.description,
+            "tags": list(operation.tags),
+            "deprecated": operation.deprecated,
+            "security": [list(alternative) for alternative in operation.security],
+            "accepts": list(operation.accepts),
+            "notes": [note.to_json() for note in operation.notes],
+            "input_schema": operation.input_schema,
+        }
+
+    async def preview(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
+        """Show the request a call would send."""
+        if name in self._tools.builtins:
+            return None
+        prepared = await self._prepare(name, arguments, call)
+        attached = await self._parts.credentials.attach(prepared.operation, call.principal)
+        return self._shown(replace(prepared, attached=attached))
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Send the request a call means, and shape what comes back."""
+        builtin = self._tools.builtins.get(name)
+        if builtin is not None:
+            result = builtin(self._parts.credentials, self._api, arguments, call)
+            self._parts.scrubber.learn(self._parts.credentials.secrets())
+            return result
+        prepared = await self._prepare(name, arguments, call)
+        attached = await self._parts.credentials.attach(prepared.operation, call.principal)
+        prepared = replace(prepared, attached=attached)
+        self._parts.scrubber.learn(attached.secrets)
+        if prepared.checked.options.get("_dry_run"):
+            return structured_result(self._shown(prepared))
+        answer = await self._send(prepared, call.principal)
+        return await self._result(prepared, answer, call)
+
+    async def _prepare(self, name: str, arguments: JsonObject, call: Call) -> _Prepared:
+        operation = self._operation(name)
+        if name not in self._checks:
+            self._checks[name] = ArgumentCheck(operation, self._settings.validate_arguments)
+        defaults = self._tools.defaults.get(name, {})
+        checked = self._checks[name].check({**defaults, **arguments}, call.meta)
+        ready = checked.arguments
+        if operation.body is not None and "body" in ready:
+            variant = operation.body.variant(ready.get("content_type"))
+            ready = {**ready, "body": await self._parts.files.read(variant, ready["body"])}
+        outgoing = build(operation, ready, self._base(operation), self._habits)
+        extra = tuple(self._settings.headers.items())
+        return _Prepared(operation, checked, replace(outgoing, headers=(*outgoing.headers, *extra)))
+
+    def _operation(self, name: str) -> Operation:
+        operation = self._tools.operations.get(name)
+        if operation is None:
+            raise UnknownToolError(name)
+        return operation
+
+    def _base(self, operation: Operation) -> str:
+        """Choose the server of an operation; a base URL on another host replaces the document's own servers."""
+        servers = self._api.servers if self._api else ()
+        base = self._settings.base_url
+        if base:
+            same_host = bool(servers) and urlsplit(base).netloc == urlsplit(servers[0]).netloc
+            honoured = operation.servers and (same_host or self._settings.servers == "honour")
+            return operation.servers[0] if honoured else base
+        chosen = (*operation.servers, *servers)
+        absolute = next((server for server in chosen if urlsplit(server).scheme in {"http", "https"}), None)
+        if absolute is None:
+            raise ConfigError(f"Target {self.name} names no server\nSet base_url for it in the configuration.")
+        return absolute
+
+    async def _send(self, prepared: _Prepared, principal: str) -> Answer:
+        answer = await self._parts.sender.send(prepared.outgoing, prepared.attached)
+        if answer.status == 401 and prepared.attached.renewable:
+            attached = await self._parts.credentials.attach(prepared.operation, principal, renew=True)
+            self._parts.scrubber.learn(attached.secrets)
+            answer = await self._parts.sender.send(prepared.outgoing, attached)
+        return answer
+
+    async def _result(self, prepared: _Prepared, answer: Answer, call: Call) -> ToolResult:
+        options = prepared.checked.options
+        limits = self._limits
+        rows = options.get("_max_rows")
+        shaping = Shaping(
+            fields=tuple(options["_fields"]) if isinstance(options.get("_fields"), list) else (),
+            limits=Limits(limits.max_bytes, rows) if isinstance(rows, int) and rows > 0 else limits,
+            raw=bool(options.get("_raw")),
+            remarks=prepared.checked.remarks,
+            missing=prepared.attached.missing,
+        )
+        pages = options.get("_pages")
+        if isinstance(pages, int) and pages > 1 and answer.status < 400:
+            return await self._paged(prepared, answer, shaping, min(pages, MAX_PAGES), call)
+        return await self._parts.responses.result(answer, shaping, call.principal)
+
+    async def _paged(self, prepared: _Prepared, answer: Answer, shaping: Shaping, pages: int, call: Call) -> ToolResult:
+        """Follow the pages and join their rows."""
+        arguments, rows, count = prepared.checked.arguments, [], 0
+        following: Json = None
+        value: Json = None
+        while True:
+            try:
+                value = loads(answer.body)
+            except ValueError:
+                break
+            found = rows_of(value)
+            if found is None or answer.status >= 400:
+                break
+            rows += found[1]
+            count += 1
+            following = next_page(prepared.operation, arguments, answer, value)
+            if following is None or count >= pages or len(rows) > 100_000:
+                break
+            await call.progress(count, pages, f"page {count}")
+            if isinstance(following, NextArguments):
+                arguments = {**arguments, **following.changed}
+                outgoing = build(prepared.operation, arguments, prepared.outgoing.base, self._habits)
+            else:
+                outgoing = replace(prepared.outgoing, base=following.url, path="", query=())
+            answer = await self._send(replace(prepared, outgoing=outgoing), call.principal)
+        if not count:
+            return await self._parts.responses.result(answer, shaping, call.principal)
+        joined: JsonObject = {"result": rows, "pages": count, "next": _shown_next(following)}
+        return await self._parts.responses.json(joined, shaping, call.principal, {})
+
+    def _shown(self, prepared: _Prepared) -> JsonObject:
+        """Return the request with secrets masked, and a curl line."""
+        outgoing, attached = prepared.outgoing, prepared.attached
+        secret_headers = {name.lower() for name, _ in attached.headers}
+        full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
+        scrub = self._parts.scrubber
+        scrub.learn(attached.secrets)
+        headers = {name: scrub.text(value) for name, value in full.all_headers}
+        headers |= {name: MASK for name, _ in attached.headers if name.lower() in secret_headers}
+        body = None if full.body is None else scrub.text(full.body.decode("utf-8", errors="replace"))
+        url = scrub.text(full.url)
+        curl = ["curl", "-X", full.method, url]
+        for name, value in headers.items():
+            curl += ["-H", f"{name}: {value}"]
+        curl += ["--data-binary", body] if body is not None else []
+        return {"method": full.method, "url": url, "headers": headers, "body": body, "curl": shlex.join(curl)}
+
+
+def _shown_next(following: Json) -> Json:
+    match following:
+        case NextUrl(url=url):
+            return url
+        case NextArguments(changed=changed):
+            return changed
+        case _:
+            return None

@@ -1,0 +1,260 @@
+"""What nlui.yaml may say: APIs, servers, policy and limits."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from ui_mcp.jsontypes import Json, JsonObject
+
+Decision = Literal["allow", "ask", "deny_continue", "deny_abort"]
+
+
+class Part(BaseModel):
+    """A mapping of the file; unknown keys are reported beside, not refused."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+
+
+class Selection(Part):
+    """Which operations or tools are meant: any of the given globs."""
+
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_list(cls, given: Json) -> Json:
+        """Read the short form: `/users*` is a path, `GET` a method, `tag:x` a tag, anything else an operation."""
+        if isinstance(given, str):
+            given = [given]
+        if not isinstance(given, list):
+            return given
+        out: dict[str, list[str]] = {"tags": [], "paths": [], "methods": [], "operations": []}
+        for word in map(str, given):
+            kind = "paths" if word.startswith("/") else "tags" if word.startswith("tag:") else "operations"
+            out["methods" if word.isupper() and word.isalpha() else kind].append(word.removeprefix("tag:"))
+        return out
+
+    def __bool__(self) -> bool:
+        return bool(self.tags or self.paths or self.methods or self.operations)
+
+
+class Override(Part):
+    """How one tool is listed and treated instead."""
+
+    name: str | None = None
+    description: str | None = None
+    hidden: bool = False
+    decision: Decision | None = None
+    annotations: dict[str, bool] = {}
+    defaults: JsonObject = {}
+
+
+class SchemeAuth(Part):
+    """A credential."""
+
+    type: str = "bearer"
+    token: str = ""
+    header_name: str = Field("", validation_alias=AliasChoices("header_name", "name", "parameter"))
+    username: str = ""
+    password: str = ""
+    token_url: str = ""
+    client_id: str = ""
+    client_secret: str = ""
+    refresh_token: str = ""
+    scopes: tuple[str, ...] = ()
+    audience: str = ""
+    client_auth: Literal["basic", "post"] = "basic"
+
+
+class Auth(SchemeAuth):
+    """The short form for one credential, or one per scheme of the document."""
+
+    schemes: dict[str, SchemeAuth] = {}
+    strict: bool = False
+
+    @property
+    def is_short(self) -> bool:
+        """Say whether the short form was used."""
+        return bool(self.token or self.username or self.password or self.client_id or self.refresh_token)
+
+
+class FileSettings(Part):
+    """Where files of calls may come from."""
+
+    roots: tuple[str, ...] = ()
+
+
+class RefSettings(Part):
+    """Where references of a document may lead."""
+
+    allow_hosts: tuple[str, ...] = ()
+
+
+class TargetSettings(Part):
+    """One API."""
+
+    name: str = ""
+    base_url: str = ""
+    spec: str = ""
+    description: str = ""
+    auth: Auth | None = None
+    spec_auth: Auth | None = None
+    servers: Literal["", "honour"] = ""
+    server_variables: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    timeout_s: float = Field(30.0, gt=0)
+    concurrency: int = Field(8, ge=1)
+    include: Selection = Selection()
+    exclude: Selection = Selection()
+    overrides: dict[str, Override] = {}
+    set_auth: bool = True
+    reload_s: float = Field(300.0, ge=0)
+    files: FileSettings = FileSettings()
+    refs: RefSettings = RefSettings()
+    path_slashes: tuple[str, ...] = ()
+    array_format: Literal["index", "brackets", "repeat"] = "index"
+    form_nested: Literal["json", "deepObject"] = "json"
+    proxy: str | None = None
+    validate_arguments: Literal["strict", "warn", "off"] = Field("strict", validation_alias="validate")
+
+
+def _as_list(value: Json) -> Json:
+    return [value] if isinstance(value, str) else value
+
+
+class BackendSettings(Part):
+    """One MCP server to mount."""
+
+    name: str = ""
+    command: str = ""
+    args: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    url: str = ""
+    transport: Literal["auto", "stdio", "http", "sse"] = Field(
+        "auto", validation_alias=AliasChoices("transport", "type")
+    )
+    headers: dict[str, str] = {}
+    timeout_s: float = Field(60.0, gt=0)
+    start_timeout_s: float = Field(30.0, gt=0)
+    include: Selection = Selection()
+    exclude: Selection = Selection()
+    overrides: dict[str, Override] = {}
+    enabled: bool = True
+    drop_when_down: bool = False
+    inherit_env: Literal["all", "minimal"] = "all"
+    pinned: bool = False
+
+
+class Rule(Part):
+    """One line of policy; every given glob must match."""
+
+    source: str = Field("*", validation_alias=AliasChoices("source", "server"))
+    tool: str = "*"
+    method: str = "*"
+    tag: str = "*"
+    path: str = "*"
+    principal: str = "*"
+    args: dict[str, str] = {}
+    decision: Decision
+    reason: str = ""
+    expiry_s: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flat(cls, given: Json) -> Json:
+        """Read `match: {…}` as well as its members beside the decision."""
+        if isinstance(given, dict) and isinstance(given.get("match"), dict):
+            return {**given["match"], **{key: value for key, value in given.items() if key != "match"}}
+        return given
+
+
+class PolicySettings(Part):
+    """Who asks before what."""
+
+    mode: Literal["host", "guard"] | None = None
+    rules: tuple[Rule, ...] = ()
+
+
+class ApprovalSettings(Part):
+    """How long a person has."""
+
+    sync_wait_s: float = Field(45.0, ge=0)
+    expiry_s: float = Field(86_400.0, gt=0)
+    on_expiry: Literal["deny_continue", "deny_abort"] = "deny_continue"
+
+
+class CatalogueSettings(Part):
+    """How tools are listed."""
+
+    mode: Literal["full", "compact", "auto"] = "full"
+    tool_budget: int = Field(4_000, ge=500)
+    extra_tools: bool = True
+
+
+class ResultSettings(Part):
+    """How much of an answer is shown at once."""
+
+    max_bytes: int = Field(60_000, ge=1_000)
+    max_rows: int = Field(200, ge=1)
+
+
+class AuditSettings(Part):
+    """What is written down about calls."""
+
+    file: str = ""
+    level: Literal["off", "meta", "args", "full"] = "meta"
+
+
+class McpServerSettings(Part):
+    """`mcp.server`: the gateway's own MCP listener."""
+
+    sse_port: int = Field(0, ge=0, le=65535)
+
+
+class McpSection(Part):
+    """`mcp`: servers to mount, under any of their usual names."""
+
+    servers: tuple[BackendSettings, ...] = ()
+    clients: tuple[BackendSettings, ...] = ()
+    server: McpServerSettings = McpServerSettings()
+    startup_wait_ms: int = Field(5_000, ge=0)
+
+
+class ServerSection(Part):
+    """`server`: where the chat server listens."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(9000, ge=0, le=65535)
+    token: str = ""
+
+
+class GatewaySettings(Part):
+    """The whole file."""
+
+    language: str = "en"
+    data_dir: str = ""
+    proxy: str | None = None
+    llm: dict[str, Any] = {}
+    targets: tuple[TargetSettings, ...] = ()
+    mcp: McpSection = McpSection()
+    mcp_servers: dict[str, BackendSettings] = Field({}, validation_alias="mcpServers")
+    server: ServerSection = ServerSection()
+    policy: PolicySettings = PolicySettings()
+    approvals: ApprovalSettings = ApprovalSettings()
+    catalogue: CatalogueSettings = CatalogueSettings()
+    results: ResultSettings = ResultSettings()
+    audit: AuditSettings = AuditSettings()
+
+    @property
+    def backends(self) -> tuple[BackendSettings, ...]:
+        """All servers to mount, each once."""
+        named = tuple(entry.model_copy(update={"name": entry.name or name}) for name, entry in self.mcp_servers.items())
+        found: list[BackendSettings] = []
+        for backend in (*self.mcp.servers, *self.mcp.clients, *named):
+            if backend not in found:
+                found.append(backend)
+        return tuple(found)
