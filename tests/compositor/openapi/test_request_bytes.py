@@ -1,8 +1,8 @@
 """Every style, explode, location and body type, byte for byte, as a real server received it."""
 
 import pytest
-from compositor.conftest import Recorder, document
 
+from compositor.conftest import Recorder, document
 from ui_mcp.errors import InvalidArgumentsError, RefusedError
 from ui_mcp.toolkit.tool import Call
 
@@ -230,13 +230,13 @@ async def test_multipart_carries_files_objects_and_repeated_parts(recorder: Reco
     kind, _, boundary = recorder.last.headers["content-type"].partition("; boundary=")
     parts = recorder.last.body.split(b"--" + boundary.encode())
     assert kind == "multipart/form-data"
+    lead = b"\r\nContent-Disposition: form-data; name="
     assert parts[1:] == [
-        b'\r\nContent-Disposition: form-data; name="photo"; filename="cat.png"\r\nContent-Type: image/png\r\n\r\n\x89PNG\r\n',
-        b'\r\nContent-Disposition: form-data; name="more"; filename="1.txt"\r\n'
-        b"Content-Type: text/plain; charset=utf-8\r\n\r\none\r\n",
-        b'\r\nContent-Disposition: form-data; name="more"; filename="more"\r\nContent-Type: x/y\r\n\r\n\x00\r\n',
-        b'\r\nContent-Disposition: form-data; name="meta"\r\nContent-Type: application/json\r\n\r\n{"k":1}\r\n',
-        b'\r\nContent-Disposition: form-data; name="n"\r\nContent-Type: text/csv\r\n\r\na,b\r\n',
+        lead + b'"photo"; filename="cat.png"\r\nContent-Type: image/png\r\n\r\n\x89PNG\r\n',
+        lead + b'"more"; filename="1.txt"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\none\r\n',
+        lead + b'"more"; filename="more"\r\nContent-Type: x/y\r\n\r\n\x00\r\n',
+        lead + b'"meta"\r\nContent-Type: application/json\r\n\r\n{"k":1}\r\n',
+        lead + b'"n"\r\nContent-Type: text/csv\r\n\r\na,b\r\n',
         b"--\r\n",
     ]
 
