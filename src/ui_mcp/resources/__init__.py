@@ -1,1 +1,1 @@
-"""What an agent can read, one family of URIs per module; each offers `resource_set(host)`."""
+"""What an agent can read, one family of URIs per module; each offers `provide(host, announcements)`."""

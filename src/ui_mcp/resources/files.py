@@ -10,10 +10,12 @@ from anyio.to_thread import run_sync
 from ui_mcp.errors import RefusedError
 from ui_mcp.host.host import Host
 from ui_mcp.host.states import Unconfigured
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Announcements, Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.workspace import BUNDLE
 
+CATCH_ALL = True
+"""This family matches any path, so the others are asked first."""
 SCHEME = "ui://"
 BUNDLED = BUNDLE / "base" / "resources"
 RESERVED = frozenset({"state", "variables", "events", "app", "chat"})
@@ -66,7 +68,7 @@ class Files:
         return [BUNDLED] if isinstance(state, Unconfigured) else [state.workspace.resources, BUNDLED]
 
 
-def resource_set(host: Host) -> Files:
+def provide(host: Host, announcements: Announcements) -> Files:
     """Offer the files to agents."""
     return Files(host)
 

@@ -1,0 +1,31 @@
+"""Entry point of the self-contained executable: `ui-mcp`, and the Python its own child processes are started with."""
+
+import runpy
+import sys
+from multiprocessing import freeze_support
+
+
+def python(arguments: list[str]) -> bool:
+    """Act on `-m MODULE …` or `-c CODE …` as the interpreter would; say whether it was asked for.
+
+    The program starts its children with `sys.executable`, which here is this file.
+    """
+    flags = [word for word in arguments if word in {"-I", "-S", "-u", "-E", "-B"}]
+    rest = arguments[len(flags) :]
+    if flags != arguments[: len(flags)] or len(rest) < 2 or rest[0] not in {"-m", "-c"}:
+        return False
+    kind, what, *further = rest
+    sys.argv = [what if kind == "-m" else "-c", *further]
+    if kind == "-m":
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102
+    return True
+
+
+if __name__ == "__main__":
+    freeze_support()
+    if not python(sys.argv[1:]):
+        from ui_mcp.cli.entry import main
+
+        sys.exit(main())

@@ -1,0 +1,112 @@
+"""Builds wheel, sdist and the executable of this platform into release/, and tries each in a clean environment."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+from smoke import smoke
+
+ROOT = Path(__file__).parents[1]
+RELEASE = ROOT / "release"
+SYSTEMS = {"Linux": "linux", "Darwin": "darwin", "Windows": "windows"}
+MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+NAMES = frozenset({"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64"})
+PACKAGES = ("ui_mcp", "uvicorn", "lupa", "anyio", "websockets")
+"""Packages with modules that are found by name at run time, so PyInstaller does not see them."""
+DATA = ("ui_mcp",)
+METADATA = ("mcp", "pydantic", "ui-mcp")
+
+
+def executable_name(system: str, machine: str) -> str:
+    """Return the documented file name for a platform.
+
+    Raises:
+        ValueError: we do not release for it.
+    """
+    name = f"{SYSTEMS.get(system, system)}-{MACHINES.get(machine, machine)}"
+    if name not in NAMES:
+        raise ValueError(f"No executable is released for {system} on {machine}; there are: {', '.join(sorted(NAMES))}")
+    return f"ui-mcp-{name}{'.exe' if system == 'Windows' else ''}"
+
+
+def main() -> int:
+    """Build everything, try everything, say how long it took."""
+    name = executable_name(platform.system(), platform.machine())
+    shutil.rmtree(RELEASE, ignore_errors=True)
+    RELEASE.mkdir()
+    with tempfile.TemporaryDirectory(prefix="ui-mcp-release-") as scratch:
+        step("sdist and wheel", build_packages)
+        wheel, sdist = next(RELEASE.glob("*.whl")), next(RELEASE.glob("*.tar.gz"))
+        from_wheel = step("install the wheel", lambda: installed(wheel, Path(scratch) / "wheel"))
+        step("try the wheel", lambda: smoke(command_in(from_wheel)))
+        from_sdist = step("install the sdist", lambda: installed(sdist, Path(scratch) / "sdist"))
+        step("try the sdist", lambda: smoke(command_in(from_sdist)))
+        step(f"executable {name}", lambda: freeze(from_wheel, Path(scratch), name))
+        step("try the executable", lambda: smoke([str(RELEASE / name)]))
+    for file in sorted(RELEASE.iterdir()):
+        print(f"{file.stat().st_size / 1e6:8.1f} MB  {file.relative_to(ROOT)}")
+    return 0
+
+
+def step(title, work):  # type: ignore[no-untyped-def]  # returns whatever the work returns
+    """Do one thing and say how long it took."""
+    began = time.monotonic()
+    result = work()
+    print(f"{time.monotonic() - began:7.1f} s  {title}", flush=True)
+    return result
+
+
+def build_packages() -> None:
+    """Build the sdist, and the wheel from that sdist, as an installer would."""
+    run([sys.executable, "-m", "build", "--outdir", str(RELEASE), str(ROOT)])
+
+
+def installed(package: Path, folder: Path) -> Path:
+    """Install a package into a fresh environment where neither Node nor Java is found; return the environment."""
+    venv.create(folder, with_pip=True)
+    run([str(binaries(folder) / "python"), "-m", "pip", "install", "--quiet", str(package)], bare=True)
+    return folder
+
+
+def freeze(environment: Path, scratch: Path, name: str) -> None:
+    """Make one file of the installed wheel, its dependencies and the interpreter."""
+    python = str(binaries(environment) / "python")
+    run([python, "-m", "pip", "install", "--quiet", "pyinstaller>=6.10"])
+    options = [
+        *(f"--collect-submodules={package}" for package in PACKAGES),
+        *(f"--collect-data={package}" for package in DATA),
+        *(f"--copy-metadata={package}" for package in METADATA),
+        "--onefile", "--console", "--noconfirm", "--log-level=ERROR", f"--name={name.removesuffix('.exe')}",
+        f"--distpath={RELEASE}", f"--workpath={scratch / 'work'}", f"--specpath={scratch}",
+    ]  # fmt: skip
+    run([python, "-m", "PyInstaller", *options, str(ROOT / "scripts" / "executable.py")])
+
+
+def command_in(environment: Path) -> list[str]:
+    """Return the command an installation gave."""
+    return [str(binaries(environment) / "ui-mcp")]
+
+
+def binaries(environment: Path) -> Path:
+    """Return where an environment keeps its programs."""
+    return environment / ("Scripts" if os.name == "nt" else "bin")
+
+
+def run(command: list[str], *, bare: bool = False) -> None:
+    """Run a build step; `bare` hides every tool of this machine but the interpreter's own."""
+    environment = dict(os.environ)
+    if bare:
+        environment["PATH"] = str(Path(command[0]).parent)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""Tries a built `ui-mcp` as a host would, in an empty directory with nothing else on the path.
+
+`python scripts/smoke.py COMMAND…` runs it by hand.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+from urllib.request import ProxyHandler, build_opener
+
+ROOT = Path(__file__).parents[1]
+EXPECTED_TOOLS = {"ui_configure", "ui_install", "ui_open_browser", "ui_start", "ui_status"}
+
+
+def smoke(command: list[str]) -> None:
+    """Check the version, the tools, a guide, the installed files and the page.
+
+    Raises:
+        AssertionError: says what is wrong.
+    """
+    with tempfile.TemporaryDirectory(prefix="ui-mcp-smoke-") as folder:
+        environment = {"PATH": folder, "HOME": folder}
+        if os.name == "nt":
+            environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
+        said = subprocess.run(
+            [*command, "--version"],
+            cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        check(said.stdout.startswith("ui-mcp v"), f"--version says {said.stdout!r}")
+        with Server(command, folder, environment) as server:
+            try_server(server, said.stdout.removeprefix("ui-mcp v").strip(), Path(folder))
+
+
+def try_server(server: "Server", version: str, folder: Path) -> None:
+    """Go through what a host does first."""
+    hello = server.ask(
+        "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "s", "version": "1"}
+    )
+    check(hello["serverInfo"]["version"] == version, f"initialize says {hello['serverInfo']}")
+    server.tell("notifications/initialized")
+    tools = {tool["name"] for tool in server.ask("tools/list")["tools"]}
+    check(tools >= EXPECTED_TOOLS, f"tools are missing: {sorted(EXPECTED_TOOLS - tools)}")
+    guide = server.ask("resources/read", uri="ui://reference")["contents"][0]["text"]
+    check(guide.startswith("# "), "ui://reference is no guide")
+    status = json.loads(server.call("ui_status"))
+    check(status["version"] == version, f"ui_status says {status}")
+    check((folder / ".claude/skills/ui/SKILL.md").is_file(), "the skills were not installed")
+    url = server.call("ui_start").splitlines()[0]
+    page = build_opener(ProxyHandler({})).open(f"{url}/", timeout=60).read().decode()
+    check("ui-app" in page, f"{url} serves no app page")
+    if "ui_run" in tools:
+        answer = server.call("ui_run", code="return 6 * 7")
+        check(answer == "42", f"ui_run says {answer}")
+
+
+def check(fine: bool, problem: str) -> None:
+    """Fail with the problem unless things are fine."""
+    if not fine:
+        raise AssertionError(problem)
+
+
+class Server:
+    """`ui-mcp mcp` over stdio."""
+
+    def __init__(self, command: list[str], folder: str, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [*command, "mcp"], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._next = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """Send a request and return its result."""
+        self._next += 1
+        self._send({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params})
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            answer = json.loads(line)
+            if answer.get("id") == self._next:
+                check("result" in answer, f"{method}: {answer.get('error')}")
+                return answer["result"]
+        raise AssertionError(f"{method}: the server ended")
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        """Call a tool and return its text."""
+        result = self.ask("tools/call", name=tool, arguments=arguments)
+        text: str = result["content"][0]["text"]
+        check(not result.get("isError"), f"{tool}: {text}")
+        return text
+
+    def tell(self, method: str) -> None:
+        """Send a notification."""
+        self._send({"jsonrpc": "2.0", "method": method})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+
+if __name__ == "__main__":
+    smoke(sys.argv[1:])
+    print("works")
