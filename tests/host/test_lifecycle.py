@@ -20,6 +20,14 @@ async def test_start_up_leads_to_configured_with_everything_installed(host: Host
         assert (tmp_path / ".claude/ui" / name).is_file()
 
 
+@pytest.mark.covers("UI-DIR-1")
+async def test_configuring_lays_out_the_base_directory(host: Host, tmp_path: Path) -> None:
+    await host.begin(str(tmp_path / "ui"))
+
+    folders = {path.name for path in (tmp_path / "ui").iterdir() if path.is_dir()}
+    assert {"html", "viewdefs", "lua", "apps", "resources", "log", "storage", "config"} <= folders
+
+
 @pytest.mark.covers("UI-FSM-4", "UI-FSM-5")
 async def test_the_errors_are_the_agreed_words(host: Host, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))

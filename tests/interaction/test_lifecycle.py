@@ -152,3 +152,28 @@ def test_without_a_browser_the_address_is_handed_over(tmp_path: Path) -> None:
 
     assert answer.startswith("could not open a browser: ")
     assert f"open {url}/" in answer
+
+
+WATCHER = """
+import socket
+def _watched(name):
+    real = getattr(socket, name)
+    def watched(*args, **kwargs):
+        with open({record!r}, "a") as file:
+            print(name, args, file=file)
+        return real(*args, **kwargs)
+    setattr(socket, name, watched)
+_watched("getaddrinfo")
+_watched("create_connection")
+"""
+
+
+@pytest.mark.covers("UI-CLI-9")
+def test_nothing_looks_up_a_name_or_calls_out_on_the_way_to_running(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/sitecustomize.py").write_text(WATCHER.format(record=str(record)))
+    with LineClient(cwd=tmp_path, PYTHONPATH=str(tmp_path / "site")) as agent:
+        assert agent.call("ui_start").startswith("http://127.0.0.1:")
+
+    assert not record.exists(), record.read_text()
