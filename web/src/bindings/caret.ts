@@ -1,0 +1,39 @@
+/** Writes into the field that has the focus without moving the caret. */
+
+interface Selectable extends Element {
+  value: unknown;
+  selectionStart: number | null;
+  selectionEnd: number | null;
+  setSelectionRange(start: number, end: number): void;
+}
+
+/** Run `write`; when the element has the focus, put its selection back. */
+export function writeKeepingCaret(element: Element, write: () => void): void {
+  if (element.ownerDocument.activeElement !== element) {
+    write();
+    return;
+  }
+  const inner = (element.shadowRoot?.querySelector("input, textarea") ?? element) as Selectable;
+  const selection = selectionOf(inner);
+  const before = (element as Selectable).value;
+  write();
+  if (selection === null || (element as Selectable).value === before) {
+    return;
+  }
+  const restore = (): void => inner.setSelectionRange(...selection);
+  const { updateComplete } = element as { updateComplete?: Promise<unknown> };
+  if (updateComplete === undefined) {
+    restore();
+  } else {
+    void updateComplete.then(restore);
+  }
+}
+
+function selectionOf(element: Selectable): [number, number] | null {
+  try {
+    const { selectionStart: start, selectionEnd: end } = element;
+    return start === null || end === null || start === undefined || end === undefined ? null : [start, end];
+  } catch {
+    return null;
+  }
+}

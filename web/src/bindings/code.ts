@@ -1,0 +1,21 @@
+/** `ui-code="path"`: a non-empty string is run as a function body with `element, value, variable, store`. */
+import { type Binding, readOnly } from "./binding";
+
+export const code: Binding = {
+  attribute: "ui-code",
+  access: readOnly,
+  bind({ element, variable }) {
+    return {
+      write(value) {
+        if (typeof value !== "string" || value === "") {
+          return;
+        }
+        try {
+          new Function("element", "value", "variable", "store", value)(element, value, variable(), window.uiStore);
+        } catch (error) {
+          console.error("ui-code failed", error);
+        }
+      },
+    };
+  },
+};

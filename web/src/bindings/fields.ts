@@ -1,0 +1,143 @@
+/** How each kind of element holds a value: which property, which events report it, how it is shown. */
+import type { Json } from "../protocol";
+
+export interface Field {
+  read(element: Element): Json;
+  write(element: Element, value: Json): void;
+  /** Events after which the person's value is final. */
+  readonly commits: readonly string[];
+  /** Events while the person is still typing. */
+  readonly types: readonly string[];
+  /** A toggle or choice, for which an explicit change binding takes over. */
+  readonly choice: boolean;
+}
+
+interface Valued extends Element {
+  value: unknown;
+}
+
+interface Checked extends Element {
+  checked: boolean;
+  value: string;
+}
+
+const READ_ONLY = new Set(["sl-copy-button", "sl-option", "sl-progress-bar", "sl-progress-ring", "sl-qr-code"]);
+const SHOWS_TEXT = new Set(["button", "sl-badge", "li", "data", "output", "param"]);
+const SL_CHECKED = new Set(["sl-checkbox", "sl-switch"]);
+const SL_CHOICE = new Set(["sl-radio-group", "sl-range", "sl-rating", "sl-color-picker"]);
+const NATIVE_CHOICE = new Set(["range", "color", "date", "time", "datetime-local", "month", "week"]);
+
+const property = (commits: readonly string[], types: readonly string[], choice = false): Field => ({
+  read: (element) => ((element as Valued).value ?? null) as Json,
+  write: (element, value) => {
+    (element as Valued).value = value ?? "";
+  },
+  commits,
+  types,
+  choice,
+});
+
+const NATIVE_TEXT = property(["blur", "change"], ["input"]);
+const NATIVE_CHANGE = property(["change"], ["input"], true);
+const SL_TEXT = property(["sl-change"], ["sl-input"]);
+const SL_CHANGE = property(["sl-change"], ["sl-input"], true);
+const CUSTOM = property(["change"], ["input"]);
+const SILENT = property([], []);
+
+const SL_NUMBER: Field = { ...SL_CHANGE, write: (element, value) => void ((element as Valued).value = Number(value ?? 0)) };
+
+const SL_SELECT: Field = {
+  ...SL_TEXT,
+  write(element, value) {
+    (element as Valued).value = Array.isArray(value) ? value.map(String) : value === null ? "" : String(value);
+  },
+};
+
+const checkbox = (event: string): Field => ({
+  read: (element) => (element as Checked).checked ?? false,
+  write: (element, value) => void ((element as Checked).checked = Boolean(value)),
+  commits: [event],
+  types: [],
+  choice: true,
+});
+
+const RADIO: Field = {
+  read: (element) => ((element as Checked).checked ? (element as Checked).value : null),
+  write: (element, value) => void ((element as Checked).checked = value !== null && String(value) === (element as Checked).value),
+  commits: ["change"],
+  types: [],
+  choice: true,
+};
+
+const CHECKBOX = checkbox("change");
+const SL_CHECKBOX = checkbox("sl-change");
+
+/** The text of an element that is not a field. */
+export const TEXT: Field = {
+  read: (element) => element.textContent,
+  write(element, value) {
+    element.textContent = value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+  },
+  commits: [],
+  types: [],
+  choice: false,
+};
+
+/** Find out how `element` holds its value. */
+export function fieldOf(element: Element): Field {
+  const tag = element.localName;
+  if (SHOWS_TEXT.has(tag)) {
+    return TEXT;
+  }
+  if (tag.startsWith("sl-")) {
+    return shoelaceField(tag);
+  }
+  if (tag === "input") {
+    return inputField((element as HTMLInputElement).type);
+  }
+  if (tag === "textarea" || tag === "select") {
+    return NATIVE_TEXT;
+  }
+  if (tag.includes("-")) {
+    return "value" in element ? CUSTOM : TEXT;
+  }
+  return "value" in element ? SILENT : TEXT;
+}
+
+function shoelaceField(tag: string): Field {
+  if (READ_ONLY.has(tag)) {
+    return SILENT;
+  }
+  if (SL_CHECKED.has(tag)) {
+    return SL_CHECKBOX;
+  }
+  if (tag === "sl-range" || tag === "sl-rating") {
+    return SL_NUMBER;
+  }
+  if (SL_CHOICE.has(tag)) {
+    return SL_CHANGE;
+  }
+  return tag === "sl-select" ? SL_SELECT : SL_TEXT;
+}
+
+function inputField(type: string): Field {
+  if (type === "checkbox") {
+    return CHECKBOX;
+  }
+  if (type === "radio") {
+    return RADIO;
+  }
+  return NATIVE_CHOICE.has(type) ? NATIVE_CHANGE : NATIVE_TEXT;
+}
+
+/** Say whether `ui-value` on this element also writes back unless told otherwise. */
+export function isEditable(element: Element): boolean {
+  const tag = element.localName;
+  if (tag === "input" || tag === "textarea" || tag === "select") {
+    return true;
+  }
+  if (tag.startsWith("sl-")) {
+    return !READ_ONLY.has(tag) && !SHOWS_TEXT.has(tag);
+  }
+  return tag.includes("-") && "value" in element;
+}

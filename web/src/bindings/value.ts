@@ -1,0 +1,95 @@
+/** `ui-value="path"`: the value of a field, both ways, or the text of any other element. */
+import type { Json } from "../protocol";
+import { type Access, type Binding, type Bound, type Context, listen } from "./binding";
+import { writeKeepingCaret } from "./caret";
+import { type Field, fieldOf, isEditable, TEXT } from "./fields";
+
+const CHANGE_EVENTS = ["ui-event-change", "ui-event-sl-change", "ui-event-input", "ui-event-sl-input"];
+
+export const value: Binding = {
+  attribute: "ui-value",
+  access: (element, text): Access => (isEditable(element) && !text.calls ? "rw" : "r"),
+  bind(context) {
+    const field = fieldOf(context.element);
+    return field === TEXT && context.access === "r" ? shown(context) : exchanged(context, field);
+  },
+};
+
+function shown({ element }: Context): Bound {
+  return { write: (next) => TEXT.write(element, next), read: () => element.textContent };
+}
+
+function exchanged(context: Context, field: Field): Bound {
+  const { element, access } = context;
+  const writes = access !== "r";
+  // What the server knows the element to show; anything else was typed and not yet sent.
+  let known: Json = context.kept ? (kept.get(element) ?? field.read(element)) : field.read(element);
+  const remember = (next: Json): void => {
+    known = next;
+    if (writes) {
+      kept.set(element, next);
+    }
+  };
+  const pending = (): boolean => writes && !same(field.read(element), known);
+  const sync = (): void => {
+    const live = field.read(element);
+    if (writes && (access === "action" || access === "w" || !same(live, known))) {
+      remember(live);
+      context.send(live);
+    }
+  };
+  // With a change event of its own a toggle would flip twice: once by the value, once by the method.
+  const takenOver = field.choice && CHANGE_EVENTS.some(context.hasSibling);
+  const releases = writes ? reporters(context, takenOver ? [] : eventsOf(context, field), sync, remember) : [];
+  return {
+    write(next) {
+      if (access === "w" || access === "action" || (pending() && hasFocus(element))) {
+        return;
+      }
+      writeKeepingCaret(element, () => field.write(element, next));
+      remember(field.read(element));
+    },
+    read: () => field.read(element),
+    sync: () => {
+      if (!takenOver && pending()) {
+        sync();
+      }
+    },
+    release: () => releases.forEach((release) => release()),
+  };
+}
+
+/** What the server knew of an element, for when its view is drawn again around half-typed text. */
+const kept = new WeakMap<Element, Json>();
+
+function eventsOf({ text }: Context, field: Field): string[] {
+  return [...field.commits, ...(text.options.has("keypress") ? field.types : [])];
+}
+
+function reporters(
+  { element, send }: Context,
+  events: string[],
+  sync: () => void,
+  remember: (value: Json) => void,
+): (() => void)[] {
+  const report = (): void => {
+    // A radio that was switched off says nothing; the one switched on does.
+    if (!(element instanceof HTMLInputElement && element.type === "radio" && !element.checked)) {
+      sync();
+    }
+  };
+  const announced = listen(element, "ui-value-change", (event) => {
+    const next = ((event as CustomEvent<{ value?: Json }>).detail?.value ?? null) as Json;
+    remember(next);
+    send(next);
+  });
+  return [...events.map((event) => listen(element, event, report)), announced];
+}
+
+function hasFocus(element: Element): boolean {
+  return element.ownerDocument.activeElement === element;
+}
+
+function same(a: Json, b: Json): boolean {
+  return a === b || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
+}

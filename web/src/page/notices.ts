@@ -1,0 +1,28 @@
+/** Short messages to the person, at the edge of the page. */
+import { button, make } from "./markup";
+
+const STAYS_MS = 8000;
+
+/** Show a notice; errors stay until they are dismissed. */
+export function notify(level: string, text: string): void {
+  const note = make("div", `ui-notice ui-notice-${level}`, make("span", "ui-notice-text", text));
+  note.setAttribute("role", level === "error" ? "alert" : "status");
+  const dismiss = button("×", () => note.remove(), "ui-notice-close");
+  dismiss.setAttribute("aria-label", "Dismiss");
+  note.append(dismiss);
+  stack().append(note);
+  if (level !== "error") {
+    setTimeout(() => note.remove(), STAYS_MS);
+  }
+}
+
+function stack(): Element {
+  const present = document.querySelector(".ui-notices");
+  if (present !== null) {
+    return present;
+  }
+  const made = make("div", "ui-notices");
+  made.setAttribute("aria-live", "polite");
+  document.body.append(made);
+  return made;
+}

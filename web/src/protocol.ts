@@ -1,0 +1,76 @@
+/** What travels between page and server; the contract is contracts/wire.md. */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export interface Update {
+  varId: number;
+  value?: Json;
+  properties?: Record<string, string>;
+}
+
+export interface Failure {
+  varId?: number;
+  view?: number;
+  pos?: number;
+  code: string;
+  description: string;
+}
+
+export interface ViewPlacement {
+  view: number;
+  parent: number;
+  slot: number;
+  index?: number;
+  key: string;
+  values?: Json[];
+}
+
+export type ServerMessage =
+  | { type: "update"; data: Update }
+  | { type: "destroy"; data: { varId: number } }
+  | { type: "error"; data: Failure }
+  | { type: "view"; data: ViewPlacement };
+
+export type PageMessage =
+  | { type: "create"; data: Creation }
+  | { type: "update"; data: Update }
+  | { type: "destroy" | "unwatch"; data: { varId: number } }
+  | { type: "watch"; data: { varId: number; expand?: boolean } };
+
+export interface Creation {
+  id: number;
+  parentId?: number;
+  value?: Json;
+  properties?: Record<string, string>;
+  nowatch?: boolean;
+}
+
+/** `[view, position, value]`; without the value it calls an action. */
+export type Short = [view: number, position: number, value?: Json];
+
+/** `[view, key, values]`; key 0 repeats the key of the row before. */
+export type InlineView = [view: number, key: string | 0, values: Json[]];
+
+/** A list of which only some rows are live. */
+export interface Window {
+  length: number;
+  from: number;
+  rows: Json[];
+}
+
+export function isInlineView(value: Json | undefined): value is InlineView & Json[] {
+  return Array.isArray(value) && value.length >= 2 && typeof value[0] === "number";
+}
+
+export function isWindow(value: Json | undefined): value is Window & { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && "rows" in value;
+}
+
+/** Split a frame into its parts: one message, an array of them, or one short update. */
+export function parts(frame: string): (ServerMessage | Short)[] {
+  const parsed = JSON.parse(frame) as ServerMessage | Short | (ServerMessage | Short)[];
+  if (!Array.isArray(parsed)) {
+    return [parsed];
+  }
+  return typeof parsed[0] === "number" ? [parsed as Short] : (parsed as (ServerMessage | Short)[]);
+}

@@ -1,0 +1,112 @@
+/** `window.uiStore`: variables that scripts make by the plain messages, and a look at those behind bindings. */
+import type { Creation, Failure, Json, PageMessage, Update } from "../protocol";
+
+export interface Variable {
+  varId: number;
+  parentId: number;
+  value: Json;
+  properties: Record<string, string>;
+}
+
+export type Watcher = (variable: Variable, value: Json, properties: Record<string, string>) => void;
+
+/** Where variables of bindings are looked up. */
+export type Lookup = (id: number) => Variable | null;
+
+export class Variables {
+  private readonly known = new Map<number, Variable>();
+  private readonly watchers = new Map<number, Set<Watcher>>();
+  private last = 1;
+
+  constructor(
+    private readonly send: (message: PageMessage) => void,
+    private readonly expanded: Lookup,
+  ) {}
+
+  get(id: number): Variable | null {
+    return id < 0 ? this.expanded(id) : (this.known.get(id) ?? null);
+  }
+
+  /** Make a variable below `parentId` (default: the root) and answer its id. */
+  create(wanted: Partial<Creation> & { path?: string }): number {
+    const { path, ...given } = wanted;
+    this.last = Math.max(this.last + 1, given.id ?? 0);
+    const id = given.id ?? this.last;
+    const properties = { ...(path === undefined ? {} : { path }), ...given.properties };
+    const parentId = given.parentId ?? 1;
+    this.known.set(id, { varId: id, parentId, value: given.value ?? null, properties });
+    this.send({ type: "create", data: { ...given, id, parentId, properties } });
+    return id;
+  }
+
+  update(id: number, value?: Json, properties?: Record<string, string>): void {
+    const data: Update = { varId: id };
+    if (value !== undefined) {
+      data.value = value;
+    }
+    if (properties !== undefined) {
+      data.properties = properties;
+    }
+    this.note(data, false);
+    this.send({ type: "update", data });
+  }
+
+  destroy(id: number): void {
+    this.forget(id);
+    this.send({ type: "destroy", data: { varId: id } });
+  }
+
+  /** Call `act` on every change of a variable; answers what stops it. */
+  watch(id: number, act: Watcher): () => void {
+    const all = this.watchers.get(id) ?? new Set();
+    this.watchers.set(id, all.add(act));
+    const variable = this.get(id);
+    if (variable !== null && variable.value !== null) {
+      act(variable, variable.value, variable.properties);
+    }
+    return () => void all.delete(act);
+  }
+
+  /** Take an update from the server. */
+  receive(update: Update): void {
+    this.note(update, true);
+  }
+
+  fail({ varId, code, description }: Failure): void {
+    const id = varId === undefined ? undefined : this.known.get(varId)?.properties["elementId"];
+    const element = id === undefined ? null : document.getElementById(id);
+    element?.classList.add("ui-error");
+    element?.setAttribute("ui-error-code", code);
+    element?.setAttribute("ui-error-description", description);
+  }
+
+  forget(id: number): void {
+    this.known.delete(id);
+    this.watchers.delete(id);
+  }
+
+  /** Forget everything: the connection is a new one. */
+  reset(): void {
+    this.known.clear();
+    this.watchers.clear();
+    this.last = 1;
+  }
+
+  private note({ varId, value, properties }: Update, tell: boolean): void {
+    const variable = this.known.get(varId) ?? { varId, parentId: 0, value: null, properties: {} };
+    this.known.set(varId, variable);
+    if (value !== undefined) {
+      variable.value = value;
+    }
+    for (const [name, text] of Object.entries(properties ?? {})) {
+      if (text === "") {
+        delete variable.properties[name];
+      } else if (name !== "viewdefs" && name !== "notice") {
+        variable.properties[name] = text;
+      }
+    }
+    if (tell) {
+      this.watchers.get(varId)?.forEach((act) => act(variable, variable.value, variable.properties));
+    }
+  }
+}

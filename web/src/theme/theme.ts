@@ -1,0 +1,67 @@
+/** The look of the page: which theme is chosen, remembered in this browser, or the system's preference. */
+
+const CLASS = /^theme-/;
+
+interface ThemeInfo {
+  /** Names of dark themes, as the server found them. */
+  readonly dark: readonly string[];
+  readonly names: readonly string[];
+}
+
+declare global {
+  interface Window {
+    uiThemes?: ThemeInfo;
+  }
+}
+
+/** The chosen theme, or null while the system decides. */
+export function chosenTheme(): string | null {
+  try {
+    return localStorage.getItem("theme");
+  } catch {
+    return null;
+  }
+}
+
+/** Choose a theme for this browser; "auto" leaves it to the system again. */
+export function setTheme(name: string): void {
+  try {
+    if (name === "auto") {
+      localStorage.removeItem("theme");
+    } else {
+      localStorage.setItem("theme", name);
+    }
+  } catch {
+    // Opaque origins have no storage; the choice lasts as long as the page.
+  }
+  apply(name === "auto" ? systemTheme() : name);
+}
+
+/** Keep following the system's preference while nothing was chosen. */
+export function followSystem(): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    if (chosenTheme() === null) {
+      apply(systemTheme());
+    }
+  });
+  if (![...document.documentElement.classList].some((name) => CLASS.test(name))) {
+    apply(chosenTheme() ?? systemTheme());
+  }
+}
+
+/** Show a theme without remembering it. */
+export function apply(name: string): void {
+  const { classList } = document.documentElement;
+  classList.remove(...[...classList].filter((one) => CLASS.test(one)));
+  classList.add(`theme-${name}`);
+  classList.toggle("sl-theme-dark", isDark(name));
+  document.dispatchEvent(new CustomEvent("ui-theme", { detail: { name } }));
+}
+
+function isDark(name: string): boolean {
+  return window.uiThemes?.dark.includes(name) ?? name === "dark";
+}
+
+function systemTheme(): string {
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}

@@ -1,0 +1,15 @@
+/** How frames reach the server: a socket, or a long poll inside an MCP host. */
+
+export interface Transport {
+  send(frame: string): void;
+  close(): void;
+}
+
+export interface Listener {
+  open(): void;
+  frame(text: string): void;
+  /** The line is gone; `ended` when the session will not come back. */
+  closed(ended: boolean): void;
+}
+
+export type Dial = (listener: Listener) => Transport;

@@ -1,0 +1,218 @@
+/** The page's `ui-app` element and everything the server put into it. */
+import { parts, type Failure, type Json, type ServerMessage, type Short, type ViewPlacement } from "../protocol";
+import { Variables, type Variable } from "../store/variables";
+import { Viewdefs } from "../store/viewdefs";
+import { Outbox } from "../transport/outbox";
+import { Hole } from "./hole";
+import { List } from "./list";
+import { Site, sitesOf } from "./site";
+import { Slot } from "./slot";
+import type { Origin, Stage } from "./stage";
+import type { View } from "./view";
+
+export interface Surroundings {
+  deliver(frame: string): boolean;
+  /** Custom element tags that a viewdef uses. */
+  meet(tags: ReadonlySet<string>): void;
+  notice(level: string, text: string, code: string): void;
+}
+
+export class App implements Stage {
+  readonly views = new Map<number, View>();
+  readonly viewdefs = new Viewdefs();
+  readonly outbox: Outbox;
+  readonly variables: Variables;
+  readonly scrollers = new Set<Element>();
+  private readonly hole: Hole;
+  private readonly changed = new Set<Node>();
+  private readonly reported = new Set<string>();
+  private waitingForRoot = false;
+
+  constructor(
+    root: Element,
+    private readonly around: Surroundings,
+  ) {
+    const blank = document.createElement("div");
+    blank.hidden = true;
+    this.hole = new Hole(this, "", { className: "", style: "", slot: "" }, blank);
+    this.outbox = new Outbox((frame) => around.deliver(frame));
+    this.variables = new Variables(
+      (message) => this.outbox.byScript(message),
+      (id) => this.expanded(id),
+    );
+    this.place = () => {
+      if (!blank.isConnected && this.hole.current === null) {
+        root.replaceChildren(blank);
+      }
+    };
+  }
+
+  private readonly place: () => void;
+
+  /** A new line is open: ask for everything; what is on the page stays until the answer comes. */
+  opened(): void {
+    this.outbox.pause();
+    this.variables.reset();
+    this.reported.clear();
+    this.waitingForRoot = true;
+    this.outbox.first({ type: "watch", data: { varId: 1, expand: true } });
+  }
+
+  lost(): void {
+    this.outbox.pause();
+  }
+
+  receive(frame: string): void {
+    for (const part of parts(frame)) {
+      try {
+        if (Array.isArray(part)) {
+          this.short(part);
+        } else {
+          this.message(part);
+        }
+      } catch (error) {
+        console.error("ui-mcp: a message could not be shown", part, error);
+      }
+    }
+    this.scroll();
+  }
+
+  rootView(): View | null {
+    return this.hole.current;
+  }
+
+  template(key: string): ReturnType<Viewdefs["get"]> {
+    return this.viewdefs.get(key);
+  }
+
+  send(short: Short, origin: Origin): void {
+    this.outbox.byPerson(short, origin);
+  }
+
+  meet(tags: ReadonlySet<string>): void {
+    if (tags.size > 0) {
+      this.around.meet(tags);
+    }
+  }
+
+  touched(node: Node): void {
+    if (this.scrollers.size > 0) {
+      this.changed.add(node);
+    }
+  }
+
+  editable(key: string, position: number): void {
+    const mark = `${key} ${position}`;
+    if (!this.reported.has(mark)) {
+      this.reported.add(mark);
+      this.outbox.byScript({ type: "update", data: { varId: 1, properties: { editable: mark } } });
+    }
+  }
+
+  private message(message: ServerMessage): void {
+    switch (message.type) {
+      case "view":
+        this.put(message.data);
+        break;
+      case "update":
+        this.update(message.data.varId, message.data.properties);
+        this.variables.receive(message.data);
+        break;
+      case "destroy":
+        this.variables.forget(message.data.varId);
+        break;
+      case "error":
+        this.fail(message.data);
+        break;
+    }
+  }
+
+  private update(id: number, properties: Record<string, string> | undefined): void {
+    if (id !== 1 || properties === undefined) {
+      return;
+    }
+    if (properties["viewdefs"]) {
+      this.viewdefs.receive(properties["viewdefs"]);
+    }
+    if (properties["notice"]) {
+      const { level, text, code } = JSON.parse(properties["notice"]) as Record<string, string>;
+      this.around.notice(level ?? "info", text ?? "", code ?? "");
+    }
+  }
+
+  private put({ view, parent, slot, index, key, values }: ViewPlacement): void {
+    const inline: [number, string, Json[]] | null = key === "" ? null : [view, key, values ?? []];
+    if (parent === 0) {
+      this.place();
+      this.hole.show(inline);
+      if (this.waitingForRoot) {
+        this.waitingForRoot = false;
+        this.outbox.resume((origin, old) => readdress(origin, old));
+      }
+      return;
+    }
+    const part = this.views.get(parent)?.part(slot);
+    if (part instanceof List) {
+      part.showRow(index ?? 0, inline);
+    } else if (part instanceof Slot) {
+      part.show(inline);
+    }
+  }
+
+  private short([number, position, value]: Short): void {
+    const part = this.views.get(number)?.part(position);
+    if (part instanceof Site) {
+      part.write(position, value ?? null);
+    } else if (part instanceof List) {
+      part.write(value ?? null);
+    } else {
+      part?.site.clearError(position);
+    }
+  }
+
+  private fail(failure: Failure): void {
+    const { view, pos, code, description } = failure;
+    const site = view === undefined || pos === undefined ? undefined : this.views.get(view)?.site(pos);
+    if (site !== undefined && pos !== undefined) {
+      site.showError(pos, code, description);
+    } else if (failure.varId === undefined) {
+      this.around.notice("error", description, code);
+    } else {
+      this.variables.fail(failure);
+    }
+  }
+
+  private scroll(): void {
+    if (this.changed.size === 0) {
+      return;
+    }
+    for (const element of this.scrollers) {
+      const concerned = [...this.changed].some((node) => element.contains(node));
+      if (concerned && element.scrollHeight > element.clientHeight) {
+        element.scrollTop = element.scrollHeight;
+      }
+    }
+    this.changed.clear();
+  }
+
+  private expanded(id: number): Variable | null {
+    for (const view of this.views.values()) {
+      const position = -id - view.number;
+      if (position >= 0 && position < view.template.size) {
+        return { varId: id, parentId: -view.number, value: view.site(position)?.valueAt(position) ?? null, properties: {} };
+      }
+    }
+    return null;
+  }
+}
+
+/** Find what a waiting action means on the new connection; null when its element is gone. */
+function readdress({ element, attribute }: Origin, old: Short): Short | null {
+  for (const site of element.isConnected ? sitesOf(element) : []) {
+    const position = site.positionOf(attribute);
+    if (position !== undefined) {
+      return old.length > 2 ? [site.view.number, position, old[2] ?? null] : [site.view.number, position];
+    }
+  }
+  return null;
+}

@@ -1,0 +1,106 @@
+/** A place in the page that one view at a time fills; empty, it is an empty element. */
+import type { InlineView } from "../protocol";
+import { morph } from "./morph";
+import { runScripts } from "./scripts";
+import type { Place } from "./site";
+import type { Stage } from "./stage";
+import type { Placeholder } from "./template";
+import { type Survivors, View } from "./view";
+
+export class Hole implements Place {
+  current: View | null = null;
+  /** Told when a part deep inside took over as the element of this hole. */
+  moved: (() => void) | null = null;
+  private empty: Element | null;
+
+  constructor(
+    readonly stage: Stage,
+    private readonly id: string,
+    private readonly placeholder: Placeholder,
+    /** The element that stands here while there is no view. */
+    private readonly blank: Element | null,
+  ) {
+    this.empty = blank;
+  }
+
+  nodes(): Node[] {
+    return this.current?.nodes() ?? [this.emptyElement()];
+  }
+
+  main(): Element {
+    return this.current?.main() ?? this.emptyElement();
+  }
+
+  /** Build the view that first stands here; the nodes are not on the page yet. */
+  build([number, key, values]: InlineView): Node[] {
+    const template = key === 0 ? undefined : this.stage.template(key);
+    if (template === undefined) {
+      return this.nodes();
+    }
+    this.current = View.build(this.stage, number, template, values ?? []);
+    this.current.moved = () => this.moved?.();
+    return this.current.assemble(this.id, this.placeholder);
+  }
+
+  settle(survivors: Survivors): void {
+    if (this.current === null) {
+      this.empty = (survivors?.get(this.emptyElement()) as Element | undefined) ?? this.emptyElement();
+    } else {
+      this.current.bind(survivors);
+    }
+  }
+
+  /** Replace what is on the page here; the same viewdef is morphed, so that focus and typed text stay. */
+  show(view: InlineView | null): void {
+    const before = this.current;
+    const old = this.nodes();
+    this.current = null;
+    this.empty = null;
+    const next = view === null ? [this.emptyElement()] : this.build(view);
+    const survivors = this.swap(old, next, before);
+    before?.release();
+    this.settle(survivors);
+    if (this.current !== null) {
+      runScripts(this.nodes());
+    }
+    this.stage.touched(this.main());
+  }
+
+  remove(): void {
+    const nodes = this.nodes();
+    this.current?.release();
+    for (const node of nodes) {
+      (node as ChildNode).remove();
+    }
+  }
+
+  private swap(old: Node[], next: Node[], before: View | null): Survivors {
+    const alike = before !== null && this.now()?.template.key === before.template.key;
+    if (alike) {
+      return morph(old, next);
+    }
+    const [first, ...rest] = old as ChildNode[];
+    first?.replaceWith(...next);
+    rest.forEach((node) => node.remove());
+    return null;
+  }
+
+  /** Read again what `build` may have set. */
+  private now(): View | null {
+    return this.current;
+  }
+
+  private emptyElement(): Element {
+    if (this.empty === null) {
+      this.empty = (this.blank?.cloneNode(false) as Element | undefined) ?? document.createElement("div");
+      this.empty.replaceChildren();
+      if (this.blank === null) {
+        this.empty.className = this.placeholder.className;
+      }
+      if (this.id !== "") {
+        this.empty.id = this.id;
+      }
+    }
+    return this.empty;
+  }
+}

@@ -1,0 +1,244 @@
+/** One element of a view with its bindings, wherever that element has gone: replaced by a view, by HTML, or still there. */
+import { isEditable } from "../bindings/fields";
+import type { Access, Bound } from "../bindings/binding";
+import type { Json } from "../protocol";
+import type { Stage } from "./stage";
+import type { BindingSpec, SiteSpec } from "./template";
+import type { Survivors, View } from "./view";
+
+/** Anything that stands for one or more nodes of a view. */
+export interface Place {
+  nodes(): Node[];
+  /** The element that bindings act on. */
+  main(): Element;
+}
+
+interface Live {
+  readonly spec: BindingSpec;
+  bound: Bound | null;
+  value: Json | undefined;
+}
+
+const PRIORITY: Readonly<Record<string, number>> = { high: 0, medium: 1, low: 2 };
+
+const sites = new WeakMap<Element, Site>();
+
+/** The sites of an element: its own, and those of `ui-view` elements it stands for. */
+export function* sitesOf(element: Element): Iterable<Site> {
+  for (let site = sites.get(element); site !== undefined; site = site.outer) {
+    if (!site.released) {
+      yield site;
+    }
+  }
+}
+
+export class Site implements Place {
+  private readonly live: Live[];
+  private replacement: Node[] | null = null;
+  outer: Site | undefined;
+  released = false;
+  private failed = new Map<number, Element>();
+
+  constructor(
+    readonly stage: Stage,
+    readonly view: View,
+    readonly spec: SiteSpec,
+    public element: Element,
+  ) {
+    this.live = spec.specs.map((one) => ({ spec: one, bound: null, value: undefined }));
+  }
+
+  nodes(): Node[] {
+    return this.replacement ?? [this.element];
+  }
+
+  main(): Element {
+    return this.element;
+  }
+
+  fill(): void {
+    // Only views and lists have content to build.
+  }
+
+  settle(survivors: Survivors, values: readonly Json[]): void {
+    const kept = survivors?.has(this.element) ?? false;
+    this.element = (survivors?.get(this.element) as Element | undefined) ?? this.element;
+    this.bind(values, kept);
+  }
+
+  *views(): Iterable<View> {
+    // A plain element holds no views.
+  }
+
+  /** Bind every attribute to the present element and show the values. */
+  bind(values: readonly Json[], kept: boolean): void {
+    this.stand();
+    if (this.spec.scrolls) {
+      this.stage.scrollers.add(this.element);
+    }
+    for (const live of this.live) {
+      live.value = values[live.spec.position];
+      this.attach(live, this.element, kept);
+      // Nothing to show leaves the author's own text alone, unless the element shows something older.
+      if (live.value !== undefined && (live.value !== null || kept)) {
+        live.bound?.write?.(live.value);
+      }
+    }
+  }
+
+  /** Another element stands here now: bind to it and show the last values again. */
+  moveTo(element: Element, nodes: Node[] | null = null): void {
+    if (element === this.element) {
+      this.rewrite();
+      return;
+    }
+    this.stage.scrollers.delete(this.element);
+    this.element = element;
+    this.replacement = nodes;
+    this.stand();
+    if (this.spec.scrolls) {
+      this.stage.scrollers.add(element);
+    }
+    for (const live of this.live) {
+      if (live.spec.attribute === "ui-html" && nodes !== null) {
+        continue;
+      }
+      live.bound?.release?.();
+      this.attach(live, element, false);
+      if (live.value !== undefined && live.value !== null) {
+        live.bound?.write?.(live.value);
+      }
+    }
+  }
+
+  private rewrite(): void {
+    for (const { bound, value } of this.live) {
+      if (value !== undefined && value !== null) {
+        bound?.write?.(value);
+      }
+    }
+  }
+
+  write(position: number, value: Json): void {
+    const live = this.live.find((one) => one.spec.position === position);
+    this.clearError(position);
+    if (live === undefined) {
+      return;
+    }
+    live.value = value;
+    live.bound?.write?.(value);
+    if (!(live.spec.attribute === "ui-value" && live.spec.access !== "r")) {
+      this.stage.touched(this.element);
+    }
+  }
+
+  valueAt(position: number): Json {
+    return this.live.find((one) => one.spec.position === position)?.value ?? null;
+  }
+
+  /** The bound `ui-value` of this element. */
+  value(): Bound | null {
+    return this.live.find((one) => one.spec.attribute === "ui-value")?.bound ?? null;
+  }
+
+  /** The binding of an attribute, for messages that waited for a connection. */
+  positionOf(attribute: string): number | undefined {
+    return this.live.find((one) => one.spec.attribute === attribute)?.spec.position;
+  }
+
+  send(attribute: string, value?: Json): void {
+    const live = this.live.find((one) => one.spec.attribute === attribute);
+    if (live !== undefined) {
+      this.post(live.spec, value);
+    }
+  }
+
+  release(): void {
+    this.released = true;
+    this.stage.scrollers.delete(this.element);
+    for (const live of this.live) {
+      live.bound?.release?.();
+    }
+  }
+
+  showError(position: number, code: string, description: string): void {
+    const { element } = this;
+    element.classList.add("ui-error");
+    element.setAttribute("ui-error-code", code);
+    element.setAttribute("ui-error-description", description);
+    this.failed.set(position, element);
+  }
+
+  clearError(position: number): void {
+    const element = this.failed.get(position);
+    this.failed.delete(position);
+    if (element !== undefined && this.failed.size === 0) {
+      for (const node of [element, this.element]) {
+        node.classList.remove("ui-error");
+        node.removeAttribute("ui-error-code");
+        node.removeAttribute("ui-error-description");
+      }
+    }
+  }
+
+  private stand(): void {
+    if (sites.has(this.element)) {
+      const [present] = sitesOf(this.element);
+      this.outer = present === this ? this.outer : present;
+    }
+    sites.set(this.element, this);
+  }
+
+  private attach(live: Live, element: Element, kept: boolean): void {
+    const { spec } = live;
+    live.bound = spec.binding.bind({
+      element,
+      argument: spec.argument,
+      text: spec.text,
+      kept,
+      access: this.accessOf(spec, element),
+      send: (value) => this.post(spec, value),
+      syncValue: () => this.value()?.sync?.(),
+      liveValue: () => this.value()?.read?.() ?? valueOf(element),
+      hasSibling: (attribute) => this.spec.attributes.has(attribute),
+      replaced: (nodes) => {
+        const first = nodes.find((node): node is Element => node instanceof Element);
+        if (first !== undefined) {
+          this.moveTo(first, nodes);
+          this.view.partMoved(this);
+        }
+      },
+      variable: () => ({
+        varId: -(this.view.number + spec.position),
+        parentId: -this.view.number,
+        value: live.value ?? null,
+        properties: { path: spec.text.path, access: spec.access, elementId: element.id },
+      }),
+    });
+  }
+
+  private accessOf(spec: BindingSpec, element: Element): Access {
+    const foreign = spec.attribute === "ui-value" && element.localName.includes("-") && !element.localName.startsWith("sl-");
+    if (!foreign || spec.text.options.has("access")) {
+      return spec.access;
+    }
+    const editable = isEditable(element) && !spec.text.calls;
+    if (editable) {
+      this.stage.editable(this.view.template.key, spec.position);
+    }
+    return editable ? "rw" : "r";
+  }
+
+  private post(spec: BindingSpec, value?: Json): void {
+    const short: [number, number, Json?] = [this.view.number, spec.position];
+    if (value !== undefined) {
+      short.push(value);
+    }
+    const priority = PRIORITY[spec.text.options.get("priority") ?? ""] ?? (spec.attribute.startsWith("ui-event-") ? 2 : 1);
+    this.stage.send(short, { element: this.element, attribute: spec.attribute, priority });
+  }
+}
+
+function valueOf(element: Element): Json {
+  return "value" in element ? ((element.value ?? null) as Json) : null;
+}

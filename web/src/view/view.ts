@@ -1,0 +1,178 @@
+/** One rendering of a viewdef for one object. */
+import type { Json } from "../protocol";
+import { vendId } from "./ids";
+import { List } from "./list";
+import { origins } from "./origins";
+import { type Place, Site } from "./site";
+import { holdScripts } from "./scripts";
+import { Slot } from "./slot";
+import type { Stage } from "./stage";
+import { follow, type Placeholder, type Template } from "./template";
+
+/** Where the elements of a freshly built view ended up; `null` when they are themselves on the page. */
+export type Survivors = ReadonlyMap<Node, Node> | null;
+
+type Part = Site | Slot | List;
+
+export class View {
+  private readonly parts: Part[] = [];
+  private readonly byPosition: (Part | undefined)[];
+  private roots: (Node | Place)[] = [];
+  /** Told when another element stands for this view. */
+  moved: (() => void) | null = null;
+
+  private constructor(
+    readonly stage: Stage,
+    readonly number: number,
+    readonly template: Template,
+    private values: readonly Json[],
+  ) {
+    this.byPosition = new Array<Part | undefined>(template.size);
+  }
+
+  /** Build the nodes of a view and of all views inside it; nothing is bound yet. */
+  static build(stage: Stage, number: number, template: Template, values: readonly Json[]): View {
+    const view = new View(stage, number, template, values);
+    stage.views.set(number, view);
+    stage.meet(template.tags);
+    return view;
+  }
+
+  /** Clone the template in the place of an element with this id, class and style. */
+  assemble(id: string, placeholder: Placeholder): Node[] {
+    const { template } = this;
+    const content = document.importNode(template.content, true);
+    const elements = template.sites.map((site) => follow(content, site.path));
+    for (const path of template.customs) {
+      origins.set(follow(content, path), follow(template.content, path));
+    }
+    if (template.hasScripts) {
+      holdScripts(content);
+    }
+    this.roots = [...content.childNodes];
+    this.dress(id, placeholder);
+    template.sites.forEach((spec, index) => this.addPart(spec.view, spec.list, index, elements[index] as Element));
+    return this.nodes();
+  }
+
+  /** Bind everything, outside in; `survivors` says which elements were already on the page. */
+  bind(survivors: Survivors): void {
+    this.roots = this.roots.map((root) => (root instanceof Node ? (survivors?.get(root) ?? root) : root));
+    for (const part of this.parts) {
+      part.settle(survivors, this.values);
+    }
+    this.values = [];
+  }
+
+  nodes(): Node[] {
+    return this.roots.length === 1 && this.roots[0] instanceof Node
+      ? [this.roots[0]]
+      : this.roots.flatMap((root) => (root instanceof Node ? [root] : root.nodes()));
+  }
+
+  /** The first root that is neither script nor style. */
+  main(): Element {
+    const places = this.roots.map((root) => (root instanceof Node ? root : root.main()));
+    const elements = places.filter((node): node is Element => node instanceof Element);
+    return elements.find((element) => !isSilent(element)) ?? elements[0] ?? document.createElement("div");
+  }
+
+  part(position: number): Part | undefined {
+    return this.byPosition[position];
+  }
+
+  /** The element of a position, with its other bindings. */
+  site(position: number): Site | undefined {
+    const part = this.byPosition[position];
+    return part instanceof Site ? part : part?.site;
+  }
+
+  *children(): Iterable<View> {
+    for (const part of this.parts) {
+      yield* part.views();
+    }
+  }
+
+  release(): void {
+    if (this.stage.views.get(this.number) === this) {
+      this.stage.views.delete(this.number);
+    }
+    for (const part of this.parts) {
+      part.release();
+    }
+  }
+
+  /** The element of `part` is another one now; whoever stands around it has to know. */
+  partMoved(part: Place): void {
+    if (this.roots.includes(part)) {
+      this.moved?.();
+    }
+  }
+
+  private addPart(viewPosition: number, listPosition: number, index: number, element: Element): void {
+    const spec = this.template.sites[index];
+    if (spec === undefined) {
+      return;
+    }
+    if (element.id === "") {
+      element.id = vendId();
+    }
+    const site = new Site(this.stage, this, spec, element);
+    const part =
+      viewPosition >= 0
+        ? new Slot(this.stage, this, site, element)
+        : listPosition >= 0
+          ? new List(this.stage, this, site, listPosition)
+          : site;
+    this.parts.push(part);
+    for (const one of spec.specs) {
+      this.byPosition[one.position] = site;
+    }
+    if (viewPosition >= 0) {
+      this.byPosition[viewPosition] = part;
+    } else if (listPosition >= 0) {
+      this.byPosition[listPosition] = part;
+    }
+    const root = this.roots.indexOf(element);
+    if (root >= 0 && !(part instanceof List)) {
+      this.roots[root] = part;
+    }
+    part.fill(this.values);
+  }
+
+  private dress(id: string, placeholder: Placeholder): void {
+    const elements = this.roots.filter((root): root is Element => root instanceof Element);
+    elements.forEach((element, index) => {
+      element.classList.add(`ui-view-${this.number}`);
+      if (index > 0 && element.id === "" && !isSilent(element)) {
+        element.id = vendId();
+      }
+    });
+    const visible = elements.find((element) => !isSilent(element)) ?? elements[0];
+    if (visible === undefined) {
+      return;
+    }
+    visible.setAttribute("ui-viewdef", this.template.key);
+    passOn(visible, id, placeholder);
+  }
+}
+
+function isSilent(element: Element): boolean {
+  return element.localName === "script" || element.localName === "style";
+}
+
+function passOn(element: Element, id: string, { className, style, slot }: Placeholder): void {
+  if (id !== "" && (element.id === "" || !/^ui-\d+$/.test(id))) {
+    element.id = id;
+  }
+  if (className !== "") {
+    element.classList.add(...className.split(/\s+/).filter(Boolean));
+  }
+  if (style !== "") {
+    const own = element.getAttribute("style");
+    element.setAttribute("style", own === null ? style : `${own.replace(/;?\s*$/, ";")} ${style}`);
+  }
+  if (slot !== "") {
+    element.slot = slot;
+  }
+}
