@@ -1,7 +1,7 @@
 /** Every binding, found by the attribute's name. */
 import type { Binding } from "./binding";
 
-const modules = import.meta.glob<Record<string, unknown>>(["./*.ts", "!./index.ts", "!./binding.ts", "!./fields.ts", "!./caret.ts"], { eager: true });
+const modules = import.meta.glob<Record<string, unknown>>(["./*.ts", "!./index.ts", "!./binding.ts", "!./fields.ts", "!./caret.ts", "!./known.ts"], { eager: true });
 
 const bindings = Object.values(modules)
   .flatMap((module) => Object.values(module))

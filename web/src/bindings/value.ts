@@ -2,6 +2,7 @@
 import type { Json } from "../protocol";
 import { type Access, type Binding, type Bound, type Context, listen } from "./binding";
 import { writeKeepingCaret } from "./caret";
+import { knownValue, rememberValue } from "./known";
 import { type Field, fieldOf, isEditable, TEXT } from "./fields";
 
 const CHANGE_EVENTS = ["ui-event-change", "ui-event-sl-change", "ui-event-input", "ui-event-sl-input"];
@@ -23,11 +24,11 @@ function exchanged(context: Context, field: Field): Bound {
   const { element, access } = context;
   const writes = access !== "r";
   // What the server knows the element to show; anything else was typed and not yet sent.
-  let known: Json = context.kept ? (kept.get(element) ?? field.read(element)) : field.read(element);
+  let known: Json = context.kept ? (knownValue(element) ?? field.read(element)) : field.read(element);
   const remember = (next: Json): void => {
     known = next;
     if (writes) {
-      kept.set(element, next);
+      rememberValue(element, next);
     }
   };
   const pending = (): boolean => writes && !same(field.read(element), known);
@@ -58,9 +59,6 @@ function exchanged(context: Context, field: Field): Bound {
     release: () => releases.forEach((release) => release()),
   };
 }
-
-/** What the server knew of an element, for when its view is drawn again around half-typed text. */
-const kept = new WeakMap<Element, Json>();
 
 function eventsOf({ text }: Context, field: Field): string[] {
   return [...field.commits, ...(text.options.has("keypress") ? field.types : [])];

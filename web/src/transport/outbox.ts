@@ -54,7 +54,7 @@ export class Outbox {
       return what === null ? [] : [{ ...entry, what }];
     });
     if (this.queue.length > 0) {
-      this.flush(true);
+      this.flush(this.queue.some((entry) => entry.origin !== null));
     }
   }
 

@@ -57,8 +57,9 @@ export class Hole implements Place {
     this.current = null;
     this.empty = null;
     const next = view === null ? [this.emptyElement()] : this.build(view);
-    const survivors = this.swap(old, next, before);
+    // Unbound first: taking a focused field off the page blurs it, which is nothing the person did.
     before?.release();
+    const survivors = this.swap(old, next, before);
     this.settle(survivors);
     if (this.current !== null) {
       runScripts(this.nodes());

@@ -1,4 +1,5 @@
 /** Turns what is on the page into a freshly built view, keeping every element it can: focus, caret, scroll and typed text stay. */
+import { inheritValue } from "../bindings/known";
 import { isVended } from "./ids";
 import { match, ownTokens } from "./match";
 import { origins } from "./origins";
@@ -17,7 +18,7 @@ export function morph(olds: readonly Node[], news: readonly Node[]): Map<Node, N
   const scrolled = rememberScroll(olds);
   reconcile(parent, olds, news, survivors);
   scrolled();
-  focus(news.map((node) => survivors.get(node) ?? node));
+  focus(news.map((node) => survivors.get(node) ?? node), survivors);
   return survivors;
 }
 
@@ -138,14 +139,14 @@ interface Typed extends HTMLElement {
 }
 
 /** If the focused element itself could not stay, hand its text, caret and focus to the one with the same bindings. */
-function rememberFocus(olds: readonly Node[]): (now: readonly Node[]) => void {
+function rememberFocus(olds: readonly Node[]): (now: readonly Node[], survivors: Map<Node, Node>) => void {
   const active = document.activeElement as Typed | null;
   if (active === null || !olds.some((old) => old.contains(active))) {
     return () => undefined;
   }
   const names = ownTokens(active);
   const { value, selectionStart, selectionEnd } = active;
-  return (now) => {
+  return (now, survivors) => {
     if (active.isConnected || names.length === 0) {
       return;
     }
@@ -154,6 +155,8 @@ function rememberFocus(olds: readonly Node[]): (now: readonly Node[]) => void {
     if (heir === undefined) {
       return;
     }
+    inheritValue(active, heir);
+    survivors.set(heir, heir);
     if (typeof value === "string" && "value" in heir) {
       heir.value = value;
     }

@@ -72,7 +72,7 @@ export function compile(key: string, html: string): Template {
 function contentOf(html: string): DocumentFragment {
   const outer = document.createElement("template");
   outer.innerHTML = html;
-  const inner = outer.content.querySelector(":scope > template");
+  const inner = [...outer.content.children].find((child) => child.localName === "template");
   const content = inner instanceof HTMLTemplateElement ? inner.content : outer.content;
   for (const node of [...content.childNodes]) {
     if (node.nodeType === Node.COMMENT_NODE || (node.nodeType === Node.TEXT_NODE && node.textContent?.trim() === "")) {

@@ -1,0 +1,66 @@
+"""A Chromium, a scripted server, and pages that must not log errors."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from .scripted import ScriptedServer
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    scripted = ScriptedServer()
+    yield scripted
+    scripted.stop()
+
+
+@pytest.fixture
+def context(chromium: Browser, server: ScriptedServer) -> Iterator[BrowserContext]:
+    context = chromium.new_context()
+    context.set_default_timeout(8000)
+    context.route(lambda url: not url.startswith(("http://127.0.0.1:", "data:")), lambda route: route.abort())
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def console() -> list[str]:
+    """Errors seen so far; a test that expects some clears the list."""
+    return []
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: ScriptedServer, console: list[str]) -> Iterator[Page]:
+    page = context.new_page()
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            console.append(message.text)
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: console.append(str(error)))
+    page.goto(server.url)
+    watch: Any = server.hear()
+    assert watch == {"userEvent": False, "messages": [{"type": "watch", "data": {"varId": 1, "expand": True}}]}
+    yield page
+    assert console == []
