@@ -32,7 +32,11 @@ def test_missing_values_leave_the_authors_text(page: Page, server: ScriptedServe
 
 @pytest.mark.covers("UI-BIND-4")
 def test_a_text_field_sends_on_blur_and_only_when_it_changed(page: Page, server: ScriptedServer) -> None:
-    show(server, '<input ui-value="n" data-ui-b="0 ui-value"><textarea ui-value="t" data-ui-b="1 ui-value"></textarea>', [5, "x"])
+    show(
+        server,
+        '<input ui-value="n" data-ui-b="0 ui-value"><textarea ui-value="t" data-ui-b="1 ui-value"></textarea>',
+        [5, "x"],
+    )
     field = page.locator("input")
     expect(field).to_have_value("5")
 
@@ -152,7 +156,11 @@ def test_shoelace_fields_go_both_ways(page: Page, server: ScriptedServer) -> Non
 
 @pytest.mark.covers("UI-BIND-6")
 def test_write_only_fields_send_every_time_and_show_nothing(page: Page, server: ScriptedServer) -> None:
-    show(server, '<select ui-value="n?access=w" data-ui-b="0 ui-value"><option>a</option><option>b</option></select>', ["b"])
+    show(
+        server,
+        '<select ui-value="n?access=w" data-ui-b="0 ui-value"><option>a</option><option>b</option></select>',
+        ["b"],
+    )
     expect(page.locator("select")).to_have_value("a")
     page.evaluate("document.querySelector('select').dispatchEvent(new Event('change'))")
     page.evaluate("document.querySelector('select').dispatchEvent(new Event('change'))")
@@ -161,7 +169,11 @@ def test_write_only_fields_send_every_time_and_show_nothing(page: Page, server: 
 
 
 def test_read_only_fields_never_send(page: Page, server: ScriptedServer) -> None:
-    show(server, '<input ui-value="n()" data-ui-b="0 ui-value"><input ui-value="m?access=r" data-ui-b="1 ui-value">', ["a", "b"])
+    show(
+        server,
+        '<input ui-value="n()" data-ui-b="0 ui-value"><input ui-value="m?access=r" data-ui-b="1 ui-value">',
+        ["a", "b"],
+    )
     for field in page.locator("input").all():
         field.fill("other")
         field.blur()
@@ -170,7 +182,9 @@ def test_read_only_fields_never_send(page: Page, server: ScriptedServer) -> None
 
 def test_any_element_may_announce_a_value(page: Page, server: ScriptedServer) -> None:
     show(server, '<span ui-value="n?access=rw" data-ui-b="0 ui-value">a</span>', ["a"])
-    page.evaluate("document.querySelector('span').dispatchEvent(new CustomEvent('ui-value-change', {detail: {value: 9}}))")
+    page.evaluate(
+        "document.querySelector('span').dispatchEvent(new CustomEvent('ui-value-change', {detail: {value: 9}}))"
+    )
     assert server.hear()["messages"] == [[2, 0, 9]]
 
 
@@ -189,7 +203,9 @@ def test_attributes_classes_and_styles_follow_their_values(page: Page, server: S
 
     server.say([2, 0, False], [2, 1, ""], [2, 2, 0], [2, 3, None])
     expect(p).not_to_have_attribute("title", "T")
-    assert p.evaluate("e => [e.hasAttribute('title'), e.getAttribute('data-n'), e.classList.contains('on'), e.style.color]") == [
+    assert p.evaluate(
+        "e => [e.hasAttribute('title'), e.getAttribute('data-n'), e.classList.contains('on'), e.style.color]"
+    ) == [
         False,
         "",
         False,
@@ -198,7 +214,9 @@ def test_attributes_classes_and_styles_follow_their_values(page: Page, server: S
 
 
 def test_html_goes_inside_or_takes_the_place(page: Page, server: ScriptedServer) -> None:
-    html = '<p ui-html="a" data-ui-b="0 ui-html"></p><i id="spot" ui-html="b?replace" data-ui-b="1 ui-html"></i><u>end</u>'
+    html = (
+        '<p ui-html="a" data-ui-b="0 ui-html"></p><i id="spot" ui-html="b?replace" data-ui-b="1 ui-html"></i><u>end</u>'
+    )
     show(server, html, ["<b>bold</b>", "<em>one</em><em>two</em>"])
     expect(page.locator("p b")).to_have_text("bold")
     expect(page.locator("em")).to_have_count(2)
@@ -216,8 +234,14 @@ def test_html_goes_inside_or_takes_the_place(page: Page, server: ScriptedServer)
     expect(page.locator("em#spot + u")).to_have_text("end")
 
 
-def test_code_runs_on_every_update_and_survives_its_errors(page: Page, server: ScriptedServer, console: list[str]) -> None:
-    show(server, '<p ui-code="c" data-ui-b="0 ui-code"></p>', ["element.textContent = variable.value.length + typeof store.get"])
+def test_code_runs_on_every_update_and_survives_its_errors(
+    page: Page, server: ScriptedServer, console: list[str]
+) -> None:
+    show(
+        server,
+        '<p ui-code="c" data-ui-b="0 ui-code"></p>',
+        ["element.textContent = variable.value.length + typeof store.get"],
+    )
     expect(page.locator("p")).to_have_text("62function")
     server.say([2, 0, "throw new Error('bad')"])
     server.say([2, 0, "element.textContent = 'ok'"])
@@ -288,7 +312,11 @@ def test_key_presses_match_exactly_and_every_time(page: Page, server: ScriptedSe
 
 @pytest.mark.covers("UI-BIND-8")
 def test_an_error_shows_on_its_element_until_it_is_good_again(page: Page, server: ScriptedServer) -> None:
-    show(server, '<p ui-value="a.b" data-ui-b="0 ui-value">x</p><p id="ok" ui-value="c" data-ui-b="1 ui-value"></p>', [None, "fine"])
+    show(
+        server,
+        '<p ui-value="a.b" data-ui-b="0 ui-value">x</p><p id="ok" ui-value="c" data-ui-b="1 ui-value"></p>',
+        [None, "fine"],
+    )
     server.say(failure(2, 0, "path-failure", "a is not a table"))
     p = page.locator("p").first
     expect(p).to_have_class("ui-view-2 ui-error")

@@ -10,11 +10,13 @@ NAME = '<b ui-value="name" data-ui-b="0 ui-value"></b>'
 
 @pytest.mark.covers("UI-VIEW-6", "UI-VIEW-7")
 def test_a_view_takes_the_place_of_its_element_and_keeps_its_outer_bindings(page: Page, server: ScriptedServer) -> None:
-    outer = (
-        '<section><div id="me" class="card" style="color:red" ui-view="p" ui-class-hot="h" data-ui-b="0 ui-view;1 ui-class-hot"></div></section>'
-    )
+    outer = '<section><div id="me" class="card" style="color:red" ui-view="p" ui-class-hot="h" data-ui-b="0 ui-view;1 ui-class-hot"></div></section>'
     server.say(
-        viewdefs(A__DEFAULT=outer, P__DEFAULT=f'<article class="p">{NAME}</article><hr>', Q__DEFAULT=f'<aside style="top:1px">{NAME}</aside>'),
+        viewdefs(
+            A__DEFAULT=outer,
+            P__DEFAULT=f'<article class="p">{NAME}</article><hr>',
+            Q__DEFAULT=f'<aside style="top:1px">{NAME}</aside>',
+        ),
         root("A.DEFAULT", [[10, "P.DEFAULT", ["Ann"]], True]),
     )
     article = page.locator("article")
@@ -38,7 +40,10 @@ def test_a_view_takes_the_place_of_its_element_and_keeps_its_outer_bindings(page
 @pytest.mark.covers("UI-VIEW-8")
 def test_an_emptied_view_waits_in_its_place(page: Page, server: ScriptedServer) -> None:
     server.say(
-        viewdefs(A__DEFAULT='<i>a</i><div id="x" ui-view="p" data-ui-b="0 ui-view"></div><i>b</i>', P__DEFAULT=f"<p>{NAME}</p>"),
+        viewdefs(
+            A__DEFAULT='<i>a</i><div id="x" ui-view="p" data-ui-b="0 ui-view"></div><i>b</i>',
+            P__DEFAULT=f"<p>{NAME}</p>",
+        ),
         root("A.DEFAULT", [[10, "P.DEFAULT", ["Ann"]]]),
     )
     expect(page.locator("p#x")).to_have_text("Ann")
@@ -71,7 +76,10 @@ def test_a_view_whose_root_is_a_view_is_replaced_all_the_way(page: Page, server:
 @pytest.mark.covers("UI-LIST-1", "UI-LIST-2")
 def test_a_list_grows_shrinks_and_writes_one_row_only(page: Page, server: ScriptedServer) -> None:
     server.say(
-        viewdefs(A__DEFAULT='<ul ui-viewlist="xs" data-ui-b="0 ui-viewlist"><li class="row"></li></ul>', R__DEFAULT=f"<li>{NAME}</li>"),
+        viewdefs(
+            A__DEFAULT='<ul ui-viewlist="xs" data-ui-b="0 ui-viewlist"><li class="row"></li></ul>',
+            R__DEFAULT=f"<li>{NAME}</li>",
+        ),
         root("A.DEFAULT", [[[10, "R.DEFAULT", ["a"]], [20, 0, ["b"]], None]]),
     )
     rows = page.locator("ul > *")
@@ -96,10 +104,17 @@ def test_a_list_grows_shrinks_and_writes_one_row_only(page: Page, server: Script
 
 
 @pytest.mark.covers("UI-VIEW-10")
-def test_scripts_run_in_order_once_per_render_with_values_in_place(page: Page, server: ScriptedServer, console: list[str]) -> None:
-    script = "<script class='s'>window.log = (window.log || []).concat(document.querySelector('b').textContent)</script>"
+def test_scripts_run_in_order_once_per_render_with_values_in_place(
+    page: Page, server: ScriptedServer, console: list[str]
+) -> None:
+    script = (
+        "<script class='s'>window.log = (window.log || []).concat(document.querySelector('b').textContent)</script>"
+    )
     html = f'{NAME}<script>throw new Error("broken")</script><div ui-view="p" data-ui-b="1 ui-view"></div>{script}'
-    server.say(viewdefs(A__DEFAULT=html, P__DEFAULT="<i><script>window.log = ['inner']</script></i>"), root("A.DEFAULT", ["Ann", [10, "P.DEFAULT", []]]))
+    server.say(
+        viewdefs(A__DEFAULT=html, P__DEFAULT="<i><script>window.log = ['inner']</script></i>"),
+        root("A.DEFAULT", ["Ann", [10, "P.DEFAULT", []]]),
+    )
     page.wait_for_function("window.log && window.log.length === 2")
     assert page.evaluate("window.log") == ["inner", "Ann"]
     server.say(root("A.DEFAULT", ["Bob", [20, "P.DEFAULT", []]], 12))
@@ -119,12 +134,16 @@ FORM = '<div class="form"><h1>One</h1><input ui-value="n" data-ui-b="0 ui-value"
         FORM.replace("One", "Two"),
         f"<p>before</p>{FORM}".replace("One", "Two"),
         FORM.replace("<h1>One</h1>", "<h1>Two</h1><div><i>more</i></div><p>text</p>"),
-        FORM.replace("<input", "<label>Name <input").replace('ui-value"><b', 'ui-value"></label><b').replace("One", "Two"),
+        FORM.replace("<input", "<label>Name <input")
+        .replace('ui-value"><b', 'ui-value"></label><b')
+        .replace("One", "Two"),
         FORM.replace("form", "other").replace("One", "Two"),
     ],
     ids=["text", "element before", "elements inside", "wrapped", "class"],
 )
-def test_half_typed_text_focus_and_caret_survive_a_changed_viewdef(page: Page, server: ScriptedServer, changed: str) -> None:
+def test_half_typed_text_focus_and_caret_survive_a_changed_viewdef(
+    page: Page, server: ScriptedServer, changed: str
+) -> None:
     server.say(viewdefs(A__DEFAULT=FORM), root("A.DEFAULT", ["start", 3]))
     field = page.locator("input")
     expect(field).to_have_value("start")
@@ -150,7 +169,9 @@ def test_shoelace_state_survives_a_changed_viewdef(page: Page, server: ScriptedS
     page.locator("sl-details").evaluate("e => { e.open = true }")
     page.locator("sl-input input").focus()
     page.keyboard.type("ed")
-    server.say(viewdefs(A__DEFAULT=form.replace("One", "Two").replace('"More"', '"Less"')), root("A.DEFAULT", ["start"], 50))
+    server.say(
+        viewdefs(A__DEFAULT=form.replace("One", "Two").replace('"More"', '"Less"')), root("A.DEFAULT", ["start"], 50)
+    )
     expect(page.locator("h1")).to_have_text("Two")
     assert page.evaluate("[document.activeElement.localName, document.activeElement.value]") == ["sl-input", "started"]
     assert page.locator("sl-details").evaluate("e => [e.open, e.summary]") == [True, "Less"]
@@ -166,7 +187,9 @@ def test_scroll_positions_survive_a_changed_viewdef(page: Page, server: Scripted
 
 
 @pytest.mark.covers("UI-LIST-3")
-def test_a_windowed_list_shows_its_length_and_asks_for_what_scrolls_into_view(page: Page, server: ScriptedServer) -> None:
+def test_a_windowed_list_shows_its_length_and_asks_for_what_scrolls_into_view(
+    page: Page, server: ScriptedServer
+) -> None:
     html = '<div id="l" style="height:200px;overflow:auto"><div ui-viewlist="xs?window=20" data-ui-b="0 ui-viewlist"></div></div>'
     row = '<div style="height:20px" ui-value="n" data-ui-b="0 ui-value"></div>'
 
@@ -190,7 +213,17 @@ def test_a_windowed_list_shows_its_length_and_asks_for_what_scrolls_into_view(pa
     assert page.locator("#l").evaluate("e => [e.scrollTop, e.scrollHeight]") == [10000, 20000]
     assert page.locator("[ui-viewdef='R.DEFAULT']").count() == count
 
-    server.say([2, 0, {"length": 1001, "from": start + 1, "rows": [*range(101 + start, 100 + start + count), *rows(start + count, 1)]}])
+    server.say(
+        [
+            2,
+            0,
+            {
+                "length": 1001,
+                "from": start + 1,
+                "rows": [*range(101 + start, 100 + start + count), *rows(start + count, 1)],
+            },
+        ]
+    )
     page.wait_for_function("document.querySelector('#l').scrollHeight === 20020")
     expect(page.locator("text=row 505")).to_be_visible()
 
@@ -212,10 +245,17 @@ def test_scripts_may_use_the_plain_protocol(page: Page, server: ScriptedServer) 
     }
     server.say({"type": "update", "data": {"varId": 2, "value": 42}})
     page.wait_for_function("window.seen.includes(42)")
-    assert page.evaluate("uiStore.get(2)") == {"varId": 2, "parentId": 1, "value": 42, "properties": {"path": "total()"}}
+    assert page.evaluate("uiStore.get(2)") == {
+        "varId": 2,
+        "parentId": 1,
+        "value": 42,
+        "properties": {"path": "total()"},
+    }
     page.evaluate("uiStore.destroy(2)")
     assert server.hear()["messages"] == [{"type": "destroy", "data": {"varId": 2}}]
     page.evaluate("uiApp.updateValue('f', 'w'); uiApp.updateValue('nothing')")
     assert server.hear()["messages"] == [[2, 0, "w"]]
-    assert page.evaluate("uiApp.getStore() === uiStore && uiApp.getViewdefStore().has('A.DEFAULT') && !!uiApp.getAppView()")
+    assert page.evaluate(
+        "uiApp.getStore() === uiStore && uiApp.getViewdefStore().has('A.DEFAULT') && !!uiApp.getAppView()"
+    )
     assert page.evaluate("uiApp.getConnection().status") == "open"
