@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - templates read better on one line
 """Every `ui-*` attribute, in a real browser."""
 
 import json

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - templates read better on one line
 """Views, lists, scripts and what survives when a view is drawn again, in a real browser."""
 
 import pytest
