@@ -113,8 +113,8 @@ class Tokens(Protocol):
 class Wakeup(Protocol):
     """Tells that some process may have committed something."""
 
-    async def changed(self, limit: float) -> None:
-        """Return after the next commit by any process, or after `limit` seconds; may return early."""
+    async def changed(self, limit: float) -> bool:
+        """Return True after the next commit by any process, False after `limit` seconds; either may be a mistake."""
         ...
 
 

@@ -37,6 +37,8 @@ class Tail:
         self._watchers = 0
         self._wanted = anyio.Event()
         self._turn = anyio.Event()
+        self.version = 0
+        """Grows with every change that was noticed."""
 
     async def begin(self) -> None:
         """Note where everything stands; what comes after is movement."""
@@ -44,11 +46,12 @@ class Tail:
 
     async def run(self) -> None:
         """Follow for ever; wake-ups of the store are hints, a look once a second is the net."""
+        told = False
         while True:
             await self._wanted.wait()
             try:
-                await self._look()
-                await self._store.changed(NET_SECONDS)
+                await self._look(told=told)
+                told = await self._store.changed(NET_SECONDS)
             except ChatError as error:
                 _log.warning("Cannot follow the chat: %s", error.message)
                 await anyio.sleep(NET_SECONDS)
@@ -79,17 +82,22 @@ class Tail:
             if not self._watchers:
                 self._wanted = anyio.Event()
 
-    async def moved(self) -> None:
-        """Return after the next change of anything in the store, receipts included."""
-        await self._turn.wait()
+    async def beyond(self, version: int) -> int:
+        """Return the version of the store once it is not `version` any more; receipts count as well."""
+        while self.version == version:
+            await self._turn.wait()
+        return self.version
 
     async def past(self, conversation: str, number: int) -> None:
         """Return when a conversation has a message after `number`."""
         while self.head(conversation).any <= number:
             await self._turn.wait()
 
-    async def _look(self) -> None:
+    async def _look(self, *, told: bool) -> None:
         before, self._heads = self._heads, await self._store.heads()
+        if not told and before == self._heads:
+            return
+        self.version += 1
         turn, self._turn = self._turn, anyio.Event()
         for name, now in self._heads.items():
             was = before.get(name, Head())

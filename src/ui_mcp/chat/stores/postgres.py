@@ -150,15 +150,16 @@ class PostgresStore:
         """
         raise ChatError("Use pg_dump to back up a PostgreSQL store", "storage_error")
 
-    async def changed(self, limit: float) -> None:
-        """Return after the next NOTIFY, or after `limit` seconds."""
+    async def changed(self, limit: float) -> bool:
+        """Return True after the next NOTIFY, False after `limit` seconds."""
         try:
             listener = self._listener or await self._listen()
             async for _ in listener.notifies(timeout=limit, stop_after=1):
-                return
+                return True
         except Error:
             await self._drop_listener()
             await sleep(min(limit, _RECONNECT_SECONDS))
+        return False
 
     async def _listen(self) -> AsyncConnection[Any]:
         self._listener = await AsyncConnection.connect(self._url, autocommit=True)

@@ -139,13 +139,14 @@ class SqliteStore:
 
         await self._read(copy)
 
-    async def changed(self, limit: float) -> None:
-        """Return after the next commit by any process, or after `limit` seconds."""
+    async def changed(self, limit: float) -> bool:
+        """Return True after the next commit by any process, False after `limit` seconds."""
         with move_on_after(limit):
             while self._version() == self._seen:
                 with move_on_after(self._poll):
                     await self._written.wait()
-        self._seen, self._written = self._version(), Event()
+        before, self._seen, self._written = self._seen, self._version(), Event()
+        return self._seen != before
 
     def _version(self) -> int:
         # Eight microseconds of shared memory: cheaper here than a thread.
