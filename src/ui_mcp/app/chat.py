@@ -71,6 +71,7 @@ async def _stdio(served: Served, stdin: int, stdout: int) -> int:
 
 async def _http(served: Served, port: int) -> int:
     from ui_mcp.httpd.admission import Admission, principal_of
+    from ui_mcp.httpd.chat_routes import face_chat_routes
     from ui_mcp.httpd.mcp_app import mcp_app
     from ui_mcp.httpd.security import Guard, Rules
     from ui_mcp.httpd.serve import bind, listening, port_of
@@ -78,14 +79,16 @@ async def _http(served: Served, port: int) -> int:
 
     async with until_signalled(), opened(served) as (config, chat, announcements):
         listener = bind(config.server.host, port)
-        directory = directory_of(served, chat)
-        endpoints = Endpoints(chat_face(served, config, Open(chat, directory), announcements), principal=principal_of)
+        desk = Open(chat, directory_of(served, chat))
+        endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
         rules = Rules(
             ports=frozenset({port_of(listener)}),
             allowed_hosts=frozenset(config.server.allowed_hosts),
             allowed_origins=frozenset(config.server.allowed_origins),
+            navigable=lambda path: path == "/chat",
         )
-        app = Guard(Admission(mcp_app([], endpoints), directory.admit), rules)
+        routes = mcp_app(face_chat_routes(desk, config.chat.rate), endpoints)
+        app = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
         async with listening(app, listener):
             sys.stdout.write(f"ui-mcp chat ({served.side}) at http://{config.server.host}:{port_of(listener)}\n")
             sys.stdout.flush()
@@ -94,6 +97,11 @@ async def _http(served: Served, port: int) -> int:
             finally:
                 endpoints.close()
     return 0
+
+
+def is_page(path: str) -> bool:
+    """Say whether a path is the chat page or one of its files, which hold nothing secret."""
+    return path == "/chat" or (path.startswith("/chat/") and "." in path)
 
 
 @asynccontextmanager

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from ui_mcp import resources, tools
+from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.host.host import Host
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd.face import Face
 from ui_mcp.mcpd.results import ResultFiles
 from ui_mcp.scan import modules_of
+from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
 from ui_mcp.toolkit.resources import (
     Announcements,
@@ -48,7 +50,7 @@ def ui_face(host: Host, announcements: Announcements) -> Face:
         name="ui-mcp",
         title="UI for agents",
         version=bundled_version(),
-        toolset=Settled(host, ui_toolset(host)),
+        toolset=Settled(host, Combined([ui_toolset(host), ChatTools(host.chats.desk, "assistant")])),
         resources=SettledResources(host, ui_resources(host, announcements)),
         announcements=announcements,
         instructions=INSTRUCTIONS,

@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
 from ui_mcp.config import Config
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import port_file, token_file
 from ui_mcp.host.states import Configured, Running
+from ui_mcp.httpd.chat_routes import mcp_chat_routes, ui_chat_routes
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, listening, port_of
@@ -37,7 +39,8 @@ async def serving(
         running = Running(workspace, config, sessions, url_of(config.server.host, port_of(ui)), mcp_port)
         tokens = OneTimeTokens()
         pages = Pages(host, workspace, lambda html, _: html)
-        routes = ui_routes(host, tokens)
+        routes = [*ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
+        await stack.enter_async_context(telling_of_chat(host, sessions))
         await stack.enter_async_context(listening(Guard(ui_app(pages, routes), ui_rules(config, ports, tokens)), ui))
         if mcp:
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
@@ -50,7 +53,7 @@ async def serving(
 
 def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:
     """Build the MCP port with its guard."""
-    return Guard(mcp_app(mcp_routes(host), transports), rules)
+    return Guard(mcp_app([*mcp_routes(host), *mcp_chat_routes(host)], transports), rules)
 
 
 def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens) -> Rules:

@@ -75,7 +75,7 @@ async def open_host(flags: JsonObject, doors: Doors, announcements: Announcement
 
         return serving(host, configured, doors, announcements)
 
-    host = Host(serve, flags)
+    host = Host(serve, flags, announcements)
     async with host:
         try:
             yield host

@@ -1,8 +1,11 @@
 """Tells subscribers of an inbox that people wrote something, after it was committed; assistants' posts stay silent."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import anyio
 
-from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text
 from ui_mcp.chat.receipts import ReceiptBook
 from ui_mcp.chat.store import ChatStore, Query
 from ui_mcp.chat.tail import Moved, Tail
@@ -17,14 +20,36 @@ BATCH_BYTES = 16 * 1024
 _PEOPLE: frozenset[Author] = frozenset({"user"})
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """People wrote something, up to `last`; `messages` only when they are few and small."""
+
+    conversation: str
+    last: int
+    messages: tuple[Message, ...] | None
+
+    def to_json(self) -> JsonObject:
+        """Return the event that agents without notifications get."""
+        body: JsonObject = {"conversation": self.conversation, "last_id": id_text(self.last)}
+        return body | ({"messages": [message.to_json() for message in self.messages]} if self.messages else {})
+
+
 class Announcer:
     """Turns movements of the log into announcements; what was committed since the last one is one batch."""
 
-    def __init__(self, store: ChatStore, tail: Tail, receipts: ReceiptBook, announcements: Announcements) -> None:
+    def __init__(
+        self,
+        store: ChatStore,
+        tail: Tail,
+        receipts: ReceiptBook,
+        announcements: Announcements,
+        heard: Callable[[Heard], None],
+    ) -> None:
         self._store = store
+        self._tail = tail
         self._receipts = receipts
         self._announcements = announcements
-        self._tail = tail
+        self._heard = heard
         self._waiting: dict[str, Moved] = {}
         self._bell = anyio.Event()
 
@@ -47,14 +72,16 @@ class Announcer:
     async def _announce(self, movement: Moved) -> None:
         name = movement.conversation
         if movement.now.user > movement.before.user:
-            batch = await self._batch(movement)
+            heard = Heard(name, movement.now.user, await self._batch(movement))
+            extra = {"messages": [message.to_json() for message in heard.messages]} if heard.messages else None
             for uri in uris(INBOX, name):
-                self._announcements.resource_updated(uri, batch)
-            self._receipts.note(name, "notified", movement.now.user)
+                self._announcements.resource_updated(uri, extra)
+            self._heard(heard)
+            self._receipts.note(name, "notified", heard.last)
         for uri in uris(HEAD, name):
             self._announcements.resource_updated(uri)
 
-    async def _batch(self, movement: Moved) -> JsonObject | None:
+    async def _batch(self, movement: Moved) -> tuple[Message, ...] | None:
         """Return the new messages if they are few and small: a convenience for clients, never the delivery."""
         query = Query(movement.conversation, movement.before.any, BATCH_MESSAGES, BATCH_BYTES, _PEOPLE)
         try:
@@ -63,7 +90,7 @@ class Announcer:
             return None
         complete = page.last is not None and page.last >= movement.now.user
         small = sum(len(message.content.encode()) for message in page.messages) <= BATCH_BYTES
-        return {"messages": [message.to_json() for message in page.messages]} if complete and small else None
+        return page.messages if complete and small else None
 
 
 def uris(family: str, conversation: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from ui_mcp.chat.announcer import Announcer
+from ui_mcp.chat.announcer import Announcer, Heard
 from ui_mcp.chat.identity import ADMIN, POST_ASSISTANT, POST_USER, READ, Principal
 from ui_mcp.chat.limits import Limits, conversation_name, cursor
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, Message, Page, Posted, Window, optional_id
@@ -137,7 +137,12 @@ async def _cancel_after(event: Callable[[], Awaitable[None]], scope: anyio.Cance
 
 @asynccontextmanager
 async def open_chat(
-    url: str, *, limits: Limits = Limits(), announcements: Announcements | None = None, poll: float = 0.025
+    url: str,
+    *,
+    limits: Limits = Limits(),
+    announcements: Announcements | None = None,
+    heard: Callable[[Heard], None] = lambda _: None,
+    poll: float = 0.025,
 ) -> AsyncIterator[Chat]:
     """Open a store, follow it, and announce what people write; everything ends with the block.
 
@@ -151,7 +156,7 @@ async def open_chat(
         tasks.start_soon(chat.tail.run)
         tasks.start_soon(chat.receipts.run)
         if announcements is not None:
-            tasks.start_soon(Announcer(store, chat.tail, chat.receipts, announcements).run)
+            tasks.start_soon(Announcer(store, chat.tail, chat.receipts, announcements, heard).run)
         try:
             yield chat
         finally:

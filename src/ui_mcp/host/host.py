@@ -9,12 +9,14 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.errors import AlreadyRunningError, NotConfiguredError, NotStartedError, UiMcpError
+from ui_mcp.host.chats import Chats
 from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.prepare import prepare
 from ui_mcp.host.states import Configured, Running, State, Unconfigured
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.toolkit.resources import Announcements
 
 _log = logger("host")
 
@@ -25,7 +27,11 @@ Serve = Callable[[Configured], AbstractAsyncContextManager[Running]]
 class Host:
     """Holds the state and moves it; enter it as a context, everything it runs ends with it."""
 
-    def __init__(self, serve: Serve, flags: JsonObject | None = None) -> None:
+    def __init__(
+        self, serve: Serve, flags: JsonObject | None = None, announcements: Announcements | None = None
+    ) -> None:
+        self.chats = Chats(self.configured, announcements or Announcements())
+        """The chat of the base directory in use."""
         self._serve = serve
         self._flags = flags or {}
         self._state: State = Unconfigured("", "not configured yet")
@@ -37,12 +43,14 @@ class Host:
 
     async def __aenter__(self) -> Self:
         self._tasks = await anyio.create_task_group().__aenter__()
+        self.chats.tasks = self._tasks
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         self._stop.set()
+        self.chats.close()
         return await self._tasks.__aexit__(kind, error, trace)
 
     @property

@@ -12,7 +12,7 @@ from ui_mcp.chat.identity import POST_USER, READ, Principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text
 from ui_mcp.chat.posting import PostArgs
 from ui_mcp.errors import ChatError
-from ui_mcp.httpd.chat_stream import event_stream
+from ui_mcp.httpd.chat_stream import entry, event_stream
 from ui_mcp.httpd.rate import Rate
 from ui_mcp.jsontypes import JsonObject, dumps
 
@@ -39,11 +39,12 @@ class ChatBridge:
         self._chat = chat
         self._who = who
         self._rate = Rate(per_second)
+        self.inbox = self._answering(self._inbox)
 
     def routes(self) -> Sequence[Route]:
         """Return the bridge's paths."""
         return [
-            Route("/chat/inbox", self._answering(self._inbox), methods=["GET"]),
+            Route("/chat/inbox", self.inbox, methods=["GET"]),
             Route("/chat/messages", self._answering(self._messages), methods=["GET"]),
             Route("/chat/messages", self._answering(self._post), methods=["POST"]),
             Route("/chat/wait", self._answering(self._wait), methods=["GET"]),
@@ -113,13 +114,8 @@ class ChatBridge:
 
 
 def entries(messages: Sequence[Message]) -> list[JsonObject]:
-    """Write messages with the client's own id, by which a page finds its local echo again."""
+    """Write messages for a front end."""
     return [entry(message) for message in messages]
-
-
-def entry(message: Message) -> JsonObject:
-    """Write one message for a front end."""
-    return message.to_json() | ({"client_id": message.client_id} if message.client_id else {})
 
 
 def failed(
@@ -148,13 +144,15 @@ async def _body(request: Request) -> PostArgs:
 
 def _ask(request: Request) -> Ask:
     authors = request.query_params.get("authors")
-    wanted: list[Author] = []
-    for name in authors.split(",") if authors else ():
-        if name == "user" or name == "assistant":  # noqa: PLR1714 - narrows the type
-            wanted.append(name)
-        else:
-            raise ChatError(f"authors are user and assistant, not {name[:40]!r}", "invalid_argument")
-    return Ask(request.query_params.get("after"), _limit(request), wanted or None, _conversation(request))
+    wanted = [_author(name) for name in authors.split(",")] if authors else None
+    return Ask(request.query_params.get("after"), _limit(request), wanted, _conversation(request))
+
+
+def _author(name: str) -> Author:
+    match name:
+        case "user" | "assistant":
+            return name
+    raise ChatError(f"authors are user and assistant, not {name[:40]!r}", "invalid_argument")
 
 
 def _conversation(request: Request) -> str:

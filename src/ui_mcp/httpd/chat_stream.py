@@ -42,8 +42,12 @@ async def _quiet(chat: Chat, version: int) -> bool:
 
 
 def _message_event(message: Message) -> str:
-    body = message.to_json() | ({"client_id": message.client_id} if message.client_id else {})
-    return f"id: {id_text(message.id)}\n{_event('message', body)}"
+    return f"id: {id_text(message.id)}\n{_event('message', entry(message))}"
+
+
+def entry(message: Message) -> JsonObject:
+    """Write one message for a front end, with the sender's own id by which its page finds the local echo again."""
+    return message.to_json() | ({"client_id": message.client_id} if message.client_id else {})
 
 
 def _event(name: str, body: JsonObject) -> str:

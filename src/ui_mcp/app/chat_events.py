@@ -1,0 +1,36 @@
+"""Puts what people write in the chat into the event queue, for agents that wait there."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from ui_mcp.chat.announcer import Heard
+from ui_mcp.errors import ChatError, NotFoundError
+from ui_mcp.host.host import Host
+from ui_mcp.jsontypes import dumps
+from ui_mcp.log import logger
+from ui_mcp.session.events import EventQueueFullError
+from ui_mcp.session.sessions import Sessions
+
+_log = logger("chat")
+
+
+@asynccontextmanager
+async def telling_of_chat(host: Host, sessions: Sessions) -> AsyncIterator[None]:
+    """Open the chat and push a `chat_message` event for each batch during the block."""
+
+    def push(heard: Heard) -> None:
+        event = {"app": "ui-mcp", "event": "chat_message", **heard.to_json()}
+        try:
+            sessions.get("1").events.push(dumps(event))
+        except (EventQueueFullError, NotFoundError) as error:
+            _log.info("No chat event: %s", error.message)
+
+    host.chats.heard = push
+    try:
+        await host.chats.current()
+    except ChatError as error:
+        _log.error("The chat is not available: %s", error.message)
+    try:
+        yield
+    finally:
+        host.chats.heard = lambda _: None

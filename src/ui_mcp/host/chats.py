@@ -1,0 +1,78 @@
+"""Opens the chat of the base directory in use, on first need; another directory closes the earlier one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from ui_mcp.chat.announcer import Heard
+from ui_mcp.chat.chat import Chat, open_chat
+from ui_mcp.chat.desk import Open
+from ui_mcp.chat.directory import Directory
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.settings import limits_of, store_url
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.host.states import Configured, Running
+from ui_mcp.toolkit.resources import Announcements
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    url: str
+    chat: Chat
+    end: anyio.Event = field(default_factory=anyio.Event)
+
+
+class Chats:
+    """At most one open chat, owned by the host's task group."""
+
+    def __init__(self, configured: Callable[[], Configured | Running], announcements: Announcements) -> None:
+        self._configured = configured
+        self._announcements = announcements
+        self._kept: _Kept | None = None
+        self._lock = anyio.Lock()
+        self.tasks: TaskGroup
+        self.heard: Callable[[Heard], None] = lambda _: None
+        """Told of what people write, while the chat is open."""
+
+    async def current(self) -> Chat:
+        """Return the chat of the configured directory.
+
+        Raises:
+            NotConfiguredError: there is no directory.
+            ChatError: the store cannot be opened.
+        """
+        state = self._configured()
+        url = store_url(state.config, state.workspace)
+        async with self._lock:
+            if self._kept is None or self._kept.url != url:
+                self.close()
+                self._kept = await self.tasks.start(self._keep, url, state)
+            return self._kept.chat
+
+    async def desk(self) -> Open:
+        """Return the chat with its callers: whoever talks to the ui server is the agent."""
+        chat = await self.current()
+        return Open(chat, Directory(Keys(chat.store), principal("agent", "agent")))
+
+    def close(self) -> None:
+        """Let the open chat end."""
+        if self._kept is not None:
+            self._kept.end.set()
+            self._kept = None
+
+    def _tell(self, heard: Heard) -> None:
+        self.heard(heard)
+
+    async def _keep(self, url: str, state: Configured | Running, *, task_status: TaskStatus[_Kept]) -> None:
+        async with open_chat(
+            url,
+            limits=limits_of(state.config),
+            announcements=self._announcements,
+            heard=self._tell,
+            poll=state.config.storage.poll_ms / 1000,
+        ) as chat:
+            kept = _Kept(url, chat)
+            task_status.started(kept)
+            await kept.end.wait()

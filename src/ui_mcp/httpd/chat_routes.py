@@ -1,0 +1,60 @@
+"""The chat on our three kinds of listener: the UI port, the MCP port, and a face of its own."""
+
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ui_mcp.chat.chat import Chat
+from ui_mcp.chat.desk import Open
+from ui_mcp.chat.identity import Principal, principal
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.errors import LifecycleError
+from ui_mcp.host.host import Host
+from ui_mcp.httpd.admission import bearer, principal_of
+from ui_mcp.httpd.chat_bridge import ChatBridge
+from ui_mcp.httpd.chat_page import ChatPage
+from ui_mcp.httpd.visitors import remember, remembered_session
+
+
+def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
+    """On the UI port whoever holds a session's cookie is the human."""
+
+    async def who(request: Request) -> Principal | None:
+        try:
+            visitor = remembered_session(request, host.running().sessions)
+        except LifecycleError:
+            return None
+        return principal("human", "human") if visitor else None
+
+    def welcome(request: Request, response: Response) -> Response:
+        sessions = host.running().sessions
+        return remember(response, request, remembered_session(request, sessions) or sessions.get("1"))
+
+    bridge = ChatBridge(host.chats.current, who, per_second)
+    return [*bridge.routes(), *ChatPage(bridge.inbox, welcome).routes()]
+
+
+def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
+    """On the MCP port a bearer token says who it is."""
+
+    async def who(request: Request) -> Principal | None:
+        keys = Keys((await host.chats.current()).store)
+        token_id = await keys.recognise(bearer(request.scope) or "")
+        return await keys.holder(token_id) if token_id else None
+
+    return ChatBridge(host.chats.current, who, per_second).routes()
+
+
+def face_chat_routes(opened: Open, per_second: float) -> Sequence[Route]:
+    """On a face of its own, admission has written on each request who it is."""
+
+    async def who(request: Request) -> Principal | None:
+        return await opened.directory.of(principal_of(request.scope))
+
+    async def chat() -> Chat:
+        return opened.chat
+
+    bridge = ChatBridge(chat, who, per_second)
+    return [*bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]

@@ -1,0 +1,10 @@
+"""`ui://chat/…`: inbox, head and receipts of the workspace's conversations."""
+
+from ui_mcp.chat.inbox import ChatResources
+from ui_mcp.host.host import Host
+from ui_mcp.toolkit.resources import Announcements, ResourceSet
+
+
+def provide(host: Host, announcements: Announcements) -> ResourceSet:
+    """Read the chat of the directory in use."""
+    return ChatResources(host.chats.desk)
