@@ -1,0 +1,108 @@
+"""What a release consists of."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ui_mcp.installer.version import version_line
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from release import executable_name  # noqa: E402
+from version import stamped, version  # noqa: E402
+
+CARRIED = ["base/html/index.html", "base/README.md", "base/event", "claude/skills/ui/SKILL.md", "base/lua/main.lua"]
+
+
+@pytest.mark.covers("UI-REL-3")
+@pytest.mark.parametrize(
+    ("system", "machine", "name"),
+    [
+        ("Linux", "x86_64", "ui-mcp-linux-amd64"),
+        ("Linux", "aarch64", "ui-mcp-linux-arm64"),
+        ("Darwin", "x86_64", "ui-mcp-darwin-amd64"),
+        ("Darwin", "arm64", "ui-mcp-darwin-arm64"),
+        ("Windows", "AMD64", "ui-mcp-windows-amd64.exe"),
+    ],
+)
+def test_each_platform_has_its_file_name(system: str, machine: str, name: str) -> None:
+    assert executable_name(system, machine) == name
+    assert name in (ROOT / ".github" / "workflows" / "release.yml").read_text()
+
+
+@pytest.mark.covers("UI-REL-3")
+def test_a_platform_without_a_release_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="FreeBSD on riscv64"):
+        executable_name("FreeBSD", "riscv64")
+
+
+@pytest.mark.covers("UI-REL-1")
+def test_the_environment_overrides_the_version_and_must_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERSION", "v9.8.7")
+    assert version() == "9.8.7"
+
+    monkeypatch.setenv("VERSION", "latest")
+    with pytest.raises(ValueError, match="latest"):
+        version()
+
+
+def test_stamping_a_readme_changes_its_version_line_and_nothing_else() -> None:
+    readme = "# x\n\n**Version: 0.1.0**\n\nwords\n"
+
+    assert stamped(readme, "2.0.0") == readme.replace("0.1.0", "2.0.0")
+
+
+@pytest.fixture(scope="module")
+def artefacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel and an sdist of version 9.8.7, built from a copy of this tree."""
+    folder = tmp_path_factory.mktemp("build")
+    ignored = shutil.ignore_patterns(".git", ".venv", ".clients", "node_modules", "release", ".*_cache", "__pycache__")
+    shutil.copytree(ROOT, folder / "tree", ignore=ignored)
+    subprocess.run(
+        [sys.executable, "-m", "build", "--outdir", str(folder / "dist"), str(folder / "tree")],
+        env={**os.environ, "VERSION": "9.8.7"}, capture_output=True, text=True, timeout=280, check=True,
+    )  # fmt: skip
+    return folder / "dist"
+
+
+@pytest.mark.slow
+@pytest.mark.covers("UI-REL-4", "UI-REL-1")
+def test_wheel_and_sdist_carry_what_was_built_and_the_overriding_version(artefacts: Path) -> None:
+    with zipfile.ZipFile(artefacts / "ui_mcp-9.8.7-py3-none-any.whl") as wheel:
+        names = set(wheel.namelist())
+        readme = wheel.read("ui_mcp/bundle/base/README.md").decode()
+    with tarfile.open(artefacts / "ui_mcp-9.8.7.tar.gz") as sdist:
+        packed = set(sdist.getnames())
+
+    assert [name for name in CARRIED if f"ui_mcp/bundle/{name}" not in names] == []
+    assert any(name.startswith("ui_mcp/bundle/web/vendor/") for name in names)
+    assert version_line(readme) == "9.8.7"
+    assert "ui_mcp-9.8.7/src/ui_mcp/bundle/base/html/index.html" in packed
+    assert not any("node_modules" in name for name in names | packed)
+
+
+@pytest.mark.slow
+@pytest.mark.covers("UI-REL-4", "UI-REL-1")
+def test_the_sdist_installs_and_works_where_there_is_no_node(artefacts: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=120)
+    bare = {"PATH": str(environment / "bin"), "HOME": os.environ.get("HOME", "/")}
+    keep = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "http"))}
+
+    subprocess.run(
+        [str(environment / "bin" / "python"), "-m", "pip", "install", "-q", str(artefacts / "ui_mcp-9.8.7.tar.gz")],
+        env={**keep, **bare}, capture_output=True, timeout=280, check=True,
+    )  # fmt: skip
+    tried = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "smoke.py"), str(environment / "bin" / "ui-mcp")],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+    assert tried.stdout == "works\n", tried.stderr
