@@ -36,6 +36,8 @@ class ThreadWorld:
     def __init__(self, launch: Launch, outputs: Outputs, limiter: anyio.CapacityLimiter) -> None:
         self._outputs = outputs
         self._limiter = limiter
+        self._gone = anyio.Event()
+        self._reason = "The session has ended"
         self._core: Core | None = Core(settings_of(launch), self._emit, _unwatched)
 
     async def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Reply:
@@ -50,16 +52,23 @@ class ThreadWorld:
         """Enter by the operation's plain name."""
         core = self._core
         if core is None:
-            raise SessionGoneError("The session has ended")
+            raise SessionGoneError(self._reason)
         flat = await to_thread.run_sync(core.enter, op, args, astuple(facts), limiter=self._limiter)
         if core.overfull:
-            self._core = None
-            self._outputs.ended("memory: Lua memory limit reached")
+            self._reason = "memory: Lua memory limit reached"
+            await self.close()
+            self._outputs.ended(self._reason)
         return reply_of(flat)
+
+    async def wait_ended(self) -> str:
+        """Wait until the world is gone and say why."""
+        await self._gone.wait()
+        return self._reason
 
     async def close(self) -> None:
         """Drop the runtime; safe to call twice."""
         self._core = None
+        self._gone.set()
 
     def _emit(self, kind: str, text: str, number: float) -> None:
         from_thread.run_sync(deliver, self._outputs, kind, text, number)

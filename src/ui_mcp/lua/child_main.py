@@ -1,0 +1,98 @@
+"""The child process: reads entries from its input, runs them in one core, writes outputs and answers.
+
+The standard streams are moved away first, so that nothing but messages travels on the pipe.
+"""
+
+import json
+import os
+import signal
+import time
+
+from ui_mcp.lua.core import Core
+from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Flat, length, pack, unpack
+
+GRACE = 1.0
+"""Seconds after its budget when code that no hook can stop ends the process."""
+
+
+def main() -> None:
+    """Serve one world until the parent closes the pipe."""
+    pipe = Pipe(*_streams())
+    launch = pipe.read()
+    if launch is None:
+        return
+
+    def emit(kind: str, text: str, number: float) -> None:
+        pipe.write("out", kind, text, float(number))
+
+    core = Core(json.loads(str(launch[0])), emit, _watchdog())
+    while (entry := pipe.read()) is not None:
+        op, count, *rest = entry
+        facts = int(count or 0)
+        pipe.write("end", *core.enter(str(op), tuple(rest[facts:]), tuple(rest[:facts])))
+        if core.overfull:
+            os._exit(EXIT_OVERFULL)
+
+
+class Pipe:
+    """The parent at the other end."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = os.fdopen(source, "rb")
+        self._sink = sink
+
+    def read(self) -> list[Flat] | None:
+        """Wait for a message; None when the parent is gone."""
+        head = self._source.read(HEAD)
+        if len(head) < HEAD:
+            return None
+        return unpack(self._source.read(length(head)))
+
+    def write(self, *values: Flat) -> None:
+        """Send a message whole."""
+        data = memoryview(pack(values))
+        while data:
+            data = data[os.write(self._sink, data) :]
+
+
+def _streams() -> tuple[int, int]:
+    source, sink = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    return source, sink
+
+
+def _watchdog() -> "_Alarm | _Lookout":
+    """End the process when Lua is stuck where no hook reaches, in a pattern match for instance."""
+    return _Alarm() if hasattr(signal, "setitimer") else _Lookout()
+
+
+class _Alarm:
+    """The system's alarm, whose default action ends the process whatever it is doing."""
+
+    def __call__(self, seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE if seconds else 0)
+
+
+class _Lookout:
+    """A thread that looks at the clock, where there is no alarm; Lua runs without Python's lock."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self._deadline = 0.0
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def __call__(self, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds + GRACE if seconds else 0.0
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(0.5)
+            if self._deadline and time.monotonic() > self._deadline:
+                os._exit(EXIT_OVERRUN)
+
+
+if __name__ == "__main__":
+    main()
