@@ -54,6 +54,7 @@ def ui_face(host: Host, announcements: Announcements) -> Face:
         resources=SettledResources(host, ui_resources(host, announcements)),
         announcements=announcements,
         instructions=INSTRUCTIONS,
+        extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         spill=ResultFiles(lambda: host.configured().workspace.log),
     )
 

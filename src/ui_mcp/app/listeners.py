@@ -36,8 +36,9 @@ async def serving(
         ports = frozenset({port_of(ui), mcp_port})
         server = Server(host.status, announcements)
         sessions = await stack.enter_async_context(Sessions(workspace, config, server))
-        running = Running(workspace, config, sessions, url_of(config.server.host, port_of(ui)), mcp_port)
         tokens = OneTimeTokens()
+        url = url_of(config.server.host, port_of(ui))
+        running = Running(workspace, config, sessions, url, mcp_port, tokens.mint)
         pages = Pages(host, workspace, lambda html, _: html)
         routes = [*ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
         await stack.enter_async_context(telling_of_chat(host, sessions))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,8 @@ class Running:
     url: str
     """Address of the UI without a trailing slash."""
     mcp_port: int
+    mint_token: Callable[[str], str] = lambda _: ""
+    """Makes a one-time token that opens one socket of the session with this secret id."""
 
 
 State = Unconfigured | Configured | Running

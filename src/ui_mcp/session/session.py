@@ -15,6 +15,7 @@ from ui_mcp.session.connection import Connection
 from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, as_array
 from ui_mcp.session.faults import checked
 from ui_mcp.session.life import Life
+from ui_mcp.session.longpoll import LongPolls
 from ui_mcp.session.notices import notice_frame, system_event
 from ui_mcp.session.outbox import RESTARTED, SESSION_ENDED
 from ui_mcp.session.outputs import WorldOutputs
@@ -42,6 +43,7 @@ class Session:
         self._around = around
         self._door = Lock()
         self._timers = Timers(around.tasks, self._fire)
+        self.polls = LongPolls(self.attach, around.tasks)
         self._life = Life(self._launch, self._outputs)
         self._displayed: str | None = None
         self._refreshing = False

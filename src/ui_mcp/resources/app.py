@@ -1,0 +1,57 @@
+"""`ui://app/main.html`: the page that MCP hosts show inline."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from anyio import to_thread
+
+from ui_mcp.host.host import Host
+from ui_mcp.host.states import Running
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.resources import (
+    Announcements,
+    Resource,
+    ResourceContent,
+    ResourceNotFoundError,
+    ResourceTemplate,
+)
+from ui_mcp.toolkit.tool import Call
+from ui_mcp.workspace import BUNDLE
+
+URI = "ui://app/main.html"
+MIME = "text/html;profile=mcp-app"
+PAGE = BUNDLE / "web" / "app" / "main.html"
+
+
+class AppPage:
+    """One self-contained document; hosts find it through the tools that name it, so it is not listed."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """List nothing."""
+        return []
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Have no template."""
+        return []
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Return the page, with the addresses its host may let it reach."""
+        if uri != URI or not PAGE.is_file():
+            raise ResourceNotFoundError(uri)
+        html = await to_thread.run_sync(Path.read_text, PAGE, "utf-8")
+        return [ResourceContent(URI, MIME, html, meta={"ui": self._wishes()})]
+
+    def _wishes(self) -> JsonObject:
+        wishes: JsonObject = {"prefersBorder": True}
+        if isinstance(self._host.state, Running):
+            url = self._host.state.url
+            wishes["csp"] = {"connectDomains": [url.replace("http", "ws", 1), url]}
+        return wishes
+
+
+def provide(host: Host, announcements: Announcements) -> AppPage:
+    """Serve the page of MCP Apps."""
+    return AppPage(host)

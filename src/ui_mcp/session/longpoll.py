@@ -1,0 +1,135 @@
+"""Pages that poll instead of holding a socket: those inside an MCP host, whose frames travel in tool calls."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from time import monotonic
+
+from anyio import CancelScope, Lock, create_task_group, move_on_after, sleep
+from anyio.abc import TaskGroup, TaskStatus
+
+from ui_mcp.ids import secret_id
+from ui_mcp.session.connection import Connection
+from ui_mcp.session.outbox import SESSION_ENDED
+
+SILENT_SECONDS = 60.0
+"""A page that has not asked for so long counts as closed."""
+
+Attach = Callable[[], AbstractAsyncContextManager[Connection]]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A frame with its number, counted from 1 on each side."""
+
+    number: int
+    frame: str
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What a page gets for one poll."""
+
+    seq: int
+    """Number of the last frame we have for it so far."""
+    frames: list[str]
+    """Everything after what it has processed."""
+    closed: bool
+    """The line is gone: open a new one, unless the session ended."""
+    ended: bool
+
+
+GONE = Synced(seq=0, frames=[], closed=True, ended=False)
+
+
+class LongPoll:
+    """One polling page: frames are kept until it says that it has them, and its own are taken once."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.name = secret_id()
+        self._connection = connection
+        self._kept: deque[Numbered] = deque()
+        self._seq = 0
+        self._done = 0
+        self._order = Lock()
+        self._waiting = CancelScope()
+        self._heard = monotonic()
+
+    async def sync(
+        self, after: int, frames: Sequence[Numbered], seconds: float, closing: Callable[[], Awaitable[None]]
+    ) -> Synced:
+        """Take the page's frames and answer with ours; with none on either side, wait for some."""
+        self._heard = monotonic()
+        self._waiting.cancel()  # a newer poll of the page takes over from the one that waits
+        while self._kept and self._kept[0].number <= after:
+            self._kept.popleft()
+        await self._take(frames)
+        self._keep(self._connection.outbox.take_now())
+        if not frames and not self._kept and self._connection.closed is None:
+            await self._wait(seconds, closing)
+        self._heard = monotonic()
+        closed = self._connection.closed
+        return Synced(
+            seq=self._seq,
+            frames=[kept.frame for kept in self._kept],
+            closed=closed is not None,
+            ended=closed is not None and closed.code == SESSION_ENDED,
+        )
+
+    async def silence(self) -> None:
+        """Return when the page has stopped asking."""
+        while (left := self._heard + SILENT_SECONDS - monotonic()) > 0:  # noqa: ASYNC110  (a deadline that moves)
+            await sleep(left)
+
+    async def _take(self, frames: Sequence[Numbered]) -> None:
+        async with self._order:
+            for sent in frames:
+                if sent.number > self._done:
+                    self._done = sent.number
+                    await self._connection.receive(sent.frame)
+
+    async def _wait(self, seconds: float, closing: Callable[[], Awaitable[None]]) -> None:
+        async with create_task_group() as tasks:
+
+            async def leave() -> None:
+                await closing()
+                self._waiting.cancel()
+
+            tasks.start_soon(leave)
+            with move_on_after(seconds) as self._waiting:
+                self._keep(await self._connection.take())
+            tasks.cancel_scope.cancel()
+
+    def _keep(self, frames: Sequence[str]) -> None:
+        for frame in frames:
+            self._seq += 1
+            self._kept.append(Numbered(self._seq, frame))
+
+
+class LongPolls:
+    """The polling pages of one session."""
+
+    def __init__(self, attach: Attach, tasks: TaskGroup) -> None:
+        self._attach = attach
+        self._tasks = tasks
+        self._polls: dict[str, LongPoll] = {}
+
+    async def open(self) -> LongPoll:
+        """Connect a page; it stays connected as long as it keeps asking."""
+        poll: LongPoll = await self._tasks.start(self._hold)
+        return poll
+
+    def find(self, name: str) -> LongPoll | None:
+        """Return the page of that name, unless it has been silent for too long."""
+        return self._polls.get(name)
+
+    async def _hold(self, *, task_status: TaskStatus[LongPoll]) -> None:
+        async with self._attach() as connection:
+            poll = LongPoll(connection)
+            self._polls[poll.name] = poll
+            try:
+                task_status.started(poll)
+                await poll.silence()
+            finally:
+                del self._polls[poll.name]

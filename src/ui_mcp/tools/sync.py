@@ -1,0 +1,72 @@
+"""`ui_sync`: how a page inside an MCP host talks to its session."""
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from ui_mcp.host.host import Host
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult
+
+if TYPE_CHECKING:
+    # An agent's first answer must not wait for the session machinery.
+    from ui_mcp.session.longpoll import Synced
+
+MOST_WAIT_MS = 25_000
+
+
+class SentFrame(Args):
+    """One frame of the page."""
+
+    n: int = Field(ge=1, description="Number of the frame, counted from 1; repeated ones are ignored.")
+    frame: Json = Field(description="The frame: JSON text, or the JSON itself.")
+
+
+class SyncArgs(Args):
+    """What the page has and wants."""
+
+    session: str = Field(default="1", description="Session of the page.")
+    conn: str | None = Field(default=None, description="Connection from the first answer; absent to open one.")
+    after: int = Field(default=0, ge=0, description="Last frame number processed; later ones are sent again.")
+    frames: list[SentFrame] = Field(default=[], description="What the page sends.")
+    wait_ms: int = Field(default=20_000, description="How long to wait for frames, 0 to 25000 milliseconds.")
+
+
+@tool(
+    "ui_sync",
+    SyncArgs,
+    title="Synchronise an embedded page",
+    annotations=Annotations(destructive=False),
+    meta={"ui": {"visibility": ["app"]}},
+    app_only=True,
+)
+async def sync(host: Host, args: SyncArgs, call: Call) -> ToolResult:
+    """Carry frames between an embedded page and its session. For pages, not for models."""
+    from ui_mcp.session.longpoll import GONE, Numbered
+
+    running = host.running()
+    session = running.sessions.get(args.session)
+    poll = session.polls.find(args.conn) if args.conn else await session.polls.open()
+    if poll is None:
+        return _answer(args.conn or "", GONE)
+    sent = [Numbered(one.n, one.frame if isinstance(one.frame, str) else dumps(one.frame)) for one in args.frames]
+    # A page that just connected sends its first frame next; nothing is worth waiting for before that.
+    wait = min(max(args.wait_ms, 0), MOST_WAIT_MS) / 1000 if args.conn else 0
+    synced = await poll.sync(args.after, sent, wait, call.closing)
+    if args.conn:
+        return _answer(poll.name, synced)
+    socket = f"{running.url.replace('http', 'ws', 1)}/ws/{session.vended}"
+    return _answer(poll.name, synced, {"ws": {"url": socket, "token": running.mint_token(session.secret)}})
+
+
+def _answer(name: str, synced: "Synced", extra: JsonObject | None = None) -> ToolResult:
+    structured = {
+        "conn": name,
+        "seq": synced.seq,
+        "frames": synced.frames,
+        "closed": synced.closed,
+        "ended": synced.ended,
+        **(extra or {}),
+    }
+    return ToolResult((Text("synced"),), structured=structured)
