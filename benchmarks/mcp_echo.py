@@ -1,0 +1,99 @@
+"""One echo tool, served by ourselves, by the bare SDK or by FastMCP: `python mcp_echo.py KIND stdio|http`.
+
+Over HTTP the port is the first line printed.
+"""
+
+import socket
+import sys
+
+
+def ours(transport: str) -> None:
+    from ui_mcp.cli import reserve
+
+    stdio = reserve.stdio() if transport == "stdio" else None
+    import anyio
+
+    from ui_mcp.mcpd.face import Face
+    from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+    from ui_mcp.toolkit.tool import Call
+
+    class Words(Args):
+        text: str
+
+    @tool("echo", Words, title="Echo")
+    async def echo(context: None, args: Words, call: Call) -> str:
+        """Say it again."""
+        return args.text
+
+    face = Face("echo", "Echo", "1", FunctionToolset(None, [echo]))
+    if stdio is None:
+        from ui_mcp.mcpd.endpoints import Endpoints
+
+        serve_http(Endpoints(face))
+    else:
+        from ui_mcp.mcpd.server import Service
+        from ui_mcp.mcpd.stdio import serve
+
+        async def main() -> None:
+            await serve(Service(face), *stdio)
+
+        anyio.run(main)
+
+
+def bare(transport: str) -> None:
+    import anyio
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+    async def list_tools(ctx: object, params: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[types.Tool(name="echo", description="Say it again.", input_schema=schema)])
+
+    async def call_tool(ctx: object, params: types.CallToolRequestParams) -> types.CallToolResult:
+        words = str((params.arguments or {})["text"])
+        return types.CallToolResult(content=[types.TextContent(type="text", text=words)])
+
+    server = Server("echo", version="1", on_list_tools=list_tools, on_call_tool=call_tool)
+    if transport == "http":
+        serve_http(server.streamable_http_app(json_response=True), lifespan="on")
+        return
+    from mcp.server.stdio import stdio_server
+
+    async def main() -> None:
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    anyio.run(main)
+
+
+def fastmcp(transport: str) -> None:
+    from fastmcp import FastMCP
+
+    server = FastMCP("echo")
+
+    @server.tool
+    def echo(text: str) -> str:
+        """Say it again."""
+        return text
+
+    if transport == "http":
+        serve_http(server.http_app(path="/mcp", json_response=True), lifespan="on")
+    else:
+        server.run(transport="stdio", show_banner=False)
+
+
+def serve_http(app: object, lifespan: str = "off") -> None:
+    import uvicorn
+
+    # With the protocol named, asyncio sends small answers at once.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    print(listener.getsockname()[1], flush=True)
+    config = uvicorn.Config(app, lifespan=lifespan, log_level="error", access_log=False, timeout_keep_alive=120)  # type: ignore[arg-type]
+    uvicorn.Server(config).run([listener])
+
+
+if __name__ == "__main__":
+    {"ours": ours, "bare": bare, "fastmcp": fastmcp}[sys.argv[1]](sys.argv[2])

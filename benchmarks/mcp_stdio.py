@@ -1,0 +1,60 @@
+"""Claim: a tool call over stdio takes at most three quarters of what the bare SDK's transport takes."""
+
+import sys
+from contextlib import ExitStack
+
+from mcp_peers import ENVELOPE, Pipe, best_median, check, command, echo, piped, report, seconds
+
+ROUNDS, CALLS, PIPELINE = 8, 200, 400
+KINDS = ("bare", "ours", "fastmcp")
+
+
+def latency(pipe: Pipe, *, modern: bool) -> list[float]:
+    params = echo(modern=modern)
+    return [seconds(lambda: pipe.ask("tools/call", params)) for _ in range(CALLS)]
+
+
+def pipelined(pipe: Pipe, *, modern: bool) -> float:
+    """Return the seconds per call when all are sent before the first answer is read."""
+    params = echo(modern=modern)
+
+    def burst() -> None:
+        pipe.send(*({"id": n, "method": "tools/call", "params": params} for n in range(PIPELINE)))
+        for _ in range(PIPELINE):
+            pipe.receive()
+
+    return seconds(burst) / PIPELINE
+
+
+def measure(*, modern: bool) -> tuple[dict[str, float], dict[str, float]]:
+    with ExitStack() as stack:
+        pipes = {kind: stack.enter_context(piped(command(kind, "stdio"))) for kind in KINDS}
+        for pipe in pipes.values():
+            if modern:
+                pipe.ask("server/discover", {"_meta": ENVELOPE})
+            else:
+                pipe.shake_hands()
+        calls: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
+        bursts: dict[str, list[float]] = {kind: [] for kind in KINDS}
+        for _ in range(ROUNDS):
+            for kind, pipe in pipes.items():
+                calls[kind].append(latency(pipe, modern=modern))
+                bursts[kind].append(pipelined(pipe, modern=modern))
+    return {kind: best_median(calls[kind]) for kind in KINDS}, {kind: min(bursts[kind]) for kind in KINDS}
+
+
+def main() -> int:
+    good = []
+    for era in ("handshake", "modern"):
+        calls, bursts = measure(modern=era == "modern")
+        report(f"tools/call over stdio, {era}", calls, "ms", 1000)
+        report(f"pipelined calls over stdio, {era}", bursts, "ms per call", 1000)
+        good += [
+            check(f"{era} call / bare SDK", calls["ours"] / calls["bare"], at_most=0.75),
+            check(f"{era} pipelined throughput / bare SDK", bursts["bare"] / bursts["ours"], at_least=2.0),
+        ]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""Virtual environments for foreign MCP clients and servers, which must not share ours.
+
+`python scripts/clients.py NAME` makes `.clients/NAME` if it is missing and prints its Python.
+"""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ENVIRONMENTS = {"mcp1": ["mcp>=1.20,<2"], "fastmcp": ["fastmcp>=4.1,<5"]}
+FOLDER = Path(__file__).parents[1] / ".clients"
+
+
+def python_of(name: str) -> Path:
+    """Return the Python of an environment, making it first if need be."""
+    home = FOLDER / name
+    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    ready = home / "ready"
+    if not ready.exists():
+        venv.create(home, with_pip=True, clear=True)
+        packages = ENVIRONMENTS[name]
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True, stdout=sys.stderr)
+        ready.touch()
+    return python
+
+
+if __name__ == "__main__":
+    print(python_of(sys.argv[1]))
