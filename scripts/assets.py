@@ -71,9 +71,7 @@ def build_web() -> None:
     digest = WEB.digest()
     npm, environment = node_tools()
     # npm's own chatter must not reach stdout: build front ends and MCP hosts read it.
-    # `npm ci` refuses a lock that lacks binaries of platforms its registry did not have.
-    install = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]
-    for arguments in (install, ["run", "--silent", "build"]):
+    for arguments in (["ci", "--no-audit", "--no-fund", "--loglevel=error"], ["run", "--silent", "build"]):
         subprocess.run([npm, *arguments], cwd=WEB.source, env=environment, check=True, stdout=sys.stderr)
     missing = [str(output.relative_to(ROOT)) for output in WEB.outputs if not output.exists()]
     if missing:
