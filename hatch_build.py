@@ -22,7 +22,7 @@ class AssetsHook(BuildHookInterface):
         """Build the assets and add the README to a wheel; `version` is the kind of build, not a number."""
         try:
             assets.ensure()
-        except assets.MissingToolError as error:
+        except assets.BuildError as error:
             raise SystemExit(f"\n{error}\n") from None
         if self.target_name == "wheel" and version != "editable":
             build_data["force_include"][str(self._readme())] = "ui_mcp/bundle/base/README.md"

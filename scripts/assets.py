@@ -22,7 +22,11 @@ OLDEST_NODE = (20, 19)
 IGNORED = frozenset({"node_modules", "dist", "coverage", "test-results", "tests", "screenshots"})
 
 
-class MissingToolError(Exception):
+class BuildError(Exception):
+    """An asset could not be built."""
+
+
+class MissingToolError(BuildError):
     """A tool the build needs is not on this machine."""
 
 
@@ -61,6 +65,7 @@ def ensure() -> None:
 
     Raises:
         MissingToolError: names the tool and the ways to get it.
+        BuildError: npm failed; says what npm said.
     """
     if (WEB.source / "package.json").is_file() and not WEB.fresh():
         build_web()
@@ -70,12 +75,15 @@ def build_web() -> None:
     """Run the npm build and note what it was made from."""
     digest = WEB.digest()
     npm, environment = node_tools()
-    # npm's own chatter must not reach stdout: build front ends and MCP hosts read it.
+    print("Building the front end (npm)…", file=sys.stderr)
     for arguments in (["ci", "--no-audit", "--no-fund", "--loglevel=error"], ["run", "--silent", "build"]):
-        subprocess.run([npm, *arguments], cwd=WEB.source, env=environment, check=True, stdout=sys.stderr)
+        done = subprocess.run([npm, *arguments], cwd=WEB.source, env=environment, capture_output=True, check=False)
+        if done.returncode:
+            said = (done.stdout + done.stderr).decode(errors="replace")
+            raise BuildError(f"npm {arguments[0]} failed in web/:\n{said}")
     missing = [str(output.relative_to(ROOT)) for output in WEB.outputs if not output.exists()]
     if missing:
-        raise RuntimeError(f"The npm build in web/ did not write {', '.join(missing)}")
+        raise BuildError(f"The npm build in web/ did not write {', '.join(missing)}")
     STAMPS.mkdir(exist_ok=True)
     (STAMPS / WEB.name).write_text(digest)
 
@@ -133,7 +141,7 @@ def main(arguments: list[str]) -> int:
     try:
         for step in [work[name] for name in arguments] or [ensure]:
             step()
-    except (MissingToolError, subprocess.CalledProcessError, RuntimeError) as error:
+    except (BuildError, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -117,10 +117,13 @@ def test_a_node_that_is_too_old_counts_as_missing(with_node: Clone) -> None:
     assert "needs npm with Node 20.19 or newer" in with_node.build().stderr
 
 
-def test_npm_output_stays_off_stdout(with_node: Clone) -> None:
+def test_npm_is_silent_unless_it_fails(with_node: Clone) -> None:
     with_node.give("npm", FAKE_NPM.replace("[ ", "echo noise\n[ ", 1))
+    good = with_node.build()
+    with_node.give("npm", "#!/bin/sh\necho the reason\nexit 3\n")
+    (with_node.root / "web" / "page.html").write_text("second")
+    bad = with_node.build()
 
-    answer = with_node.build()
-
-    assert answer.stdout == ""
-    assert "noise" in answer.stderr
+    assert (good.stdout, good.stderr) == ("", "Building the front end (npm)…\n")
+    assert (bad.returncode, bad.stdout) == (1, "")
+    assert "npm ci failed in web/:\nthe reason" in bad.stderr
