@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-from dataclasses import astuple
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -97,7 +96,7 @@ class ChildWorld:
     async def _converse(self, op: str, args: tuple[Flat, ...], facts: Facts) -> Reply:
         if self._reason or self._closing:
             raise SessionGoneError(self._reason or "The session has ended")
-        given = astuple(facts)
+        given = facts.flat
         # Half a conversation would leave the pipe out of step, so a cancelled caller still waits for the answer;
         # the child ends itself when Lua overruns, and the limit here is for a child that cannot even do that.
         with anyio.CancelScope(shield=True), anyio.move_on_after(10 * self._seconds + 30):

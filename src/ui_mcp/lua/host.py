@@ -45,6 +45,11 @@ class Facts:
     timing: bool = False
     """Measure how long each variable takes; somebody looks at the variables."""
 
+    @property
+    def flat(self) -> tuple[Flat, ...]:
+        """The facts in the order the door takes them."""
+        return self.polling, self.waited, self.pending, self.room, self.room_bytes, self.status, self.timing
+
 
 NO_FACTS = Facts()
 

@@ -1,6 +1,6 @@
 """Worlds inside this process, for tests and for many sessions; a hard Lua crash would take the process along."""
 
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 
 import anyio
 from anyio import from_thread, to_thread
@@ -53,7 +53,7 @@ class ThreadWorld:
         core = self._core
         if core is None:
             raise SessionGoneError(self._reason)
-        flat = await to_thread.run_sync(core.enter, op, args, astuple(facts), limiter=self._limiter)
+        flat = await to_thread.run_sync(core.enter, op, args, facts.flat, limiter=self._limiter)
         if core.overfull:
             self._reason = "memory: Lua memory limit reached"
             await self.close()

@@ -2,7 +2,7 @@
 -- Rows are { from, to, length, elements, [i] = view or false }, i from 1.
 local E = ...
 local views, json = E.views, E.json
-local type, rawequal, rawget, rawlen, floor, min, max = type, rawequal, rawget, rawlen, math.floor, math.min, math.max
+local type, rawequal, rawget, rawlen, getmetatable, floor, min, max = type, rawequal, rawget, rawlen, debug.getmetatable, math.floor, math.min, math.max
 local type_of, only_numbers = E.type_of, E.only_numbers
 
 local lists = {}
@@ -30,6 +30,8 @@ end
 -- Put an element into a row; true when the row now is another view.
 local function set_row(s, b, rows, i, element)
   rows.elements[i] = element
+  local meta = type(element) == "table" and getmetatable(element)
+  if type(meta) == "table" and rawget(meta, "__eq") then rows.equates = true end
   local old = rows[i] or nil
   local new = views.fit(s, b.pos, i - 1, old, item_object(s, b, i, element), b.item_namespace, b.fallback)
   rows[i] = new or false
@@ -48,17 +50,34 @@ local function announce(s, b, length, fresh)
   for i = 1, #fresh do views.push(b.level, fresh[i]) end
 end
 
+-- Rows whose element is another one. Elements that define equality are compared by identity, which costs a call each.
+local function differing(list, elements, n, rows)
+  local found, count = {}, 0
+  local exact = rows.equates or getmetatable(list) ~= nil
+  for i = 1, n do
+    local same
+    if exact then same = rawequal(rawget(list, i), elements[i]) else same = list[i] == elements[i] end
+    if not same then
+      count = count + 1
+      found[count] = i
+    end
+  end
+  return found
+end
+
 local function whole(s, b, rows, list, n)
   local elements, fresh, shrunk = rows.elements, nil, rows.to > n
   for i = rows.to, n + 1, -1 do drop_row(rows, i) end
-  for i = 1, n do
+  local known = rows.to < n and rows.to or n
+  local todo = differing(list, elements, known, rows)
+  for i = rows.to + 1, n do todo[#todo + 1] = i end
+  for at = 1, #todo do
+    local i = todo[at]
     local element = rawget(list, i)
-    if i > rows.to or not rawequal(element, elements[i]) then
-      local new = set_row(s, b, rows, i, element)
-      if new or i > rows.to then
-        fresh = fresh or {}
-        fresh[#fresh + 1] = rows[i] and { view = rows[i] } or { empty = s, pos = b.pos, row = i - 1 }
-      end
+    local new = set_row(s, b, rows, i, element)
+    if new or i > rows.to then
+      fresh = fresh or {}
+      fresh[#fresh + 1] = rows[i] and { view = rows[i] } or { empty = s, pos = b.pos, row = i - 1 }
     end
   end
   local moved = n ~= rows.length

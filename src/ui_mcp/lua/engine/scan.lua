@@ -1,12 +1,31 @@
 -- Change detection over views: one walk from the root, parents first; a binding that raises costs nobody else.
 local E, host = ...
 local views, guard, paths, json = E.views, E.guard, E.paths, E.json
-local getinfo, rawequal, type, next = debug.getinfo, rawequal, type, next
+local getinfo, getlocal, rawequal, next = debug.getinfo, debug.getlocal, rawequal, next
 
 local MAX_EXPIRIES, MAX_PASSES = 3, 4
 local queue, cursor, tail, expiries = {}, 0, 0, 0
 local timing, running = false, nil
+local next_row, failed_row = nil, nil
 local careful
+
+local function enqueue_one(s)
+  if s then
+    tail = tail + 1
+    queue[tail] = s
+  end
+end
+
+-- A list goes in as a whole when its rows have nothing nested and can be read in one loop.
+local function enqueue_rows(rows)
+  local first = rows[rows.from]
+  if first and first[1].leaf and not timing then
+    tail = tail + 1
+    queue[tail] = rows
+    return
+  end
+  for i = rows.from, rows.to do enqueue_one(rows[i]) end
+end
 
 local function enqueue(s)
   local kids = s[1].kids
@@ -14,17 +33,8 @@ local function enqueue(s)
   for j = 1, #kids do
     local b = kids[j]
     local below = s[b.slot + 1]
-    if below and b.kind == "view" then
-      tail = tail + 1
-      queue[tail] = below
-    elseif below then
-      for i = below.from, below.to do
-        if below[i] then
-          tail = tail + 1
-          queue[tail] = below[i]
-        end
-      end
-    end
+    if below and b.kind == "view" then enqueue_one(below)
+    elseif below then enqueue_rows(below) end
   end
 end
 
@@ -33,28 +43,52 @@ local function needs_care(s)
   return timing or (x and (x.errors or x.dead))
 end
 
--- Read what changed in every view from the cursor on. Runs under the budget; an error ends it and `resume` goes on.
+local function walk_rows(rows, level)
+  if level ~= 2 then return end
+  local shape = rows[rows.from][1]
+  running = shape.level2
+  running.rows(rows, next_row or rows.from, rows.to, shape, enqueue_one)
+  next_row = nil
+end
+
+local function walk_view(s, level, name)
+  running = s[1][name]
+  if s[7] and level == 2 and s[1].level1 then careful(s, 1, 0) end
+  if running then
+    if needs_care(s) then careful(s, level, 0) else running.run(s, s[2]) end
+  end
+  enqueue(s)
+end
+
+-- Read what changed from the cursor on. An error ends it; `level_pass` goes on behind it.
 local function walk(level)
   local name = "level" .. level
   while cursor < tail do
     cursor = cursor + 1
     local s = queue[cursor]
-    running = s[1][name]
-    if s[7] and level == 2 and s[1].level1 then careful(s, 1, 0) end
-    if running then
-      if needs_care(s) then careful(s, level, 0) else running.run(s, s[2]) end
-    end
-    enqueue(s)
+    if s.elements then walk_rows(s, level) else walk_view(s, level, name) end
   end
 end
 
--- Which binding of the view at the cursor was being read when the error came.
+local function row_at(up)
+  for slot = 1, 20 do
+    local name, value = getlocal(up + 1, slot)
+    if name == "i" then return value end
+    if name == nil then return nil end
+  end
+end
+
+-- Which binding was being read when the error came; in a list, also which row.
 local function position()
-  local run = running and running.run
+  failed_row = nil
   for up = 3, 200 do
     local info = getinfo(up, "fl")
-    if not info then return nil end
-    if info.func == run then return running.lines[info.currentline] end
+    if not info or not running then return nil end
+    if info.func == running.run then return running.lines[info.currentline] end
+    if info.func == running.rows then
+      failed_row = row_at(up)
+      return running.lines[info.currentline]
+    end
   end
 end
 
@@ -105,22 +139,30 @@ function careful(s, level, from)
   end
 end
 
+-- Note the failure and read the rest of that view; a list is taken up again at its next row.
+local function go_on_behind(fault, level)
+  local s = queue[cursor]
+  if s.elements then
+    next_row = failed_row + 1
+    s, cursor = s[failed_row], cursor - 1
+  end
+  note_failure(s, fault.at, fault)
+  careful(s, level, fault.at + 1)
+  enqueue(s)
+end
+
 -- Walk all views of a level, going on behind whatever raises.
 local function level_pass(here, level)
   if not here.root_view then return end
-  queue[1], cursor, tail = here.root_view, 0, 1
+  queue[1], cursor, tail, next_row = here.root_view, 0, 1, nil
   while cursor < tail and expiries <= MAX_EXPIRIES do
     local ok, fault = guard.call_found(walk, position, level)
     if not ok then
-      local s = queue[cursor]
       if fault.code == "memory" or not fault.at then
-        views.fail(s, 0, fault)
-        if fault.code == "memory" then break end
-      else
-        note_failure(s, fault.at, fault)
-        careful(s, level, fault.at + 1)
+        E.report("change detection", fault)
+        break
       end
-      enqueue(s)
+      go_on_behind(fault, level)
     end
   end
   if expiries > MAX_EXPIRIES then E.log_error("change detection", "dropped: too many bindings ran out of time") end

@@ -3,7 +3,7 @@ local E = ...
 local paths = E.paths
 local load, concat, format, rep, sub, rawequal, rawget, tostring, tonumber, setmetatable = load, table.concat, string.format, string.rep, string.sub, rawequal, rawget, tostring, tonumber, setmetatable
 
-local FIRST = 9 -- the first slot of a view record that holds a value; see views.lua
+local FIRST = 10 -- the first slot of a view record that holds a value; see views.lua
 local read_only = { ["sl-badge"] = true, ["sl-copy-button"] = true, ["sl-option"] = true, ["sl-progress-bar"] = true, ["sl-progress-ring"] = true, ["sl-qr-code"] = true }
 local levels = { high = 1, medium = 2, med = 2, low = 3 }
 
@@ -51,21 +51,38 @@ local function line(b)
   return format("do local o = up(s, %d) v = nil if o ~= nil then %send %send", b.path.ups, b.path.code, tail)
 end
 
--- Compile the bindings of one level; which line belongs to which position is kept for finding errors.
-local function scanner(shape, level)
-  local code, lines = { "local rawequal, rawget, changed, viewed, wrapped, listed, up = ...", "return function(s, o) local v" }, {}
-  for pos = 0, shape.count - 1 do
-    local b = shape[pos]
-    if b.reads and b.level == level then
-      code[#code + 1] = line(b)
-      lines[#code] = pos
-    end
+local HEAD = "local rawequal, rawget, changed, viewed, wrapped, listed, up = ..."
+local ONE = { HEAD, "return function(s, o) local v", "end" }
+local ROWS = {
+  HEAD,
+  "return function(rows, from, to, shape, other) local v for i = from, to do local s = rows[i] if not s or s[1] ~= shape or s[8] then other(s) else local o = s[2]",
+  "end end end",
+}
+
+-- Compile bindings into one function; which line belongs to which position is kept for finding errors.
+local function compile(shape, bindings, frame)
+  local code, lines = { frame[1], frame[2] }, {}
+  for i = 1, #bindings do
+    code[#code + 1] = line(bindings[i])
+    lines[#code] = bindings[i].pos
   end
-  if #code == 2 then return nil end
-  code[#code + 1] = "end"
+  code[#code + 1] = frame[3]
   local views = E.views
-  local f = load(concat(code, "\n"), "=view " .. shape.key)(rawequal, rawget, views.changed, views.viewed, views.wrapped, views.listed, views.up)
-  return { run = f, lines = lines }
+  local make = load(concat(code, "\n"), "=view " .. shape.key)
+  return make(rawequal, rawget, views.changed, views.viewed, views.wrapped, views.listed, views.up), lines
+end
+
+-- The readers of one level: for a view, and for all rows of a list when nothing is nested in them.
+local function scanner(shape, level)
+  local bindings = {}
+  for pos = 0, shape.count - 1 do
+    if shape[pos].reads and shape[pos].level == level then bindings[#bindings + 1] = shape[pos] end
+  end
+  if #bindings == 0 then return nil end
+  local made = {}
+  made.run, made.lines = compile(shape, bindings, ONE)
+  if not shape.kids and level == 2 then made.rows = compile(shape, bindings, ROWS) end
+  return made
 end
 
 -- Slots of values first; a nested view or list takes two, one for the value and one for what is shown.
@@ -101,6 +118,7 @@ local function build(viewdef, kind, namespace, fallback)
   end
   lay_out(shape)
   for level = 1, 3 do shape["level" .. level] = scanner(shape, level) end
+  shape.leaf = not shape.kids and not shape.level1 and not shape.level3 and shape.level2 ~= nil
   shape.empty = load("return {" .. rep("nil,", shape.width) .. "}", "=record")
   return shape
 end

@@ -1,6 +1,6 @@
 -- Views: records of one viewdef over one object. Slots of a record:
 --   1 shape, 2 object the bindings read from, 3 number, 4 parent view, 5 position in the parent, 6 row (0-based) or nil,
---   7 true until sent, 8 table of rare things (errors, counts, wrappers, …) or nil, then the last values.
+--   7 true until sent, 8 table of rare things (errors, wrappers, …) or nil, 9 change counts or nil, then the last values.
 local E = ...
 local json, viewdefs = E.json, E.viewdefs
 local type, rawequal, next, tostring = type, rawequal, next, tostring
@@ -34,11 +34,10 @@ end
 views.push, views.rare = push, rare
 
 local function count(s, pos)
-  local x = rare(s)
-  local counts = x.counts
+  local counts = s[9]
   if not counts then
     counts = {}
-    x.counts = counts
+    s[9] = counts
   end
   counts[pos] = (counts[pos] or 0) + 1
 end
