@@ -104,10 +104,10 @@ def main() -> None:
         times = max(5, 200_000 // variables)
         scan = median(lambda core=core: core.enter("refresh", (), NO_FACTS.flat), times)
         walk = median(naive(rows), max(3, times // 10))
-        go = f"{GO[variables] / scan:.1f}×" if variables in GO else "–"
+        go = f"{GO[variables] / scan:.1f}x" if variables in GO else "-"
         print(
             f"{variables:>9} {scan * 1e6:>8.0f}µs {scan / variables * 1e9:>7.0f}ns {walk * 1e6:>8.0f}µs "
-            f"{walk / scan:>5.1f}× {go:>8} {grown / variables:>9.0f}"
+            f"{walk / scan:>5.1f}x {go:>8} {grown / variables:>9.0f}"
         )
         assert variables < 1_000 or walk / scan >= 8, "the scan is not 8 times faster than a naive walk"
         assert variables < 1_000 or grown / variables <= 250, "a variable takes more than 250 bytes"

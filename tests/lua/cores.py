@@ -1,0 +1,64 @@
+"""A core in this process with one page, for tests that go through thousands of entries."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lua.page import Page
+from ui_mcp.lua.core import Core
+from ui_mcp.lua.host import NO_FACTS, Facts
+from ui_mcp.viewdefs.store import ViewdefStore
+
+WATCH = '{"type":"watch","data":{"varId":1,"expand":true}}'
+
+
+class Bench:
+    """A started world, its viewdefs and its pages."""
+
+    def __init__(self, folder: Path, **changes: object) -> None:
+        launch: dict[str, object] = {"base_dir": str(folder), "project": str(folder), "log": str(folder / "log")}
+        launch |= {"session_id": "secret", "bundle_lua": "", "status": "{}", "permissions": {}, "verbosity": 0}
+        self.out: list[tuple[str, str, float]] = []
+        self.core = Core(launch | {"max_seconds": 5, "max_memory_mb": 64} | changes, self._emit, lambda _: None)
+        self.store = ViewdefStore()
+        self.pages: dict[int, Page] = {}
+        self.facts = NO_FACTS
+        self.must("start")
+
+    def viewdefs(self, **templates: str) -> None:
+        """Register `Type__namespace="…"` templates and hand them over."""
+        keys = [
+            self.store.put(*name.split("__"), f"<template>{html}</template>").key for name, html in templates.items()
+        ]
+        self.must("viewdefs", self.store.bundle(None if not self.pages else keys))
+
+    def open(self, number: int = 1, *, expand: bool = True) -> Page:
+        """Connect a page and let it watch."""
+        page = self.pages[number] = Page(self.store)
+        self.must("open", number)
+        self.must("frame", number, WATCH if expand else WATCH.replace(',"expand":true', ""))
+        return page
+
+    def enter(self, op: str, *args: str | int, facts: Facts | None = None) -> tuple[str, str, Any]:
+        """Code, message and result; frames go to the pages."""
+        code, message, _trace, result, *frames = self.core.enter(op, args, (facts or self.facts).flat)
+        for conn, frame in zip(frames[::2], frames[1::2], strict=True):
+            self.pages[int(str(conn))].apply(str(frame))
+        return str(code), str(message), json.loads(str(result))
+
+    def must(self, op: str, *args: str | int) -> Any:
+        """The result; an assertion when it failed."""
+        code, message, result = self.enter(op, *args)
+        assert not code, message
+        return result
+
+    def run(self, code: str) -> Any:
+        """Run Lua that must succeed."""
+        return self.must("run", code)
+
+    def send(self, *messages: object, conn: int = 1, user: bool = True) -> None:
+        """Send messages from a page."""
+        self.must("frame", conn, json.dumps({"userEvent": user, "messages": messages}))
+
+    def _emit(self, kind: str, text: str, number: float) -> None:
+        self.out.append((kind, text, number))
