@@ -1,0 +1,125 @@
+"""A Model answers a conversation with text and tool calls; every vendor's dialect is translated to these words."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from ui_mcp.errors import AgentError
+from ui_mcp.jsontypes import JsonObject
+
+ToolChoice = Literal["auto", "required", "none"]
+StopReason = Literal["end", "tool_calls", "length", "filtered", "paused"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A call the model wants made. `arguments` is None when its text was beyond repair; then `problem` says why."""
+
+    id: str
+    name: str
+    arguments: JsonObject | None
+    problem: str | None = None
+    provider_data: JsonObject = field(default_factory=dict)
+    """What the vendor needs to see again, unchanged (signatures, block ids)."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserSays:
+    """Something a person, or the runtime on behalf of one, says."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantSays:
+    """An earlier answer of the model."""
+
+    text: str = ""
+    calls: tuple[ToolUse, ...] = ()
+    provider_data: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSays:
+    """What a call gave."""
+
+    call_id: str
+    name: str
+    text: str
+    is_error: bool = False
+
+
+Message = UserSays | AssistantSays | ToolSays
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """A tool the model may call, under a name every vendor accepts."""
+
+    name: str
+    description: str
+    input_schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One sampling."""
+
+    messages: Sequence[Message]
+    system: str = ""
+    tools: Sequence[ToolOffer] = ()
+    tool_choice: ToolChoice = "auto"
+    max_output_tokens: int = 4096
+    temperature: float | None = None
+    stop: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of what the model thinks, where the vendor shows it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one sampling."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The end of an answer; `provider_data` belongs to the whole of it."""
+
+    reason: StopReason
+    provider_data: JsonObject = field(default_factory=dict)
+
+
+ModelEvent = TextDelta | ReasoningDelta | ToolUse | Usage | Stop
+
+
+class Model(Protocol):
+    """An LLM, or something that behaves like one."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Answer in pieces; the last event is `Stop`.
+
+        Raises:
+            ModelError: the vendor refused, or could not be reached after all retries.
+        """
+        ...
+
+
+class ModelError(AgentError):
+    """The model could not answer; the message is fit to show, `details["status"]` is the HTTP status, if any."""
+
+    code = "model"

@@ -1,0 +1,187 @@
+"""Anthropic's messages dialect."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ui_mcp.agent.model import (
+    AssistantSays,
+    Message,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+    ReasoningDelta,
+    Stop,
+    StopReason,
+    TextDelta,
+    ToolSays,
+    ToolUse,
+    Usage,
+    UserSays,
+)
+from ui_mcp.agent.models.arguments import read_arguments
+from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent
+from ui_mcp.jsontypes import JsonObject
+
+VERSION = "2023-06-01"
+BASE_URL = "https://api.anthropic.com"
+CHOICES = {"auto": "auto", "required": "any", "none": "none"}
+REASONS: dict[str, StopReason] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "refusal": "filtered",
+    "pause_turn": "paused",
+}
+
+
+class AnthropicModel:
+    """A model behind `POST {base}/v1/messages`."""
+
+    def __init__(self, model: str, key: str, base_url: str = BASE_URL, http: ModelHttp | None = None) -> None:
+        self._model = model
+        headers = {"x-api-key": key, "anthropic-version": VERSION}
+        self._http = http or ModelHttp(Endpoint(base_url, headers))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Answer in pieces."""
+        answer = _Answer()
+        async for event in self._http.post("/v1/messages", request_body(self._model, request)):
+            for piece in answer.take(event):
+                yield piece
+        yield answer.stop()
+
+
+def request_body(model: str, request: ModelRequest) -> JsonObject:
+    """Write a sampling in this dialect."""
+    body: JsonObject = {
+        "model": model,
+        "max_tokens": request.max_output_tokens,
+        "stream": True,
+        "messages": _messages(request.messages),
+    }
+    if request.system:
+        body["system"] = request.system
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.stop:
+        body["stop_sequences"] = list(request.stop)
+    if request.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+            for tool in request.tools
+        ]
+        body["tool_choice"] = {"type": CHOICES[request.tool_choice]}
+    return body
+
+
+def _messages(messages: Sequence[Message]) -> list[JsonObject]:
+    """Pair roles strictly: everything between two answers is one user message, results of calls first."""
+    written: list[JsonObject] = []
+    for message in messages:
+        role, blocks = _blocks(message)
+        if written and written[-1]["role"] == role:
+            written[-1]["content"] += blocks
+        else:
+            written.append({"role": role, "content": blocks})
+    for entry in written:
+        if entry["role"] == "user":
+            entry["content"].sort(key=lambda block: block["type"] != "tool_result")
+    return written
+
+
+def _blocks(message: Message) -> tuple[str, list[JsonObject]]:
+    match message:
+        case UserSays(text):
+            return "user", [{"type": "text", "text": text or " "}]
+        case ToolSays(call_id, _, text, is_error):
+            return "user", [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": call_id,
+                    "content": text,
+                    **({"is_error": True} if is_error else {}),
+                }
+            ]
+        case AssistantSays(text, calls, data):
+            thoughts: list[JsonObject] = data.get("thinking", [])
+            said = [{"type": "text", "text": text}] if text else []
+            uses = [
+                {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments or {}} for call in calls
+            ]
+            return "assistant", [*thoughts, *said, *uses]
+
+
+@dataclass(slots=True)
+class _Block:
+    kind: str
+    start: JsonObject
+    text: str = ""
+    signature: str = ""
+
+
+@dataclass(slots=True)
+class _Answer:
+    """Follows the blocks of one answer."""
+
+    blocks: dict[int, _Block] = field(default_factory=dict)
+    thoughts: list[JsonObject] = field(default_factory=list)
+    input_tokens: int = 0
+    reason: StopReason | None = None
+
+    def take(self, event: ServerEvent) -> Iterable[ModelEvent]:
+        data: JsonObject = event.json()
+        match data.get("type"):
+            case "message_start":
+                usage = data["message"].get("usage") or {}
+                self.input_tokens = usage.get("input_tokens") or 0
+            case "content_block_start":
+                block = data["content_block"]
+                self.blocks[data["index"]] = _Block(
+                    block["type"], block, block.get("text") or block.get("thinking") or ""
+                )
+            case "content_block_delta":
+                return self._grow(self.blocks[data["index"]], data["delta"])
+            case "content_block_stop":
+                return self._end(self.blocks.pop(data["index"]))
+            case "message_delta":
+                return self._close(data)
+            case "error":
+                raise ModelError(f"The model server reported: {data.get('error', {}).get('message', 'an error')}")
+        return ()
+
+    def stop(self) -> Stop:
+        if self.reason is None:
+            raise ModelError("The model server ended its answer in the middle")
+        return Stop(self.reason, {"thinking": self.thoughts} if self.thoughts else {})
+
+    def _grow(self, block: _Block, delta: JsonObject) -> Iterable[ModelEvent]:
+        match delta["type"]:
+            case "text_delta":
+                return (TextDelta(delta["text"]),)
+            case "thinking_delta":
+                block.text += delta["thinking"]
+                return (ReasoningDelta(delta["thinking"]),)
+            case "signature_delta":
+                block.signature += delta["signature"]
+            case "input_json_delta":
+                block.text += delta["partial_json"]
+        return ()
+
+    def _end(self, block: _Block) -> Iterable[ModelEvent]:
+        match block.kind:
+            case "tool_use":
+                whole = block.start.get("input")
+                arguments, problem = (whole, None) if whole and not block.text else read_arguments(block.text)
+                return (ToolUse(block.start["id"], block.start["name"], arguments, problem),)
+            case "thinking":
+                self.thoughts.append({"type": "thinking", "thinking": block.text, "signature": block.signature})
+            case "redacted_thinking":
+                self.thoughts.append(block.start)
+        return ()
+
+    def _close(self, data: JsonObject) -> Iterable[ModelEvent]:
+        reason = data["delta"].get("stop_reason")
+        self.reason = REASONS.get(reason, "end")
+        usage = data.get("usage") or {}
+        return (Usage(usage.get("input_tokens") or self.input_tokens, usage.get("output_tokens") or 0),)

@@ -1,0 +1,188 @@
+"""Google's Gemini dialect."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from ui_mcp.agent.model import (
+    AssistantSays,
+    Message,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+    ReasoningDelta,
+    Stop,
+    StopReason,
+    TextDelta,
+    ToolSays,
+    ToolUse,
+    Usage,
+    UserSays,
+)
+from ui_mcp.agent.models.http import Endpoint, ModelHttp
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import Json, JsonObject, loads
+
+BASE_URL = "https://generativelanguage.googleapis.com/v1beta"
+MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
+REASONS: dict[str, StopReason] = {"STOP": "end", "MAX_TOKENS": "length"}
+SIGNATURE = "thoughtSignature"
+
+
+class GeminiModel:
+    """A model behind `POST {base}/models/{model}:streamGenerateContent`."""
+
+    def __init__(self, model: str, key: str, base_url: str = BASE_URL, http: ModelHttp | None = None) -> None:
+        self._model = model
+        self._http = http or ModelHttp(Endpoint(base_url, {"x-goog-api-key": key}))
+        self._reduced = False
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Answer in pieces."""
+        try:
+            async for event in self._events(request_body(request, reduced=self._reduced)):
+                yield event
+            return
+        except ModelError as error:
+            if self._reduced or error.details.get("status") != 400 or "parametersJsonSchema" not in str(error.details):
+                raise
+        self._reduced = True
+        async for event in self._events(request_body(request, reduced=True)):
+            yield event
+
+    async def _events(self, body: JsonObject) -> AsyncIterator[ModelEvent]:
+        answer = _Answer()
+        path = f"/models/{self._model}:streamGenerateContent?alt=sse"
+        async for event in self._http.post(path, body):
+            for piece in answer.take(event.json()):
+                yield piece
+        for piece in answer.finish():
+            yield piece
+
+
+def request_body(request: ModelRequest, *, reduced: bool) -> JsonObject:
+    """Write a sampling in this dialect; `reduced` for servers that know only the smaller schema language."""
+    generation: JsonObject = {"maxOutputTokens": request.max_output_tokens}
+    if request.temperature is not None:
+        generation["temperature"] = request.temperature
+    if request.stop:
+        generation["stopSequences"] = list(request.stop)
+    body: JsonObject = {"contents": _contents(request.messages), "generationConfig": generation}
+    if request.system:
+        body["systemInstruction"] = {"parts": [{"text": request.system}]}
+    if request.tools:
+        key = "parameters" if reduced else "parametersJsonSchema"
+        declared = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                key: _reduced(tool.input_schema) if reduced else tool.input_schema,
+            }
+            for tool in request.tools
+        ]
+        body["tools"] = [{"functionDeclarations": declared}]
+        body["toolConfig"] = {"functionCallingConfig": {"mode": MODES[request.tool_choice]}}
+    return body
+
+
+def _contents(messages: Sequence[Message]) -> list[JsonObject]:
+    contents: list[JsonObject] = []
+    for message in messages:
+        role, parts = _parts(message)
+        if contents and contents[-1]["role"] == role:
+            contents[-1]["parts"] += parts
+        else:
+            contents.append({"role": role, "parts": parts})
+    return contents
+
+
+def _parts(message: Message) -> tuple[str, list[JsonObject]]:
+    match message:
+        case UserSays(text):
+            return "user", [{"text": text}]
+        case ToolSays(call_id, name, text, is_error):
+            return "user", [
+                {"functionResponse": {"id": call_id, "name": name, "response": _response(text, is_error=is_error)}}
+            ]
+        case AssistantSays(text, calls, data):
+            # A signature must come back on the very part it came with.
+            said: list[JsonObject] = [{"text": text, **_signed(data)}] if text else []
+            uses = [
+                {
+                    "functionCall": {"id": call.id, "name": call.name, "args": call.arguments or {}},
+                    **_signed(call.provider_data),
+                }
+                for call in calls
+            ]
+            return "model", [*said, *uses]
+
+
+def _signed(data: JsonObject) -> JsonObject:
+    return {SIGNATURE: data[SIGNATURE]} if SIGNATURE in data else {}
+
+
+def _response(text: str, *, is_error: bool) -> JsonObject:
+    try:
+        value: Json = loads(text)
+    except ValueError:
+        value = text
+    if is_error:
+        return {"error": value}
+    return value if isinstance(value, dict) else {"result": value}
+
+
+def _reduced(schema: Json) -> Json:
+    """Keep what the smaller schema language knows."""
+    if isinstance(schema, list):
+        return [_reduced(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {"type", "description", "enum", "items", "required", "format", "nullable", "minimum", "maximum", "anyOf"}
+    small = {key: _reduced(value) for key, value in schema.items() if key in kept}
+    if isinstance(schema.get("properties"), dict):
+        small["properties"] = {name: _reduced(value) for name, value in schema["properties"].items()}
+    if isinstance(small.get("type"), list):
+        types = [kind for kind in small["type"] if kind != "null"]
+        small |= {"type": types[0] if types else "string", "nullable": "null" in schema["type"]}
+    return small
+
+
+@dataclass(slots=True)
+class _Answer:
+    """Gathers the parts of one answer."""
+
+    uses: list[ToolUse] = field(default_factory=list)
+    signature: JsonObject = field(default_factory=dict)
+    reason: StopReason | None = None
+
+    def take(self, chunk: JsonObject) -> list[ModelEvent]:
+        if chunk.get("error"):
+            raise ModelError(f"The model server reported: {chunk['error'].get('message', 'an error')}")
+        if blocked := (chunk.get("promptFeedback") or {}).get("blockReason"):
+            raise ModelError(f"The model server refused the request: {blocked}")
+        events: list[ModelEvent] = []
+        for candidate in chunk.get("candidates") or []:
+            for part in (candidate.get("content") or {}).get("parts") or []:
+                events += self._part(part)
+            if finished := candidate.get("finishReason"):
+                self.reason = REASONS.get(finished, "filtered")
+        if usage := chunk.get("usageMetadata"):
+            thought = usage.get("thoughtsTokenCount") or 0
+            events.append(Usage(usage.get("promptTokenCount") or 0, (usage.get("candidatesTokenCount") or 0) + thought))
+        return events
+
+    def finish(self) -> list[ModelEvent]:
+        if self.reason is None and not self.uses:
+            raise ModelError("The model server ended its answer in the middle")
+        return [*self.uses, Stop("tool_calls" if self.uses else self.reason or "end", self.signature)]
+
+    def _part(self, part: JsonObject) -> list[ModelEvent]:
+        signature = _signed(part)
+        if call := part.get("functionCall"):
+            name, arguments = call.get("name", ""), call.get("args") or {}
+            self.uses.append(ToolUse(call.get("id") or f"call_{secret_id()[:16]}", name, arguments, None, signature))
+            return []
+        self.signature |= signature
+        text = part.get("text") or ""
+        if not text:
+            return []
+        return [ReasoningDelta(text) if part.get("thought") else TextDelta(text)]

@@ -1,0 +1,178 @@
+"""Talks to model vendors: streamed answers, retries with backoff, errors a person can read."""
+
+import random
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from time import time
+
+import anyio
+import httpx2
+
+from ui_mcp.agent.model import ModelError
+from ui_mcp.jsontypes import Json, JsonObject, loads
+
+RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
+LONGEST_WAIT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where and how to reach a vendor."""
+
+    base_url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    connect_seconds: float = 10.0
+    idle_seconds: float = 60.0
+    """Longest silence between two pieces of an answer."""
+    retries: int = 5
+    first_wait: float = 0.5
+    proxy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """One event of a stream."""
+
+    name: str
+    data: str
+
+    def json(self) -> Json:
+        """Return the data parsed.
+
+        Raises:
+            ModelError: it is not JSON.
+        """
+        try:
+            return loads(self.data)
+        except ValueError as error:
+            raise ModelError(f"The model server sent something that is not JSON: {self.data[:200]}") from error
+
+
+class ModelHttp:
+    """Posts requests and yields the events of the answer."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._client: httpx2.AsyncClient | None = None
+
+    async def post(self, path: str, body: JsonObject) -> AsyncIterator[ServerEvent]:
+        """Send `body` and yield the answer's events; retried only while nothing has been yielded.
+
+        Raises:
+            ModelError: the vendor refused, or all retries failed.
+        """
+        attempt = 0
+        while True:
+            begun = False
+            try:
+                async with self._answer(path, body) as lines:
+                    async for event in server_events(lines):
+                        begun = True
+                        yield event
+                return
+            except _RetryError as error:
+                if begun or attempt >= self._endpoint.retries:
+                    raise error.final from error
+                await anyio.sleep(self._wait(attempt, error.after))
+                attempt += 1
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    def _wait(self, attempt: int, asked: float | None) -> float:
+        if asked is not None:
+            return min(asked, LONGEST_WAIT)
+        backoff: float = self._endpoint.first_wait * 2**attempt
+        return min(backoff, LONGEST_WAIT) * random.uniform(0.5, 1.0)  # noqa: S311  (jitter, not a secret)
+
+    @asynccontextmanager
+    async def _answer(self, path: str, body: JsonObject) -> AsyncIterator[AsyncIterator[str]]:
+        if self._client is None:
+            limits = httpx2.Timeout(self._endpoint.idle_seconds, connect=self._endpoint.connect_seconds)
+            self._client = httpx2.AsyncClient(timeout=limits, proxy=self._endpoint.proxy)
+        url = self._endpoint.base_url.rstrip("/") + path
+        headers = {"accept": "text/event-stream", **self._endpoint.headers}
+        try:
+            async with self._client.stream("POST", url, json=body, headers=headers) as response:
+                if response.status_code >= 400:
+                    raise await _refused(response)
+                yield response.aiter_lines()
+        except httpx2.TimeoutException as error:
+            raise _RetryError(ModelError(f"The model server at {self._endpoint.base_url} fell silent")) from error
+        except httpx2.TransportError as error:
+            reason = str(error) or type(error).__name__
+            raise _RetryError(
+                ModelError(f"Cannot reach the model server at {self._endpoint.base_url}: {reason}")
+            ) from error
+
+
+class _RetryError(Exception):
+    """Worth another try; `final` is what to say if there is none."""
+
+    def __init__(self, final: ModelError, after: float | None = None) -> None:
+        super().__init__(final.message)
+        self.final = final
+        self.after = after
+
+
+async def _refused(response: httpx2.Response) -> Exception:
+    text = (await response.aread()).decode("utf-8", "replace")
+    error = ModelError(
+        f"The model server answered {response.status_code}: {_message(text)}",
+        status=response.status_code,
+        body=text[:4000],
+    )
+    if response.status_code in RETRIED:
+        return _RetryError(error, retry_after(response.headers.get("retry-after"), time))
+    return error
+
+
+def _message(text: str) -> str:
+    """Find the sentence in an error body; vendors wrap it differently."""
+    try:
+        body = loads(text)
+    except ValueError:
+        return text.strip()[:300] or "no reason given"
+    if isinstance(body, list) and body:
+        body = body[0]
+    error = body.get("error", body) if isinstance(body, dict) else body
+    return str(error.get("message", error) if isinstance(error, dict) else error)[:300]
+
+
+def retry_after(header: str | None, clock: Callable[[], float]) -> float | None:
+    """Read a Retry-After header: seconds or a date."""
+    if not header:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - clock())
+    except ValueError:
+        return None
+
+
+async def server_events(lines: AsyncIterator[str]) -> AsyncIterator[ServerEvent]:
+    """Gather the lines of an event stream into events; comments are skipped."""
+    name, data = "", list[str]()
+    async for line in lines:
+        line = line.rstrip("\r")  # noqa: PLW2901
+        if not line:
+            if data:
+                yield ServerEvent(name, "\n".join(data))
+            name, data = "", []
+        elif not line.startswith(":"):
+            field_name, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            if field_name == "data":
+                data.append(value)
+            elif field_name == "event":
+                name = value
+    if data:
+        yield ServerEvent(name, "\n".join(data))

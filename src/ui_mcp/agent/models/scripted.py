@@ -1,0 +1,174 @@
+"""A model that follows a script: for tests, demos and documentation, without a key and without a network."""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import anyio
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ui_mcp.agent.model import (
+    Message,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+    Stop,
+    TextDelta,
+    ToolSays,
+    ToolUse,
+    Usage,
+    UserSays,
+)
+from ui_mcp.errors import ConfigError
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+
+PIECE = 12
+"""Characters per streamed piece of text."""
+_HOLE = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
+
+
+class When(BaseModel):
+    """What the newest message must be like; a step without it always fits."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: str | None = Field(None, description="Pattern the person's newest message must match.")
+    tool_result: str | None = Field(None, description="Pattern the newest result of a call must match.")
+    tool: str | None = Field(None, description="Pattern the name of the tool that gave that result must match.")
+
+
+class Emit(BaseModel):
+    """One thing to do; exactly one of `say`, `call`, `error`, `delay_ms` and `usage`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    say: str | None = None
+    call: str | None = None
+    args: JsonObject = {}
+    delay_ms: int = 0
+    error: str | None = None
+    usage: tuple[int, int] | None = None
+
+
+class Step(BaseModel):
+    """An answer and when to give it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    when: When = When(user=None, tool_result=None, tool=None)
+    emit: list[Emit]
+    once: bool = Field(False, description="Use this step a single time.")
+
+
+def read_script(steps: Sequence[Json]) -> list[Step]:
+    """Check a script.
+
+    Raises:
+        ConfigError: names the step and what is wrong with it.
+    """
+    read: list[Step] = []
+    for number, step in enumerate(steps, 1):
+        try:
+            read.append(Step.model_validate(step))
+            for pattern in (read[-1].when.user, read[-1].when.tool_result, read[-1].when.tool):
+                re.compile(pattern or "")
+        except (ValidationError, re.error) as error:
+            raise ConfigError(f"Step {number} of the script is wrong: {error}") from error
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What a step may look at and quote."""
+
+    user: str
+    result: Json
+    newest: Message | None
+
+
+class ScriptedModel:
+    """Gives the first step that fits the newest message."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = list(steps)
+        self._used: set[int] = set()
+        self._calls = count(1)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Answer as the script says."""
+        scene = _scene(request.messages)
+        called = False
+        for emit in self._step(scene).emit:
+            if emit.delay_ms:
+                await anyio.sleep(emit.delay_ms / 1000)
+            if emit.error is not None:
+                raise ModelError(emit.error)
+            if emit.say is not None:
+                for piece in _pieces(_filled(emit.say, scene)):
+                    yield TextDelta(piece)
+            if emit.call is not None:
+                called = True
+                yield ToolUse(f"call_{next(self._calls)}", emit.call, _filled(emit.args, scene))
+            if emit.usage is not None:
+                yield Usage(*emit.usage)
+        yield Stop("tool_calls" if called else "end")
+
+    def _step(self, scene: _Scene) -> Step:
+        for number, step in enumerate(self._steps):
+            if number not in self._used and _fits(step.when, scene):
+                if step.once:
+                    self._used.add(number)
+                return step
+        raise ModelError(f"The script has no step for: {scene.user[:100]!r}")
+
+
+def _scene(messages: Sequence[Message]) -> _Scene:
+    user = next((message.text for message in reversed(messages) if isinstance(message, UserSays)), "")
+    said = next((message.text for message in reversed(messages) if isinstance(message, ToolSays)), "")
+    try:
+        result = loads(said)
+    except ValueError:
+        result = said
+    return _Scene(user, result, messages[-1] if messages else None)
+
+
+def _fits(when: When, scene: _Scene) -> bool:
+    newest = scene.newest
+    if when.tool_result is not None or when.tool is not None:
+        return (
+            isinstance(newest, ToolSays)
+            and re.search(when.tool_result or "", newest.text, re.DOTALL) is not None
+            and re.search(when.tool or "", newest.name) is not None
+        )
+    if when.user is not None:
+        return isinstance(newest, UserSays) and re.search(when.user, newest.text, re.IGNORECASE | re.DOTALL) is not None
+    return True
+
+
+def _filled(value: Any, scene: _Scene) -> Any:
+    match value:
+        case str():
+            return _HOLE.sub(lambda hole: _quoted(hole[1], scene), value)
+        case Mapping():
+            return {key: _filled(inner, scene) for key, inner in value.items()}
+        case list():
+            return [_filled(inner, scene) for inner in value]
+        case _:
+            return value
+
+
+def _quoted(path: str, scene: _Scene) -> str:
+    name, *rest = path.split(".")
+    value: Json = {"user": scene.user, "result": scene.result}.get(name)
+    for part in rest:
+        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            value = value.get(part) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else dumps(value)
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[start : start + PIECE] for start in range(0, len(text), PIECE)]

@@ -1,0 +1,11 @@
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agent.vendor import Vendor, vendor
+
+
+@pytest.fixture
+async def served() -> AsyncIterator[Vendor]:
+    async with vendor() as serving:
+        yield serving
