@@ -1,0 +1,55 @@
+"""Nothing the program offers is left out of its texts."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from ui_mcp.app.face import ui_resources, ui_toolset
+from ui_mcp.cli.main import is_command
+from ui_mcp.host.host import Host
+from ui_mcp.scan import modules_of
+from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.tool import Call
+from ui_mcp.workspace import BUNDLE
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from settings import PAGE, page  # noqa: E402
+
+REFERENCE = (BUNDLE / "base" / "resources" / "reference.md").read_text()
+
+
+@pytest.fixture
+def host() -> Host:
+    def serve(configured: object) -> None:
+        raise NotImplementedError
+
+    return Host(serve)  # type: ignore[arg-type]
+
+
+async def test_the_reference_names_every_tool(host: Host) -> None:
+    tools = [tool.name for tool in await ui_toolset(host).tools(Call()) if not tool.app_only]
+
+    assert [name for name in tools if f"`{name}`" not in REFERENCE] == []
+
+
+async def test_the_reference_names_every_fixed_resource(host: Host) -> None:
+    resources = await ui_resources(host, Announcements()).resources(Call())
+
+    assert [entry.uri for entry in resources if entry.uri not in REFERENCE] == ["ui://reference"]
+
+
+def test_the_readme_names_every_command() -> None:
+    from ui_mcp import cli
+
+    readme = (ROOT / "README.md").read_text()
+    commands = [module.__name__.rpartition(".")[2] for module in modules_of(cli) if is_command(module)]
+
+    assert [name for name in commands if not re.search(rf"`ui-mcp {name}\b", readme)] == []
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    assert PAGE.read_text() == page(), "run `python scripts/settings.py`"
