@@ -1,0 +1,91 @@
+"""The small parts of a session: timers, crash counting, thinned-out announcements."""
+
+import pytest
+from anyio import create_task_group, fail_after, sleep
+from anyio.lowlevel import checkpoint
+
+from ui_mcp.session.coalesced import Coalesced
+from ui_mcp.session.revival import Crashes
+from ui_mcp.session.timers import Timers
+
+
+@pytest.mark.covers("UI-LSES-9")
+async def test_timers_fire_in_order_of_their_time_and_are_forgotten() -> None:
+    fired: list[int] = []
+
+    async def fire(handle: int) -> None:
+        fired.append(handle)
+
+    with fail_after(5):
+        async with create_task_group() as group:
+            timers = Timers(group, fire)
+            for handle, seconds in ((1, 0.03), (2, 0.0), (3, 0.015)):
+                timers.start(handle, seconds)
+
+    assert fired == [2, 3, 1]
+    assert len(timers) == 0
+
+
+@pytest.mark.covers("UI-LSES-9", "UI-ROB-4")
+async def test_cancelled_timers_do_not_fire_and_unknown_handles_are_ignored() -> None:
+    fired: list[int] = []
+
+    async def fire(handle: int) -> None:
+        fired.append(handle)
+
+    with fail_after(5):
+        async with create_task_group() as group:
+            timers = Timers(group, fire)
+            timers.start(1, 60)
+            timers.start(2, 60)
+            timers.start(3, 0.01)
+            timers.cancel(1)
+            timers.cancel(99)
+            timers.start(2, 0.0)
+
+    assert fired == [2, 3]
+
+
+async def test_a_timer_that_was_cancelled_while_due_does_not_fire() -> None:
+    fired: list[int] = []
+
+    async def fire(handle: int) -> None:
+        fired.append(handle)
+
+    async with create_task_group() as group:
+        timers = Timers(group, fire)
+        timers.start(1, 0)
+        timers.cancel_all()
+        await sleep(0.01)
+
+    assert fired == []
+
+
+def test_the_third_crash_within_a_minute_is_one_too_many() -> None:
+    crashes = Crashes()
+
+    assert [crashes.may_restart(now) for now in (0.0, 10.0, 59.0)] == [True, True, False]
+
+
+def test_crashes_far_apart_are_forgiven() -> None:
+    crashes = Crashes()
+
+    assert all(crashes.may_restart(now) for now in (0.0, 40.0, 80.0, 120.0))
+
+
+@pytest.mark.covers("UI-RES-10")
+async def test_a_burst_of_changes_is_announced_at_once_and_once_more_at_its_end() -> None:
+    announced: list[str] = []
+
+    async with create_task_group() as group:
+        told = Coalesced(group, announced.append, interval=0.05)
+        told("ui://state")
+        with fail_after(5):
+            while not announced:
+                await checkpoint()
+        for _ in range(50):
+            told("ui://state")
+        told("ui://events")
+
+    assert sorted(announced) == ["ui://events", "ui://state", "ui://state"]
+    assert announced[0] == "ui://state"
