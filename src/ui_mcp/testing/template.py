@@ -48,6 +48,7 @@ class Template(HTMLParser):
         self._open = [self.root]
         self.feed(html)
         self.close()
+        self.root = next((child for child in self.root.children if isinstance(child, Element)), self.root)
         self.bindings = {binding.position: binding for element in self.root.walk() for binding in element.bindings}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
