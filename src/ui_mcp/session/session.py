@@ -1,6 +1,6 @@
 """One Lua world with its pages, events and timers; `enter` is the only door in."""
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import monotonic
 
@@ -155,8 +155,10 @@ class Session:
         self._announce_changes(op, reply)
         return reply
 
-    def _launch(self, outputs: WorldOutputs) -> Awaitable[World]:
-        return self._around.launch(self.secret, outputs)
+    async def _launch(self, outputs: WorldOutputs) -> World:
+        world = await self._around.launch(self.secret, outputs)
+        self._around.tasks.start_soon(world.wait_ended)  # tells `outputs` of a death in idle times
+        return world
 
     def _outputs(self) -> WorldOutputs:
         return WorldOutputs(self.events, self._timers, self._noted, self._world_ended)

@@ -1,0 +1,167 @@
+"""What a child process that dies means for its session; the MCP process must not notice."""
+
+import os
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+from anyio import fail_after
+from anyio.lowlevel import checkpoint
+
+from ui_mcp.errors import SessionGoneError, UiMcpError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lua.child_host import ChildWorld
+from ui_mcp.lua.host import Op
+from ui_mcp.session.outbox import RESTARTED, SESSION_ENDED
+from ui_mcp.session.session import Session
+from ui_mcp.session.sessions import Sessions
+from ui_mcp.testing.browser import open_page
+from ui_mcp.testing.project import open_sessions, settings
+from ui_mcp.workspace import Workspace
+
+APP = 'Note = session:prototype("Note", { title = "draft" })\nif not session.reloading then note = Note:new() end'
+VIEW = '<template><b ui-value="title"></b></template>'
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+async def sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
+    (workspace.apps / "note" / "viewdefs").mkdir(parents=True)
+    (workspace.apps / "note" / "app.lua").write_text(APP)
+    (workspace.apps / "note" / "viewdefs" / "Note.DEFAULT.html").write_text(VIEW)
+    config = settings(host="process", max_seconds=0.5, max_memory_mb=64)
+    async with open_sessions(workspace, config) as sessions:
+        yield sessions
+
+
+def pid(session: Session) -> int:
+    world = session._life.world()
+    assert isinstance(world, ChildWorld)
+    return world._process.pid
+
+
+async def killed(session: Session) -> None:
+    before = pid(session)
+    os.kill(before, signal.SIGKILL)
+    with fail_after(20):
+        while session._life.over is None and (session._life.died is not None or pid(session) == before):
+            await checkpoint()
+
+
+def told(session: Session) -> list[JsonObject]:
+    return session.events.peek()
+
+
+@pytest.mark.covers("UI-ROB-1")
+async def test_a_killed_world_is_replaced_with_the_same_ids_and_events(sessions: Sessions) -> None:
+    session = sessions.get("1")
+    secret = session.secret
+    await session.run_lua("x = 1 mcp.pushState({n = 1})")
+
+    await killed(session)
+
+    assert sessions.get(secret) is session
+    assert await session.run_lua("return x") == "null"
+    [first, second] = told(session)
+    assert first == {"n": 1}
+    assert (second["app"], second["event"], second["restarted"]) == ("ui-mcp", "session_restarted", True)
+
+
+async def test_the_page_is_told_and_finds_its_app_again(sessions: Sessions) -> None:
+    session = sessions.get("1")
+    await session.display("note")
+    async with open_page(session) as browser:
+        assert browser.text == "draft"
+        await session.run_lua("note.title = 'changed'")
+        await killed(session)
+        await browser.until_closed()
+        connection_over = browser.page.notices[-1]
+    assert (connection_over["code"], connection_over["level"]) == ("session_restarted", "warning")
+
+    async with open_page(session) as browser:
+        assert browser.text == "draft"
+
+
+async def test_pages_are_closed_with_a_code_that_says_restarted(sessions: Sessions) -> None:
+    session = sessions.get("1")
+    async with session.attach() as connection:
+        await killed(session)
+        while await connection.take():
+            pass
+
+        assert connection.closed is not None
+        assert connection.closed.code == RESTARTED
+
+
+async def test_the_third_crash_within_a_minute_leaves_the_session_down(sessions: Sessions) -> None:
+    session = sessions.get("1")
+    for _ in range(2):
+        await killed(session)
+    async with session.attach() as connection:
+        await killed(session)
+        while await connection.take():
+            pass
+        assert connection.closed is not None
+        assert connection.closed.code == SESSION_ENDED
+
+    with pytest.raises(SessionGoneError, match="crashed three times"):
+        await session.run_lua("return 1")
+    assert [event["restarted"] for event in told(session)] == [True, True, False]
+
+
+async def test_another_session_does_not_notice(sessions: Sessions) -> None:
+    session, other = sessions.get("1"), await sessions.create()
+    await other.run_lua("kept = 7")
+
+    await killed(session)
+
+    assert await other.run_lua("return kept") == "7"
+
+
+@pytest.mark.covers("UI-EXEC-3", "UI-BUDG-1", "UI-BUDG-4")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while true do end",
+        "local s = string.rep('a', 30) .. 'b' return s:rep(200):find(('a-'):rep(40) .. 'c')",
+        "local t = {} while true do t[#t + 1] = string.rep('x', 1000000) .. #t end",
+        "return string.rep('x', 2 ^ 31)",
+        "local s = 'x' while true do s = s .. s end",
+        "local function f() return f() + 1 end return f()",
+        "return coroutine.wrap(function() while true do pcall(function() while true do end end) end end)()",
+    ],
+    ids=["loop", "pattern", "tables", "rep", "doubling", "stack", "coroutine"],
+)
+async def test_runaway_code_ends_at_most_its_world(sessions: Sessions, code: str) -> None:
+    session = sessions.get("1")
+    other = await sessions.create()
+    with pytest.raises(UiMcpError), fail_after(60):
+        await session.run_lua(code)
+
+    assert await other.run_lua("return 1") == "1"
+    with fail_after(30):
+        assert await session.run_lua("return 1") == "1"
+
+
+async def test_no_process_is_left_behind(workspace: Workspace) -> None:
+    async with open_sessions(workspace, settings(host="process")) as sessions:
+        await sessions.create()
+        pids = [pid(sessions.get(name)) for name in ("1", "2")]
+    for number in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+
+
+async def test_work_that_waits_at_the_door_while_the_world_dies_is_done_by_the_next(sessions: Sessions) -> None:
+    session = sessions.get("1")
+    os.kill(pid(session), signal.SIGKILL)
+    results = []
+    for _ in range(3):
+        try:
+            results.append(await session.run_lua("return 1"))
+        except SessionGoneError:
+            results.append("gone")
+
+    assert results[-1] == "1"
+    assert (await session.enter(Op.REFRESH)).fault is None
