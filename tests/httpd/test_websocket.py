@@ -1,0 +1,220 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from anyio import fail_after
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from servers import running_server
+from ui_mcp.host.states import Running
+from ui_mcp.jsontypes import Json, dumps, loads
+from ui_mcp.session.outbox import FELL_BEHIND, SESSION_ENDED
+from ui_mcp.session.session import Session
+from ui_mcp.testing.socket import open_socket
+
+APP = """
+Note = session:prototype("Note", { title = "draft", presses = 0 })
+function Note:press() self.presses = self.presses + 1 end
+function Note:fail() error("no way") end
+if not session.reloading then note = Note:new() end
+"""
+VIEW = (
+    '<template><div><input ui-value="title"><b ui-value="presses"></b>'
+    '<button ui-action="press()">+</button><button ui-action="fail()">x</button></div></template>'
+)
+
+
+@pytest.fixture
+async def running(tmp_path: Path) -> AsyncIterator[Running]:
+    async with running_server(tmp_path) as running:
+        folder = running.workspace.apps / "note"
+        (folder / "viewdefs").mkdir(parents=True)
+        (folder / "app.lua").write_text(APP)
+        session = running.sessions.get("1")
+        await session.display("note")
+        await running.sessions.upload_viewdef("Note.DEFAULT", VIEW)
+        yield running
+
+
+@pytest.fixture
+def session(running: Running) -> Session:
+    return running.sessions.get("1")
+
+
+def page_url(running: Running) -> str:
+    return f"{running.url}/{running.sessions.get('1').secret}/"
+
+
+def socket_url(running: Running, name: str | None = None) -> str:
+    return f"ws{running.url.removeprefix('http')}/ws/{name or running.sessions.get('1').secret}"
+
+
+async def send_and_hear(socket: ClientConnection, frame: str) -> None:
+    await socket.send(frame)
+    await socket.recv()
+
+
+async def read_to_the_end(socket: ClientConnection) -> None:
+    while True:
+        await socket.recv()
+
+
+@pytest.mark.covers("UI-WIRE-9", "UI-HTTP-4", "UI-WIRE-7")
+async def test_a_click_changes_the_page_through_a_real_socket(running: Running) -> None:
+    async with open_socket(page_url(running)) as browser:
+        assert browser.value("title") == "draft"
+        await browser.click("press()")
+
+        await browser.until(lambda: browser.value("presses") == 1)
+
+
+@pytest.mark.covers("UI-WIRE-14", "UI-VAR-3")
+async def test_two_tabs_see_each_other_and_an_action_runs_once(running: Running, session: Session) -> None:
+    async with open_socket(page_url(running)) as first, open_socket(page_url(running)) as second:
+        assert (running.sessions.pages, len(session.pages)) == (2, 2)
+        await first.click("press()")
+        await second.type("title", "from the second")
+        for browser in (first, second):
+            await browser.until(lambda b=browser: (b.value("presses"), b.value("title")) == (1, "from the second"))
+
+
+@pytest.mark.covers("UI-WIRE-13", "UI-VAR-3", "UI-VAR-23")
+async def test_closing_one_tab_leaves_the_other_alone(running: Running) -> None:
+    async with open_socket(page_url(running)) as stays:
+        async with open_socket(page_url(running)) as goes:
+            await goes.click("press()")
+            await stays.until(lambda: stays.value("presses") == 1)
+        await stays.click("press()")
+
+        await stays.until(lambda: stays.value("presses") == 2)
+
+
+@pytest.mark.covers("UI-WIRE-11")
+async def test_a_reconnected_page_shows_the_present_state(running: Running) -> None:
+    async with open_socket(page_url(running)) as browser:
+        await browser.click("press()")
+        await browser.type("title", "typed")
+        await browser.until(lambda: browser.value("presses") == 1)
+    for _ in range(5):
+        async with open_socket(page_url(running)) as browser:
+            assert (browser.value("title"), browser.value("presses")) == ("typed", 1)
+
+
+@pytest.mark.covers("UI-WIRE-3", "UI-WIRE-2", "UI-ROB-1")
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "",
+        "not json",
+        "[]",
+        "{}",
+        "null",
+        "7",
+        '"x"',
+        '{"type":"nonsense","data":{}}',
+        '{"messages":[{"type":"update","data":{"varId":99,"value":1}}]}',
+        '{"userEvent":true,"messages":[[999,0]]}',
+        '{"userEvent":true,"messages":[[1]]}',
+        '{"messages":7}',
+        "[[[[]]]]",
+        "\x00",
+    ],
+)
+async def test_a_malformed_frame_leaves_the_connection_open(running: Running, frame: str) -> None:
+    async with open_socket(page_url(running)) as browser:
+        await browser.send_text(frame)
+        await browser.click("press()")
+
+        await browser.until(lambda: browser.value("presses") == 1)
+
+
+@pytest.mark.covers("UI-BIND-8", "UI-VAR-17")
+async def test_a_failing_action_is_an_error_at_its_element(running: Running) -> None:
+    async with open_socket(page_url(running)) as browser:
+        await browser.click("fail()")
+
+        await browser.until(lambda: "no way" in (browser.app.error("fail()") or ""))
+    assert "no way" in (running.workspace.log / "lua-err.log").read_text()
+
+
+@pytest.mark.covers("UI-WIRE-1", "UI-SES-3")
+@pytest.mark.parametrize("name", ["1", "2", "0" * 32])
+async def test_a_session_nobody_may_name_is_404_before_the_upgrade(running: Running, name: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with connect(socket_url(running, name), origin=running.url):  # type: ignore[arg-type]
+            pass
+    assert refused.value.response.status_code == 404
+
+
+@pytest.mark.covers("UI-SES-3", "UI-SES-4")
+async def test_the_counted_id_works_with_the_cookie(running: Running, session: Session) -> None:
+    port = running.url.rpartition(":")[2]
+    headers = {"Cookie": f"ui-session-{port}={session.secret}"}
+    async with connect(socket_url(running, "1"), origin=running.url, additional_headers=headers) as socket:  # type: ignore[arg-type]
+        await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
+        with fail_after(10):
+            assert "Note.DEFAULT" in str(await socket.recv())
+
+
+@pytest.mark.covers("UI-SES-6", "UI-WIRE-13")
+async def test_ending_the_session_tells_the_page_and_closes_it(running: Running, session: Session) -> None:
+    async with connect(socket_url(running), origin=running.url) as socket:  # type: ignore[arg-type]
+        await socket.send("[]")
+        with fail_after(10):
+            while not session.pages:
+                await socket.ping()
+            await running.sessions.destroy(session)
+            notice: Json = loads(await socket.recv())
+            with pytest.raises(ConnectionClosed) as closed:
+                await socket.recv()
+    assert "session_ended" in notice["data"]["properties"]["notice"]
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == SESSION_ENDED
+
+
+@pytest.mark.slow
+@pytest.mark.covers("UI-ROB-4", "UI-WIRE-11")
+async def test_a_tab_that_stops_reading_delays_nobody_and_is_closed(running: Running, session: Session) -> None:
+    async with (
+        connect(socket_url(running), origin=running.url, max_queue=1, max_size=None) as sleeper,  # type: ignore[arg-type]
+        open_socket(page_url(running)) as reader,
+    ):
+        await sleeper.send('{"type":"watch","data":{"varId":1,"expand":true}}')
+        for connection in session.pages._connections.values():
+            connection.outbox._limit = 4_000_000
+        with fail_after(60):
+            for number in range(40):
+                await session.run_lua(f"note.title = '{number}' .. string.rep('x', 1000000)")
+                await reader.until(lambda n=number: reader.value("title").startswith(f"{n}x"))
+                reader.page.frames.clear()
+                if len(session.pages) == 1:
+                    break
+            with pytest.raises(ConnectionClosed) as closed:
+                await read_to_the_end(sleeper)
+        await reader.click("press()")
+        await reader.until(lambda: reader.value("presses") == 1)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == FELL_BEHIND
+
+
+@pytest.mark.covers("UI-SEC-7", "UI-ROB-1")
+async def test_an_oversize_frame_closes_that_page_only(running: Running) -> None:
+    async with open_socket(page_url(running)) as other:
+        async with connect(socket_url(running), origin=running.url) as socket:  # type: ignore[arg-type]
+            with pytest.raises(ConnectionClosed) as closed, fail_after(20):
+                await send_and_hear(socket, "x" * (17 * 1024 * 1024))
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1009
+        await other.click("press()")
+        await other.until(lambda: other.value("presses") == 1)
+
+
+async def test_a_large_value_arrives_whole(running: Running, session: Session) -> None:
+    async with open_socket(page_url(running)) as browser:
+        await browser.type("title", "ü" * 2_000_000)
+        await browser.click("press()")
+        await browser.until(lambda: browser.value("presses") == 1)
+
+    assert loads(await session.run_lua("return #note.title")) == 4_000_000
+    assert dumps(await session.state_json())

@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pytest
+from anyio import fail_after
+from anyio.lowlevel import checkpoint
+
+from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui import open_host
+from ui_mcp.errors import NotStartedError
+from ui_mcp.host.host import Host
+from ui_mcp.jsontypes import Json, loads
+from ui_mcp.resources import events, state, variables
+from ui_mcp.testing.browser import open_page
+from ui_mcp.toolkit.resources import (
+    Announcement,
+    Announcements,
+    CombinedResources,
+    ResourceNotFoundError,
+    ResourceUpdated,
+)
+from ui_mcp.toolkit.tool import Call
+
+
+def resources(host: Host) -> CombinedResources:
+    return CombinedResources([part.provide(host, Announcements()) for part in (state, variables, events)])
+
+
+async def read(host: Host, uri: str) -> Json:
+    [content] = await resources(host).read(uri, Call())
+    assert (content.uri, content.mime_type) == (uri, "application/json")
+    return loads(content.body)
+
+
+@pytest.mark.covers("UI-RES-9")
+@pytest.mark.parametrize("uri", ["ui://state", "ui://state/1", "ui://variables", "ui://events"])
+async def test_before_the_start_live_resources_say_so(tmp_path: Path, uri: str) -> None:
+    async with open_host({}, Doors(), Announcements()) as host:
+        await host.begin(str(tmp_path / "ui"))
+        with pytest.raises(NotStartedError, match=r"^Server not started$"):
+            await read(host, uri)
+
+
+@pytest.mark.covers("UI-RES-1", "UI-RES-3", "UI-RES-4", "UI-WAIT-10")
+async def test_state_variables_and_events_are_read_without_taking_anything(tmp_path: Path) -> None:
+    async with open_host({"lua.host": "thread"}, Doors(), Announcements()) as host:
+        await host.begin(str(tmp_path / "ui"))
+        sessions = (await host.start()).sessions
+        await sessions.get("1").run_lua("mcp.value = {n = 1} mcp.pushState({e = 1})")
+        second = await sessions.create()
+        await second.run_lua("mcp.value = {n = 2}")
+
+        assert await read(host, "ui://state") == {"n": 1, "_events": [{"e": 1}]}
+        assert await read(host, "ui://state/2") == {"n": 2}
+        assert await read(host, f"ui://state/{second.secret}") == {"n": 2}
+        assert await read(host, "ui://events") == [{"e": 1}]
+        assert isinstance(await read(host, "ui://variables"), list)
+        for unknown in ("ui://state/9", "ui://statement", "ui://other"):
+            with pytest.raises(ResourceNotFoundError):
+                await read(host, unknown)
+
+
+@pytest.mark.covers("UI-RES-10")
+async def test_changes_are_announced_and_the_last_one_always(tmp_path: Path) -> None:
+    announcements, heard = Announcements(), list[Announcement]()
+    announcements.listen(heard.append)
+    async with open_host({"lua.host": "thread"}, Doors(), announcements) as host:
+        await host.begin(str(tmp_path / "ui"))
+        session = (await host.start()).sessions.get("1")
+        async with open_page(session):
+            for number in range(30):
+                await session.run_lua(f"mcp.value = {{n = {number}}} mcp.pushState({{n = {number}}})")
+            told = len(heard)
+            with fail_after(5):
+                while len(heard) == told:
+                    await checkpoint()
+
+    uris = {announcement.uri for announcement in heard if isinstance(announcement, ResourceUpdated)}
+    assert {"ui://state", "ui://state/1", "ui://variables", "ui://events"} <= uris
+    assert len(heard) < 30

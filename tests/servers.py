@@ -1,0 +1,21 @@
+"""A whole server inside the test's event loop, with real listeners."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui import open_host
+from ui_mcp.host.states import Running
+from ui_mcp.toolkit.resources import Announcements
+
+
+@asynccontextmanager
+async def running_server(
+    folder: Path, announcements: Announcements | None = None, **flags: object
+) -> AsyncIterator[Running]:
+    """Configure and start a server below `folder`; Lua runs in this process unless told otherwise."""
+    given = {"lua.host": "thread", **{name.replace("__", "."): value for name, value in flags.items()}}
+    async with open_host(given, Doors(), announcements or Announcements()) as host:
+        await host.begin(str(folder / ".claude" / "ui"))
+        yield await host.start()
