@@ -121,6 +121,7 @@ class Core:
             "find": answer(modules.find),
             "source": answer(modules.source),
             "apps": answer(modules.apps),
+            "app_list": answer(modules.app_list),
             "shell": answer(lambda command: run_process(permissions, str(command))),
             "max_bytes": self._cap,
             "max_seconds": float(str(launch["max_seconds"])),

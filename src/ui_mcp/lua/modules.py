@@ -34,6 +34,14 @@ class Modules:
         found = (join(folder, name, "init.lua") for name in names)
         return "\n".join(path for path in found if isfile(path)).encode()
 
+    def app_list(self) -> object:
+        """Return JSON of every app that can be displayed: its name, and the title and first words of its README."""
+        from ui_mcp.jsontypes import dumps  # late: a session's first picture does not wait for it
+
+        folder = join(self._base, "apps")
+        names = sorted(os.listdir(folder)) if isdir(folder) else []
+        return dumps([_described(folder, name) for name in names if isfile(join(folder, name, "app.lua"))]).encode()
+
     def _candidates(self, name: str) -> Iterator[str]:
         if "\0" in name or ".." in name or name.startswith(("/", "\\")):
             return
@@ -49,6 +57,23 @@ class Modules:
     def _located(self, path: str) -> tuple[bytes, bytes]:
         real = realpath(path)
         return real.encode(), relpath(path, self._base).encode()
+
+
+def _described(folder: str, name: str) -> dict[str, str]:
+    """Read the title and the first paragraph of an app's README, or make a title of its name."""
+    title, about = name.replace("-", " ").replace("_", " ").capitalize(), ""
+    for readme in ("README.md", "requirements.md"):
+        try:
+            with open(join(folder, name, readme), encoding="utf-8") as file:
+                text = file.read(4000)
+        except (OSError, UnicodeDecodeError):
+            continue
+        heading, _, rest = text.partition("\n")
+        if heading.startswith("# "):
+            title = heading[2:].strip()
+            about = " ".join(rest.strip().partition("\n\n")[0].split())
+            break
+    return {"name": name, "title": title, "about": about}
 
 
 def _without_shebang(text: bytes) -> bytes:

@@ -1,0 +1,1 @@
+"""Themes: style sheets with a header that says what they are for."""

@@ -1,0 +1,34 @@
+"""`ui_theme`: the themes of the page, their documented classes, and how an app uses them."""
+
+from typing import Literal
+
+from anyio import to_thread
+from pydantic import Field
+
+from ui_mcp.host.host import Host
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.tool import Annotations, Call
+
+
+class ThemeArgs(Args):
+    """What to look at."""
+
+    action: Literal["list", "classes", "audit"] = Field(description="list, classes of a theme, or audit of an app.")
+    theme: str = Field(default="", description="Theme to look at; all of them when left out.")
+    app: str = Field(default="", description="App to audit: its directory in apps/.")
+
+
+@tool("ui_theme", ThemeArgs, title="Look at themes", annotations=Annotations(read_only=True, idempotent=True))
+async def theme(host: Host, args: ThemeArgs, call: Call) -> JsonObject:
+    """List the page's themes, the classes they document, or the classes an app uses that no theme knows."""
+    from ui_mcp.themes.report import audit_classes, list_classes, list_themes
+
+    workspace = host.configured().workspace
+    match args.action:
+        case "list":
+            return await to_thread.run_sync(list_themes, workspace)
+        case "classes":
+            return await to_thread.run_sync(list_classes, workspace, args.theme)
+        case "audit":
+            return await to_thread.run_sync(audit_classes, workspace, args.app, args.theme)
