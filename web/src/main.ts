@@ -7,6 +7,7 @@ import { notify } from "./page/notices";
 import { showDuplicate, showEnded } from "./page/plain";
 import { errorTips } from "./page/tip";
 import "./page.css";
+import "./shell.css";
 import { sessionOf } from "./session";
 import { followSystem, setTheme } from "./theme/theme";
 import { connect, type Connection } from "./transport/connection";

@@ -17,6 +17,7 @@ from ui_mcp.httpd.session_routes import mcp_routes, ui_routes
 from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.httpd.ui_app import Pages, ui_app
 from ui_mcp.session.sessions import Server, Sessions
+from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.resources import Announcements
 
 
@@ -39,7 +40,7 @@ async def serving(
         tokens = OneTimeTokens()
         url = url_of(config.server.host, port_of(ui))
         running = Running(workspace, config, sessions, url, mcp_port, tokens.mint)
-        pages = Pages(host, workspace, lambda html, _: html)
+        pages = Pages(host, workspace, decorate)
         routes = [*ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
         await stack.enter_async_context(telling_of_chat(host, sessions))
         await stack.enter_async_context(listening(Guard(ui_app(pages, routes), ui_rules(config, ports, tokens)), ui))

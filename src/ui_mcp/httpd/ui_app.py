@@ -15,8 +15,8 @@ from ui_mcp.workspace import Workspace
 
 BUNDLE = Path(__file__).parent.parent / "bundle"
 
-Decorate = Callable[[str, Workspace], str]
-"""Completes `index.html` on its way out (theme links, icon)."""
+Decorate = Callable[[str, Workspace, str], str]
+"""Completes `index.html` for a session, named by its number, on its way out: theme links, icon."""
 
 
 def files_for(workspace: Workspace) -> Files:
@@ -60,7 +60,7 @@ class Pages:
         index = self._files.lookup_path("index.html")[0]
         if not index:
             return PlainTextResponse("The page is missing from this installation; run: ui-mcp install --force\n", 500)
-        html = self._decorate(Path(index).read_text(encoding="utf-8"), self._workspace)
+        html = self._decorate(Path(index).read_text(encoding="utf-8"), self._workspace, session.vended)
         return remember(HTMLResponse(html, headers={"Cache-Control": "no-store"}), request, session)
 
 

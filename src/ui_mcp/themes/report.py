@@ -1,6 +1,7 @@
 """What `ui_theme` answers: the list, the documented classes, and how an app uses them."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from ui_mcp.errors import NotFoundError
@@ -71,11 +72,9 @@ def _documented(themes: list[Theme]) -> dict[str, StyleClass]:
     return {found.name: found for theme in themes for found in theme.classes}
 
 
-def _used_in(file: Path, folder: Path) -> list[JsonObject]:
-    places: list[JsonObject] = []
+def _used_in(file: Path, folder: Path) -> Iterator[JsonObject]:
     for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-        for double, single, bound in CLASSES.findall(line):
-            for name in (bound or double or single).split():
-                if not IGNORED.match(name):
-                    places.append({"class": name, "file": str(file.relative_to(folder)), "line": number})
-    return places
+        names = [name for found in CLASSES.findall(line) for name in "".join(found).split()]
+        for name in names:
+            if not IGNORED.match(name):
+                yield {"class": name, "file": str(file.relative_to(folder)), "line": number}

@@ -45,8 +45,9 @@ def read_theme(path: Path) -> Theme:
     """Read a theme file; one without a header is named after its file."""
     text = path.read_text(encoding="utf-8", errors="replace")
     header = HEADER.search(text)
-    tags = [found.groups() for line in (header[1] if header else "").splitlines() if (found := TAG.match(line))]
-    colours = dict((name, value.strip()) for name, value in reversed(COLOUR.findall(text)))
+    lines = (header[1] if header else "").splitlines()
+    tags = [(found[1], found[2]) for line in lines if (found := TAG.match(line))]
+    colours = {name: value.strip() for name, value in reversed(COLOUR.findall(text))}
     before = tags[: next((at for at, (tag, _) in enumerate(tags) if tag == "class"), len(tags))]
     about = dict(before)
     return Theme(

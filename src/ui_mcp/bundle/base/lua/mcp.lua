@@ -1,0 +1,99 @@
+-- The shell around apps: the menu, the start page, notes to the person. Extends the `mcp` table; yours to change.
+
+local AppEntry = session:prototype("MCP.AppEntry", { name = "", title = "", about = "", initial = "" })
+local Note = session:prototype("MCP.Note", { text = "", level = "info" })
+
+mcp.menuOpen = mcp.menuOpen or false
+mcp.notes = mcp.notes or {}
+
+function AppEntry:open()
+    mcp.menuOpen = false
+    local ok, problem = mcp:display(self.name)
+    if not ok then mcp:note(problem, "error") end
+end
+
+function AppEntry:current()
+    return mcp.displayedName == self.name
+end
+
+function Note:dismiss()
+    for at, note in ipairs(mcp.notes) do
+        if note == self then
+            table.remove(mcp.notes, at)
+            return
+        end
+    end
+end
+
+-- Show a note at the edge of every page of this session until it is dismissed.
+function mcp:note(text, level)
+    table.insert(self.notes, session:create(Note, { text = tostring(text), level = level or "info" }))
+end
+
+function mcp:toggleMenu()
+    self.menuOpen = not self.menuOpen
+end
+
+function mcp:goHome()
+    self.menuOpen = false
+    self.value = nil
+    self.displayedName = nil
+end
+
+-- Every app of the project; asked again at most once a second, and the same list as long as nothing changed.
+local entries, listed, fingerprint = {}, nil, nil
+
+function mcp:availableApps()
+    if listed == os.time() then return entries end
+    listed = os.time()
+    local found, words = mcp.apps(), {}
+    for _, app in ipairs(found) do
+        words[#words + 1] = app.name .. "\n" .. app.title .. "\n" .. app.about
+    end
+    local now = table.concat(words, "\n\n")
+    if now ~= fingerprint then
+        fingerprint, entries = now, {}
+        for at, app in ipairs(found) do
+            app.initial = app.title:sub(1, 1):upper()
+            entries[at] = session:create(AppEntry, app)
+        end
+    end
+    return entries
+end
+
+function mcp:hasApps()
+    return #self:availableApps() > 0
+end
+
+function mcp:appsFolder()
+    return self:status().base_dir .. "/apps"
+end
+
+function mcp:shellTitle()
+    if self.value == nil then return "ui-mcp" end
+    for _, app in ipairs(self:availableApps()) do
+        if app.name == self.displayedName then return app.title end
+    end
+    return self.value.title or self.value.name or self.value.type or "App"
+end
+
+function mcp:agentLabel()
+    return self:pollingEvents() and "Agent listening" or "Agent away"
+end
+
+function mcp:agentHint()
+    if self:pollingEvents() then return "The agent hears what you do here at once." end
+    local waiting = self:pendingEventCount()
+    if waiting > 0 then return waiting .. " events wait until the agent listens again." end
+    return "What you do here waits until the agent listens again."
+end
+
+-- Remember which app is shown, whoever shows it.
+local display = mcp.display
+function mcp.display(first, ...)
+    local name = first
+    if first == mcp then name = ... end
+    local ok, problem = display(name)
+    if ok then mcp.displayedName = name end
+    return ok, problem
+end
