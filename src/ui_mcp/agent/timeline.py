@@ -1,0 +1,184 @@
+"""The timeline a person sees: a pure reduction of stored events, so that replaying them gives the same picture."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from ui_mcp.jsontypes import JsonObject
+
+VERSION = "ui_state_v1"
+SILENT_TOOLS = frozenset({"chat_assistant_post", "loop_yield_turn"})
+"""Calls that show as a message or an end of turn instead of as a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """Something that happened, as the journal keeps it; ids grow by one."""
+
+    id: int
+    ts: str
+    type: str
+    data: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class UiState:
+    """What clients render; `seq` counts the changes."""
+
+    seq: int = 0
+    items: tuple[JsonObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """A new item at the end."""
+
+    item: JsonObject
+
+    def as_json(self) -> JsonObject:
+        """Write it for the wire."""
+        return {"op": "append", "item": self.item}
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """New fields of an item."""
+
+    id: str
+    set: JsonObject
+
+    def as_json(self) -> JsonObject:
+        """Write it for the wire."""
+        return {"op": "update", "id": self.id, "set": self.set}
+
+
+Op = Append | Update
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The ops of one event; an event that shows nothing has none."""
+
+    seq: int
+    ops: tuple[Op, ...]
+
+
+def reduce_ui_state(state: UiState, event: StoredEvent) -> UiState:
+    """Return the state after one more event."""
+    timeline = Timeline(state)
+    timeline.take(event)
+    return timeline.state
+
+
+def replay(events: Iterable[StoredEvent]) -> UiState:
+    """Return the state after all events."""
+    timeline = Timeline()
+    for event in events:
+        timeline.take(event)
+    return timeline.state
+
+
+class Timeline:
+    """A state that grows event by event and says what changed."""
+
+    def __init__(self, state: UiState = UiState()) -> None:
+        self._seq = state.seq
+        self._items: dict[str, JsonObject] = {item["id"]: item for item in state.items}
+
+    @property
+    def seq(self) -> int:
+        """How many changes there have been."""
+        return self._seq
+
+    @property
+    def state(self) -> UiState:
+        """The present state."""
+        return UiState(self._seq, tuple(self._items.values()))
+
+    def take(self, event: StoredEvent) -> Delta:
+        """Reduce one event."""
+        ops = tuple(self._ops(event))
+        for op in ops:
+            match op:
+                case Append(item):
+                    self._items[item["id"]] = item
+                case Update(name, values):
+                    self._items[name] = {**self._items[name], **values}
+                case _:
+                    assert_never(op)
+        if ops:
+            self._seq += 1
+        return Delta(self._seq, ops)
+
+    def _ops(self, event: StoredEvent) -> Sequence[Op]:
+        data = event.data
+        match event.type:
+            case "user_text":
+                return self._add(f"u:{data['message_id']}", event, "user_message", _picked(data, _USER))
+            case "ui_message":
+                return self._add(f"a:{data['message_id']}", event, "assistant_markdown", _picked(data, _ASSISTANT))
+            case "tool_call":
+                return self._call(event)
+            case "function_call_output":
+                return self._change(f"t:{data['call_id']}", {"status": data["status"], "content": data["content"]})
+            case "approval_requested":
+                return self._ask(event)
+            case "approval_decided" | "approval_expired":
+                return self._decide(event)
+            case "ui_end_turn":
+                return self._add(f"e:{event.id}", event, "end_turn", {"reason": data["reason"]})
+            case "notice":
+                return self._add(f"n:{event.id}", event, "notice", {"level": data["level"], "text": data["text"]})
+            case "rewind":
+                return self._rewind(data["from_item"])
+            case _:
+                return ()
+
+    def _add(self, name: str, event: StoredEvent, kind: str, fields: JsonObject) -> Sequence[Op]:
+        if name in self._items:
+            return ()
+        return (Append({"id": name, "ts": event.ts, "kind": kind, **fields}),)
+
+    def _change(self, name: str, fields: JsonObject) -> Sequence[Op]:
+        return (Update(name, fields),) if name in self._items else ()
+
+    def _call(self, event: StoredEvent) -> Sequence[Op]:
+        data = event.data
+        if data["name"] in SILENT_TOOLS:
+            return ()
+        fields = {**_picked(data, _TOOL), "status": data.get("status", "running"), "content": None}
+        return self._add(f"t:{data['call_id']}", event, "tool", fields)
+
+    def _ask(self, event: StoredEvent) -> Sequence[Op]:
+        fields = {**_picked(event.data, _APPROVAL), "status": "pending"}
+        asked = self._add(f"p:{event.data['approval_id']}", event, "approval", fields)
+        held = {"decision": "ask", "approval_id": event.data["approval_id"], "status": "pending"}
+        return (*asked, *self._change(f"t:{event.data['call_id']}", held))
+
+    def _decide(self, event: StoredEvent) -> Sequence[Op]:
+        data = event.data
+        name = f"p:{data['approval_id']}"
+        if name not in self._items:
+            return ()
+        status = "expired" if event.type == "approval_expired" else data["status"]
+        fields = {"status": status, **_picked(data, _DECISION)}
+        tool = {"decision": status, **({} if status == "approved" else {"status": "denied"})}
+        return (Update(name, fields), *self._change(f"t:{self._items[name]['call_id']}", tool))
+
+    def _rewind(self, first: str) -> Sequence[Op]:
+        names = list(self._items)
+        if first not in self._items:
+            return ()
+        later = names[names.index(first) :]
+        return [Update(name, {"superseded": True}) for name in later if not self._items[name].get("superseded")]
+
+
+_USER = ("message_id", "mime", "text", "client_id")
+_ASSISTANT = ("message_id", "mime", "md")
+_TOOL = ("call_id", "name", "args", "decision", "approval_id")
+_APPROVAL = ("approval_id", "call_id", "tool", "args", "digest", "expires_at")
+_DECISION = ("decided_by", "decided_at", "reason", "args")
+
+
+def _picked(data: JsonObject, names: Sequence[str]) -> JsonObject:
+    return {name: data[name] for name in names if data.get(name) is not None}
