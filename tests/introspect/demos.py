@@ -2,12 +2,15 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
 import pytest
+from anyio.streams.text import TextReceiveStream
 
 from ui_mcp.introspect.actions import Action
 from ui_mcp.introspect.contract import Ask
@@ -69,3 +72,106 @@ async def browser_demo(page: Path) -> AsyncIterator[Demo]:
         yield Demo("browser", Target("browser", backend), types)
     finally:
         await backend.close()
+
+
+ROOT = Path(__file__).parents[2]
+DEBIAN_JAVAFX = Path("/usr/share/openjfx/lib")
+JAVA_OPTIONS = ("-Xshare:auto", "-XX:TieredStopAtLevel=4", "-Dprism.order=sw")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One pair of JDK and JavaFX."""
+
+    name: str
+    java: str = "java"
+    modules: Path = DEBIAN_JAVAFX
+    options: tuple[str, ...] = ()
+
+
+def debian_cell() -> Cell:
+    """Return JavaFX 11 on JDK 17, as Debian has them."""
+    needs("java")
+    needs("javac")
+    needs("Xvfb")
+    if not DEBIAN_JAVAFX.is_dir():
+        missing("JavaFX (openjfx)")
+    return Cell("fx11-jdk17")
+
+
+def missing(what: str) -> None:
+    """Skip, or fail in CI."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what} is not installed")
+    pytest.skip(f"{what} is not installed")
+
+
+def compiled(folder: Path) -> Path:
+    """Compile the demo and, if it is not there, the agent."""
+    classes = folder / "demo-classes"
+    modules = ["--module-path", str(DEBIAN_JAVAFX), "--add-modules", "javafx.controls"]
+    source = ROOT / "examples" / "javafx" / "Demo.java"
+    subprocess.run(["javac", "--release", "11", "-d", str(classes), *modules, str(source)], check=True)
+    if not (ROOT / "src/ui_mcp/bundle/agents/javafx-agent.jar").is_file():
+        subprocess.run(["python3", str(ROOT / "agents/javafx/build.py")], check=True)
+    return classes
+
+
+@asynccontextmanager
+async def display() -> AsyncIterator[str]:
+    """Run a display of our own."""
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]
+    process = await anyio.open_process(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[writing]
+    )
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        number = (await anyio.to_thread.run_sync(pipe.readline)).strip()
+    try:
+        yield f":{number}"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@asynccontextmanager
+async def running(command: list[str], screen: str) -> AsyncIterator[int]:
+    """Run a Java program until it says READY, and end it afterwards."""
+    environment = {**os.environ, "DISPLAY": screen}
+    process = await anyio.open_process(command, env=environment, stderr=subprocess.STDOUT)
+    said = ""
+    try:
+        with anyio.fail_after(60):
+            async for text in TextReceiveStream(process.stdout):
+                said += text
+                if "READY" in said:
+                    break
+            else:
+                pytest.fail(f"the program ended early:\n{said}")
+        yield process.pid
+    finally:
+        process.kill()
+        await process.aclose()
+
+
+def class_path_command(cell: Cell, classes: Path, *options: str) -> list[str]:
+    """Return the command that starts the demo with JavaFX on the module path and itself on the class path."""
+    modules = ["--module-path", str(cell.modules), "--add-modules", "javafx.controls"]
+    return [cell.java, *JAVA_OPTIONS, *cell.options, *options, *modules, "-cp", str(classes), "Demo"]
+
+
+FX_TYPES = {"field": "TextField", "button": "Button", "label": "Label", "role": "BUTTON", "root": "VBox"}
+
+
+@asynccontextmanager
+async def javafx_demo(cell: Cell, folder: Path, *options: str) -> AsyncIterator[Demo]:
+    from ui_mcp.introspect.backends.javafx import JavaFxBackend
+
+    classes = await anyio.to_thread.run_sync(compiled, folder)
+    async with display() as screen, running(class_path_command(cell, classes, *options), screen) as pid:
+        backend = await JavaFxBackend.attach(pid)
+        try:
+            yield Demo("javafx", Target("javafx", backend), FX_TYPES)
+        finally:
+            await backend.close()

@@ -45,14 +45,14 @@ def subtree(root: Node) -> list[Entry]:
     pending: list[tuple[Node, list[Entry]]] = [(root, top)]
     while pending:
         node, into = pending.pop()
-        hidden = node.record.get("v") is False
+        hidden = node.record.get("v") is False or node.record.get("w") is False
         if is_plain(node) and not hidden:
             pending.extend((child, into) for child in reversed(node.children))
             continue
         entry = Entry(node.uid, line(node) + _inside(node, hidden=hidden))
         into.append(entry)
-        entry.children.extend(Entry(node.uid, text) for text in row_lines(node))
         if not hidden:
+            entry.children.extend(Entry(node.uid, text) for text in row_lines(node))
             pending.extend((child, entry.children) for child in reversed(node.children))
     return top
 
@@ -97,7 +97,7 @@ def is_plain(node: Node) -> bool:
 def row_lines(node: Node) -> Iterator[str]:
     """Yield a line per visible row of a virtualized control."""
     virtual = node.record.get("z")
-    if not virtual:
+    if not virtual or node.children:
         return
     names = {column["id"]: column["text"] or column["id"] for column in virtual["columns"]}
     chosen = set(virtual["selectedIndices"])
@@ -128,7 +128,7 @@ def _states(node: Node) -> Sequence[str]:
         words.append("focused")
     if get("x"):
         words.append("disabled")
-    if get("v") is False:
+    if get("v") is False or get("w") is False:
         words.append("hidden")
     if get("vs"):
         words.append("selected")

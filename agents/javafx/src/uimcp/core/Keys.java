@@ -1,0 +1,76 @@
+package uimcp.core;
+
+import java.util.List;
+import javafx.event.Event;
+import javafx.event.EventTarget;
+import javafx.event.EventType;
+import javafx.scene.Node;
+import javafx.scene.Scene;
+import javafx.scene.input.KeyCode;
+import javafx.scene.input.KeyEvent;
+
+/** Keyboard input as events to whatever has the focus. */
+final class Keys {
+    private Keys() {}
+
+    static void type(Scene scene, String text) {
+        text.codePoints().forEach(point -> {
+            String character = new String(Character.toChars(point));
+            fire(scene, KeyEvent.KEY_TYPED, character, KeyCode.UNDEFINED, List.of());
+        });
+    }
+
+    static void press(Scene scene, String name, List<String> modifiers) throws AgentException {
+        KeyCode code = code(name);
+        KeyEvent pressed = fire(scene, KeyEvent.KEY_PRESSED, "", code, modifiers);
+        boolean shortcut = modifiers.contains("CONTROL") || modifiers.contains("META") || modifiers.contains("ALT");
+        if (!pressed.isConsumed()) {
+            accelerate(scene, pressed);
+        }
+        if (!shortcut && name.length() == 1) {
+            fire(scene, KeyEvent.KEY_TYPED, modifiers.contains("SHIFT") ? name : name.toLowerCase(), KeyCode.UNDEFINED, modifiers);
+        } else if (!shortcut && (code == KeyCode.SPACE || code == KeyCode.ENTER || code == KeyCode.TAB)) {
+            fire(scene, KeyEvent.KEY_TYPED, code == KeyCode.SPACE ? " " : code == KeyCode.TAB ? "\t" : "\r", KeyCode.UNDEFINED, modifiers);
+        }
+        fire(scene, KeyEvent.KEY_RELEASED, "", code, modifiers);
+    }
+
+    private static KeyCode code(String name) throws AgentException {
+        try {
+            return KeyCode.valueOf(Character.isDigit(name.charAt(0)) ? "DIGIT" + name : name);
+        } catch (IllegalArgumentException unknown) {
+            throw AgentException.refused("INVALID_KEY_CODE", "Unknown key " + name);
+        }
+    }
+
+    private static KeyEvent fire(Scene scene, EventType<KeyEvent> type, String character, KeyCode code, List<String> modifiers) {
+        Node owner = scene.getFocusOwner();
+        EventTarget target = owner == null ? scene : owner;
+        boolean shortcut = modifiers.contains("SHORTCUT");
+        boolean mac = System.getProperty("os.name", "").startsWith("Mac");
+        var event = new KeyEvent(
+                target, target, type, character, code.getName(), code, modifiers.contains("SHIFT"),
+                modifiers.contains("CONTROL") || (shortcut && !mac), modifiers.contains("ALT"),
+                modifiers.contains("META") || (shortcut && mac));
+        var noted = new boolean[1];
+        javafx.event.EventHandler<KeyEvent> last = reached -> noted[0] = true;
+        // The copy that travels is consumed, not ours: a handler at the end of its way tells whether it got through.
+        scene.addEventHandler(type, last);
+        try {
+            Event.fireEvent(target, event);
+        } finally {
+            scene.removeEventHandler(type, last);
+        }
+        if (!noted[0]) {
+            event.consume();
+        }
+        return event;
+    }
+
+    private static void accelerate(Scene scene, KeyEvent pressed) {
+        scene.getAccelerators().entrySet().stream()
+                .filter(entry -> entry.getKey().match(pressed))
+                .findFirst()
+                .ifPresent(entry -> entry.getValue().run());
+    }
+}

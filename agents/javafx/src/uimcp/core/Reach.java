@@ -1,0 +1,157 @@
+package uimcp.core;
+
+import java.util.List;
+import java.util.Map;
+import javafx.geometry.BoundingBox;
+import javafx.geometry.Bounds;
+import javafx.geometry.Point2D;
+import javafx.scene.Node;
+import javafx.scene.Scene;
+import javafx.scene.control.ScrollPane;
+import javafx.stage.Stage;
+import javafx.stage.Window;
+
+/** Decides whether a person could operate a node now, and where; synthetic events would not ask. */
+final class Reach {
+    /** A point in a scene and what is there. */
+    static final class Spot {
+        final Node node;
+        final Scene scene;
+        final double x;
+        final double y;
+
+        Spot(Node node, Scene scene, double x, double y) {
+            this.node = node;
+            this.scene = scene;
+            this.x = x;
+            this.y = y;
+        }
+    }
+
+    private Reach() {}
+
+    static void usable(Refs refs, Node node) throws AgentException {
+        if (node.isDisabled()) {
+            throw AgentException.refused("DISABLED", "The node is disabled");
+        }
+        for (Node at = node; at != null; at = at.getParent()) {
+            if (!at.isVisible()) {
+                throw AgentException.refused("NOT_VISIBLE", "The node is not visible");
+            }
+        }
+        Stage modal = Windows.blocking(Windows.of(node));
+        if (modal != null) {
+            throw AgentException.refused("BEHIND_MODAL", "A modal dialog is open").with("stage", refs.uid(modal));
+        }
+        Bounds bounds = node.getLayoutBounds();
+        if (bounds.getWidth() <= 0 || bounds.getHeight() <= 0) {
+            throw AgentException.refused("ZERO_SIZE", "The node has no size");
+        }
+    }
+
+    /** The middle of a node, after scrolling it into view, with what a press there would hit. */
+    static Spot spot(Refs refs, Node node, boolean force) throws AgentException {
+        usable(refs, node);
+        reveal(node);
+        Bounds box = node.localToScene(node.getLayoutBounds());
+        double x = box.getMinX() + box.getWidth() / 2;
+        double y = box.getMinY() + box.getHeight() / 2;
+        Scene scene = node.getScene();
+        Node hit = pick(scene.getRoot(), x, y);
+        if (hit != null && (within(hit, node) || within(node, hit))) {
+            return new Spot(within(hit, node) ? hit : node, scene, x, y);
+        }
+        if (force) {
+            return new Spot(node, scene, x, y);
+        }
+        boolean outside = x < 0 || y < 0 || x >= scene.getWidth() || y >= scene.getHeight() || clipped(node, x, y);
+        if (hit == null || outside) {
+            throw AgentException.refused("OFFSCREEN", "The node cannot be scrolled into view");
+        }
+        throw AgentException.refused("COVERED", "Something lies over the node")
+                .with("by", Map.of("uid", refs.uid(hit), "type", Tree.type(hit)));
+    }
+
+    /** What is at a point of the screen. */
+    static Spot at(Refs refs, double screenX, double screenY) throws AgentException {
+        List<Window> all = Windows.showing();
+        for (int i = all.size() - 1; i >= 0; i--) {
+            Window window = all.get(i);
+            Scene scene = window.getScene();
+            double x = screenX - window.getX() - scene.getX();
+            double y = screenY - window.getY() - scene.getY();
+            Node hit = x < 0 || y < 0 || x >= scene.getWidth() || y >= scene.getHeight() ? null : pick(scene.getRoot(), x, y);
+            if (hit != null) {
+                usable(refs, hit);
+                return new Spot(hit, scene, x, y);
+            }
+        }
+        throw AgentException.refused("OFFSCREEN", "There is nothing at that point");
+    }
+
+    /** The topmost node at a point, as the mouse would find it. */
+    static Node pick(Node node, double sceneX, double sceneY) {
+        if (!node.isVisible() || node.isMouseTransparent()) {
+            return null;
+        }
+        Point2D local = node.sceneToLocal(sceneX, sceneY);
+        if (local == null || (node.getClip() != null && !node.getClip().contains(node.getClip().parentToLocal(local)))) {
+            return null;
+        }
+        List<Node> children = Tree.all(node);
+        for (int i = children.size() - 1; i >= 0; i--) {
+            Node hit = pick(children.get(i), sceneX, sceneY);
+            if (hit != null) {
+                return hit;
+            }
+        }
+        boolean inside = node.isPickOnBounds() ? node.getBoundsInLocal().contains(local) : node.contains(local);
+        return inside ? node : null;
+    }
+
+    static boolean within(Node inner, Node outer) {
+        for (Node at = inner; at != null; at = at.getParent()) {
+            if (at == outer) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean clipped(Node node, double x, double y) {
+        for (Node at = node.getParent(); at != null; at = at.getParent()) {
+            if (at.getClip() != null && !at.localToScene(at.getClip().getBoundsInParent()).contains(x, y)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static void reveal(Node node) {
+        for (Node at = node.getParent(); at != null; at = at.getParent()) {
+            if (at instanceof ScrollPane && ((ScrollPane) at).getContent() != null) {
+                scrollTo((ScrollPane) at, node);
+            }
+        }
+    }
+
+    private static void scrollTo(ScrollPane pane, Node node) {
+        Node content = pane.getContent();
+        Bounds all = content.getLayoutBounds();
+        Bounds view = pane.getViewportBounds();
+        Bounds box = content.sceneToLocal(node.localToScene(node.getLayoutBounds()));
+        Bounds seen = new BoundingBox(-view.getMinX(), -view.getMinY(), view.getWidth(), view.getHeight());
+        if (seen.contains(box)) {
+            return;
+        }
+        pane.setVvalue(share(box.getMinY() + box.getHeight() / 2, view.getHeight(), all.getHeight(), pane.getVmin(), pane.getVmax()));
+        pane.setHvalue(share(box.getMinX() + box.getWidth() / 2, view.getWidth(), all.getWidth(), pane.getHmin(), pane.getHmax()));
+        pane.layout();
+    }
+
+    private static double share(double middle, double view, double all, double min, double max) {
+        double room = all - view;
+        double at = room <= 0 ? 0 : Math.min(1, Math.max(0, (middle - view / 2) / room));
+        return min + at * (max - min);
+    }
+}

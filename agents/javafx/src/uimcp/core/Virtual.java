@@ -1,0 +1,238 @@
+package uimcp.core;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.Function;
+import javafx.scene.Node;
+import javafx.scene.control.Control;
+import javafx.scene.control.IndexedCell;
+import javafx.scene.control.Labeled;
+import javafx.scene.control.ListView;
+import javafx.scene.control.MultipleSelectionModel;
+import javafx.scene.control.TableColumnBase;
+import javafx.scene.control.TablePosition;
+import javafx.scene.control.TableView;
+import javafx.scene.control.TreeItem;
+import javafx.scene.control.TreeTableView;
+import javafx.scene.control.TreeView;
+import javafx.scene.control.skin.VirtualFlow;
+import javafx.scene.text.Text;
+
+/** Lists, tables and trees: what is on screen, and rows by index, since cells are used again for other rows. */
+final class Virtual {
+    private Virtual() {}
+
+    static Map<String, Object> describe(Control control, String uid, Refs refs) {
+        var written = new LinkedHashMap<String, Object>();
+        var columns = columns(control);
+        VirtualFlow<?> flow = flow(control);
+        IndexedCell<?> first = flow == null || count(control) == 0 ? null : flow.getFirstVisibleCell();
+        IndexedCell<?> last = first == null ? null : flow.getLastVisibleCell();
+        written.put("kind", kind(control));
+        written.put("rowType", rowType(control));
+        written.put("itemsCount", count(control));
+        written.put("visibleRange", last == null ? null : Map.of("from", first.getIndex(), "to", last.getIndex()));
+        written.put("selectedIndices", new TreeSet<>(selection(control).getSelectedIndices()));
+        int focus = focusedIndex(control);
+        written.put("focusedIndex", focus < 0 ? null : focus);
+        written.put("columns", written(control, columns));
+        var rows = new ArrayList<Object>();
+        for (int index = last == null ? 0 : first.getIndex(); last != null && index <= last.getIndex(); index++) {
+            IndexedCell<?> cell = flow.getCell(index);
+            var row = new LinkedHashMap<String, Object>();
+            row.put("index", index);
+            row.put("cells", columns.isEmpty() ? single(cell) : cells(control, cell, columns));
+            rows.add(row);
+            refs.rememberRow(uid + ":r" + index, item(control, index));
+        }
+        written.put("visibleCells", rows);
+        return written;
+    }
+
+    static String kind(Control control) {
+        return control instanceof ListView ? "ListView" : control instanceof TableView ? "TableView"
+                : control instanceof TreeView ? "TreeView" : "TreeTableView";
+    }
+
+    static int count(Control control) {
+        if (control instanceof ListView) {
+            return ((ListView<?>) control).getItems() == null ? 0 : ((ListView<?>) control).getItems().size();
+        }
+        if (control instanceof TableView) {
+            return ((TableView<?>) control).getItems() == null ? 0 : ((TableView<?>) control).getItems().size();
+        }
+        return control instanceof TreeView ? ((TreeView<?>) control).getExpandedItemCount()
+                : ((TreeTableView<?>) control).getExpandedItemCount();
+    }
+
+    static Object item(Control control, int index) {
+        if (index < 0 || index >= count(control)) {
+            return null;
+        }
+        if (control instanceof ListView) {
+            return ((ListView<?>) control).getItems().get(index);
+        }
+        if (control instanceof TableView) {
+            return ((TableView<?>) control).getItems().get(index);
+        }
+        return control instanceof TreeView ? ((TreeView<?>) control).getTreeItem(index) : ((TreeTableView<?>) control).getTreeItem(index);
+    }
+
+    static MultipleSelectionModel<?> selection(Control control) {
+        if (control instanceof ListView) {
+            return ((ListView<?>) control).getSelectionModel();
+        }
+        if (control instanceof TableView) {
+            return ((TableView<?>) control).getSelectionModel();
+        }
+        return control instanceof TreeView ? ((TreeView<?>) control).getSelectionModel() : ((TreeTableView<?>) control).getSelectionModel();
+    }
+
+    static void scrollTo(Control control, int index) {
+        if (control instanceof ListView) {
+            ((ListView<?>) control).scrollTo(index);
+        } else if (control instanceof TableView) {
+            ((TableView<?>) control).scrollTo(index);
+        } else if (control instanceof TreeView) {
+            ((TreeView<?>) control).scrollTo(index);
+        } else {
+            ((TreeTableView<?>) control).scrollTo(index);
+        }
+    }
+
+    /** The cell that shows a row now, after scrolling there if need be; the cell of a column when one is named. */
+    static Node reveal(Control control, int index, String column) throws AgentException {
+        VirtualFlow<?> flow = flow(control);
+        if (flow == null || index < 0 || index >= count(control)) {
+            throw AgentException.missing();
+        }
+        IndexedCell<?> first = flow.getFirstVisibleCell();
+        IndexedCell<?> last = flow.getLastVisibleCell();
+        if (first == null || last == null || index < first.getIndex() || index > last.getIndex()) {
+            scrollTo(control, index);
+            control.applyCss();
+            control.layout();
+        }
+        IndexedCell<?> row = flow.getCell(index);
+        if (column == null) {
+            return row;
+        }
+        var columns = columns(control);
+        for (int at = 0; at < columns.size(); at++) {
+            if (columnId(control, columns.get(at)).equals(column)) {
+                Node cell = cellOf(row, columns.get(at));
+                return cell == null ? row : cell;
+            }
+        }
+        throw AgentException.missing();
+    }
+
+    static VirtualFlow<?> flow(Control control) {
+        Node found = control.lookup(".virtual-flow");
+        return found instanceof VirtualFlow ? (VirtualFlow<?>) found : null;
+    }
+
+    static boolean expand(Control control, int index, boolean open) {
+        Object item = item(control, index);
+        if (item instanceof TreeItem) {
+            ((TreeItem<?>) item).setExpanded(open);
+        }
+        return item instanceof TreeItem;
+    }
+
+    private static int focusedIndex(Control control) {
+        if (control instanceof ListView) {
+            return ((ListView<?>) control).getFocusModel().getFocusedIndex();
+        }
+        if (control instanceof TableView) {
+            TablePosition<?, ?> cell = ((TableView<?>) control).getFocusModel().getFocusedCell();
+            return cell == null ? -1 : cell.getRow();
+        }
+        return control instanceof TreeView ? ((TreeView<?>) control).getFocusModel().getFocusedIndex()
+                : ((TreeTableView<?>) control).getFocusModel().getFocusedIndex();
+    }
+
+    private static String rowType(Control control) {
+        return control instanceof ListView ? "ListCell" : control instanceof TableView ? "TableRow"
+                : control instanceof TreeView ? "TreeCell" : "TreeTableRow";
+    }
+
+    private static List<TableColumnBase<?, ?>> columns(Control control) {
+        if (control instanceof TableView) {
+            return new ArrayList<>(((TableView<?>) control).getVisibleLeafColumns());
+        }
+        return control instanceof TreeTableView ? new ArrayList<>(((TreeTableView<?>) control).getVisibleLeafColumns()) : List.of();
+    }
+
+    private static List<Object> written(Control control, List<TableColumnBase<?, ?>> columns) {
+        var written = new ArrayList<Object>();
+        for (TableColumnBase<?, ?> column : columns) {
+            var entry = new LinkedHashMap<String, Object>();
+            entry.put("id", columnId(control, column));
+            entry.put("text", column.getText());
+            written.add(entry);
+        }
+        return written;
+    }
+
+    private static String columnId(Control control, TableColumnBase<?, ?> column) {
+        if (column.getId() != null) {
+            return column.getId();
+        }
+        List<? extends TableColumnBase<?, ?>> declared = control instanceof TableView
+                ? ((TableView<?>) control).getColumns() : ((TreeTableView<?>) control).getColumns();
+        return "col" + declared.indexOf(column);
+    }
+
+    private static List<Object> single(IndexedCell<?> cell) {
+        var entry = new LinkedHashMap<String, Object>();
+        entry.put("columnId", null);
+        entry.put("text", textOf(cell));
+        return List.of(entry);
+    }
+
+    private static List<Object> cells(Control control, IndexedCell<?> row, List<TableColumnBase<?, ?>> columns) {
+        var cells = new ArrayList<Object>();
+        for (TableColumnBase<?, ?> column : columns) {
+            var entry = new LinkedHashMap<String, Object>();
+            entry.put("columnId", columnId(control, column));
+            Node cell = cellOf(row, column);
+            entry.put("text", cell == null ? String.valueOf(column.getCellData(row.getIndex())) : textOf(cell));
+            cells.add(entry);
+        }
+        return cells;
+    }
+
+    private static Node cellOf(IndexedCell<?> row, TableColumnBase<?, ?> column) {
+        Function<Node, Object> columnOf = cell -> cell instanceof javafx.scene.control.TableCell
+                ? ((javafx.scene.control.TableCell<?, ?>) cell).getTableColumn()
+                : cell instanceof javafx.scene.control.TreeTableCell
+                        ? ((javafx.scene.control.TreeTableCell<?, ?>) cell).getTableColumn() : null;
+        for (Node cell : row.getChildrenUnmodifiable()) {
+            if (columnOf.apply(cell) == column) {
+                return cell;
+            }
+        }
+        return null;
+    }
+
+    private static String textOf(Node cell) {
+        if (cell instanceof Labeled) {
+            String text = ((Labeled) cell).getText();
+            Node graphic = ((Labeled) cell).getGraphic();
+            return (text == null || text.isEmpty()) && graphic != null ? textOf(graphic) : text == null ? "" : text;
+        }
+        if (cell instanceof Text) {
+            return ((Text) cell).getText();
+        }
+        var found = new StringBuilder();
+        for (Node child : Tree.all(cell)) {
+            String text = textOf(child);
+            found.append(found.length() > 0 && !text.isEmpty() ? " " : "").append(text);
+        }
+        return found.toString();
+    }
+}

@@ -1,0 +1,97 @@
+package uimcp.core;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+import javafx.scene.Node;
+import javafx.scene.Scene;
+import javafx.stage.Modality;
+import javafx.stage.PopupWindow;
+import javafx.stage.Stage;
+import javafx.stage.Window;
+
+/** The windows that show, in the contract's order: stages by title, then popups. */
+final class Windows {
+    private Windows() {}
+
+    static List<Window> showing() {
+        var stages = Window.getWindows().stream()
+                .filter(window -> window.isShowing() && window instanceof Stage && window.getScene() != null)
+                .sorted(Comparator.comparing(Windows::title).thenComparing(Object::hashCode))
+                .collect(Collectors.toCollection(ArrayList::new));
+        Window.getWindows().stream()
+                .filter(window -> window.isShowing() && !(window instanceof Stage) && window.getScene() != null)
+                .forEach(stages::add);
+        return stages;
+    }
+
+    static String title(Window window) {
+        String title = window instanceof Stage ? ((Stage) window).getTitle() : null;
+        return title == null ? "" : title;
+    }
+
+    static Window focused(List<Window> all) {
+        return all.stream()
+                .filter(window -> window instanceof Stage && window.isFocused())
+                .findFirst()
+                .orElseGet(() -> topModal(all));
+    }
+
+    /** Without a window manager nothing has the focus: the last modal dialog has it then, else the first stage. */
+    private static Window topModal(List<Window> all) {
+        Window top = all.get(0);
+        for (Window window : Window.getWindows()) {
+            if (window.isShowing() && window instanceof Stage && ((Stage) window).getModality() != Modality.NONE) {
+                top = window;
+            }
+        }
+        return top;
+    }
+
+    static Window primary(List<Window> all) {
+        for (Window window : Window.getWindows()) {
+            if (window.isShowing() && window instanceof Stage && ((Stage) window).getOwner() == null) {
+                return window;
+            }
+        }
+        return all.get(0);
+    }
+
+    static Window owner(Window window) {
+        if (window instanceof PopupWindow) {
+            return ((PopupWindow) window).getOwnerWindow();
+        }
+        return window instanceof Stage ? ((Stage) window).getOwner() : null;
+    }
+
+    /** The modal dialog that keeps people from a window, or null. */
+    static Stage blocking(Window window) {
+        for (Window other : Window.getWindows()) {
+            if (other == window || !other.isShowing() || !(other instanceof Stage)) {
+                continue;
+            }
+            Stage modal = (Stage) other;
+            boolean all = modal.getModality() == Modality.APPLICATION_MODAL;
+            boolean owned = modal.getModality() == Modality.WINDOW_MODAL && belongs(modal, window);
+            if ((all || owned) && !belongs(window, modal)) {
+                return modal;
+            }
+        }
+        return null;
+    }
+
+    static boolean belongs(Window window, Window owner) {
+        for (Window at = window; at != null; at = owner(at)) {
+            if (at == owner) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    static Window of(Node node) {
+        Scene scene = node.getScene();
+        return scene == null ? null : scene.getWindow();
+    }
+}

@@ -1,0 +1,190 @@
+package uimcp.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import javafx.css.PseudoClass;
+import javafx.geometry.Bounds;
+import javafx.scene.Node;
+import javafx.scene.control.CheckBox;
+import javafx.scene.control.ChoiceBox;
+import javafx.scene.control.ColorPicker;
+import javafx.scene.control.ComboBox;
+import javafx.scene.control.ComboBoxBase;
+import javafx.scene.control.Control;
+import javafx.scene.control.DatePicker;
+import javafx.scene.control.Labeled;
+import javafx.scene.control.PasswordField;
+import javafx.scene.control.ProgressIndicator;
+import javafx.scene.control.Slider;
+import javafx.scene.control.Spinner;
+import javafx.scene.control.TextInputControl;
+import javafx.scene.control.ToggleButton;
+import javafx.scene.control.Tooltip;
+import javafx.scene.layout.Pane;
+import javafx.scene.layout.Region;
+import javafx.scene.text.Text;
+import javafx.util.StringConverter;
+
+/** Writes what a node says and is into a record (contracts/records.schema.json). */
+final class Words {
+    private static final Set<String> STATES = Set.of("focused", "pressed", "selected", "disabled", "expanded", "armed");
+    private static final int LENGTH = 2000;
+
+    private Words() {}
+
+    static void identity(Node node, Map<String, Object> record) {
+        String module = node.getClass().getModule().getName();
+        put(record, "m", module);
+        put(record, "i", node.getId());
+        if (!node.getStyleClass().isEmpty()) {
+            record.put("c", List.copyOf(node.getStyleClass()));
+        }
+        if (!node.isVisible()) {
+            record.put("v", false);
+        }
+        if (!node.isManaged()) {
+            record.put("g", false);
+        }
+        if (node.isDisabled()) {
+            record.put("x", true);
+        }
+        if (node.getOpacity() != 1) {
+            record.put("o", node.getOpacity());
+        }
+    }
+
+    static void states(Node node, Map<String, Object> record, boolean focus) {
+        var states = new ArrayList<String>();
+        for (PseudoClass state : node.getPseudoClassStates()) {
+            String name = state.getPseudoClassName();
+            if (STATES.contains(name) && !(focus && name.equals("focused"))) {
+                states.add(name);
+            }
+        }
+        if (focus) {
+            states.add("focused");
+        }
+        if (!states.isEmpty()) {
+            states.sort(null);
+            record.put("s", states);
+        }
+    }
+
+    static void content(Node node, Map<String, Object> record) {
+        if (node instanceof PasswordField) {
+            put(record, "lp", ((PasswordField) node).getPromptText());
+            record.put("k", true);
+        } else if (node instanceof TextInputControl) {
+            put(record, "lp", ((TextInputControl) node).getPromptText());
+            put(record, "vt", ((TextInputControl) node).getText());
+        } else if (node instanceof Labeled) {
+            put(record, "l", ((Labeled) node).getText());
+            labeled((Labeled) node, record);
+        } else if (node instanceof Text) {
+            if (!insidePassword(node)) {
+                put(record, "l", ((Text) node).getText());
+            }
+        } else if (node instanceof ComboBoxBase) {
+            put(record, "lp", ((ComboBoxBase<?>) node).getPromptText());
+            put(record, "vt", chosen((ComboBoxBase<?>) node));
+        } else {
+            numbers(node, record);
+        }
+    }
+
+    /** Whether the node only arranges others: a pane without name or content of its own. */
+    static boolean isPlain(Node node) {
+        boolean arranges = node instanceof Pane || node.getClass() == Region.class || node instanceof javafx.scene.Group;
+        return arranges && node.getId() == null;
+    }
+
+    static void asides(Node node, Map<String, Object> record, Set<String> sections) {
+        if (sections.contains("accessibility")) {
+            put(record, "ro", node.getAccessibleRole() == null ? null : node.getAccessibleRole().name());
+            put(record, "he", node.getAccessibleHelp());
+        }
+        if (sections.contains("properties")) {
+            Tooltip tooltip = node instanceof Control ? ((Control) node).getTooltip() : null;
+            put(record, "tt", tooltip == null ? null : tooltip.getText());
+            Object data = node.getUserData();
+            if (data != null) {
+                boolean simple = data instanceof String || data instanceof Number || data instanceof Boolean;
+                record.put("ud", simple ? data : brief(data));
+            }
+        }
+    }
+
+    static double[] box(Bounds bounds) {
+        return bounds == null ? null : new double[] {bounds.getMinX(), bounds.getMinY(), bounds.getWidth(), bounds.getHeight()};
+    }
+
+    static void put(Map<String, Object> record, String key, String text) {
+        if (text != null && !text.isEmpty()) {
+            record.put(key, text.length() > LENGTH ? text.substring(0, LENGTH) : text);
+        }
+    }
+
+    private static void labeled(Labeled node, Map<String, Object> record) {
+        if (node instanceof CheckBox) {
+            if (!((CheckBox) node).isIndeterminate()) {
+                record.put("vc", ((CheckBox) node).isSelected());
+            }
+        } else if (node instanceof ToggleButton) {
+            record.put("vs", ((ToggleButton) node).isSelected());
+        } else if (node.getStyleClass().contains("tab-label")) {
+            Node tab = node.getParent() == null ? null : node.getParent().getParent();
+            boolean chosen = tab != null && tab.getPseudoClassStates().contains(PseudoClass.getPseudoClass("selected"));
+            record.put("vs", chosen);
+        }
+    }
+
+    private static boolean insidePassword(Node node) {
+        for (Node at = node; at != null; at = at.getParent()) {
+            if (at instanceof PasswordField) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String chosen(ComboBoxBase<?> box) {
+        if (box instanceof ComboBox) {
+            return converted(((ComboBox<?>) box).getConverter(), box.getValue());
+        }
+        if (box instanceof DatePicker || box instanceof ColorPicker || box.getValue() != null) {
+            return box.getValue() == null ? null : box.getValue().toString();
+        }
+        return null;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static String converted(StringConverter<?> converter, Object value) {
+        if (value == null) {
+            return null;
+        }
+        return converter == null ? value.toString() : ((StringConverter<Object>) converter).toString(value);
+    }
+
+    private static void numbers(Node node, Map<String, Object> record) {
+        if (node instanceof Slider) {
+            put(record, "vt", String.valueOf(((Slider) node).getValue()));
+        } else if (node instanceof ProgressIndicator) {
+            put(record, "vt", String.valueOf(((ProgressIndicator) node).getProgress()));
+        } else if (node instanceof Spinner) {
+            put(record, "vt", ((Spinner<?>) node).getEditor().getText());
+        } else if (node instanceof ChoiceBox) {
+            put(record, "vt", converted(((ChoiceBox<?>) node).getConverter(), ((ChoiceBox<?>) node).getValue()));
+        }
+    }
+
+    private static String brief(Object data) {
+        try {
+            String text = String.valueOf(data);
+            return text.length() > 200 ? text.substring(0, 200) : text;
+        } catch (RuntimeException | StackOverflowError unwilling) {
+            return data.getClass().getName();
+        }
+    }
+}

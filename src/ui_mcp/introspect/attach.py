@@ -1,0 +1,153 @@
+"""HotSpot's attach protocol from Python: finds JVMs and loads an agent into one, without a JDK (Linux)."""
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from ui_mcp.errors import UiNotEnabledError
+
+SECONDS = 5.0
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Jvm:
+    """A Java process of ours."""
+
+    pid: int
+    command: str
+    javafx: bool
+
+    def json(self) -> dict[str, object]:
+        """Write the process as a listing does."""
+        return {"pid": self.pid, "command": self.command, "javafx": self.javafx}
+
+
+def jvms() -> Iterator[Jvm]:
+    """Yield this user's Java processes, by pid."""
+    pids = sorted(int(entry.name) for entry in _PROC.glob("[0-9]*")) if _PROC.is_dir() else []
+    for pid in pids:
+        with suppress(OSError):
+            maps = (_PROC / str(pid) / "maps").read_text(errors="replace")
+            if "libjvm.so" in maps and (_PROC / str(pid)).stat().st_uid == os.getuid():
+                yield Jvm(pid, _main(_command(pid)), "libglass" in maps or "libprism" in maps)
+
+
+def load_agent(pid: int, jar: Path, options: str) -> None:
+    """Load the agent `jar` into the JVM `pid`. Blocks; call it from a thread.
+
+    Raises:
+        UiNotEnabledError: refused; `details["reason"]` names the cause.
+    """
+    check(pid)
+    answer = _ask(_socket(pid), ["load", "instrument", "false", f"{jar}={options}"])
+    # With dynamic agents disabled the first line still says 0: only the body tells.
+    if "return code: 0" in answer:
+        return
+    if "Dynamic agent loading is not enabled" in answer:
+        raise _refused("DYNAMIC_AGENTS_DISABLED", pid, "Start the program without -XX:-EnableDynamicAgentLoading, or")
+    if "java.instrument" in answer or "libinstrument" in answer or "instrument was not loaded" in answer:
+        raise _refused("NO_INSTRUMENT_MODULE", pid, "Its runtime image lacks the module java.instrument.", start=False)
+    raise _refused("ATTACH_FAILED", pid, f"The JVM answered: {' '.join(answer.split())}.", start=False)
+
+
+def check(pid: int) -> None:
+    """Refuse whatever must not get the signal: SIGQUIT ends a process that is no JVM.
+
+    Raises:
+        UiNotEnabledError: no such process, another user's, no JVM, or one that refuses to be attached.
+    """
+    home = _PROC / str(pid)
+    try:
+        owner = home.stat().st_uid
+    except OSError as error:
+        raise _refused("NO_SUCH_PROCESS", pid, "There is no such process.", start=False) from error
+    if owner != os.getuid():
+        raise _refused("OTHER_USER", pid, "It belongs to another user; run ui-mcp attach as that user.", start=False)
+    try:
+        java = "libjvm.so" in (home / "maps").read_text(errors="replace")
+    except OSError:
+        java = False
+    if not java:
+        raise _refused("NOT_A_JVM", pid, "It is no Java program.", start=False)
+    if any("+DisableAttachMechanism" in word for word in _command(pid)):
+        raise _refused("ATTACH_DISABLED", pid, "It was started with -XX:+DisableAttachMechanism;")
+
+
+def _socket(pid: int) -> Path:
+    home = _PROC / str(pid)
+    inner = _inner_pid(home)
+    # HotSpot looks in /tmp of its own file system, whatever java.io.tmpdir says.
+    temporary = home / "root" / "tmp"
+    path = temporary / f".java_pid{inner}"
+    if path.is_socket():
+        return path
+    trigger = _trigger(home, temporary, inner)
+    try:
+        os.kill(pid, signal.SIGQUIT)
+        deadline = monotonic() + SECONDS
+        while not path.is_socket():
+            if monotonic() > deadline:
+                raise _refused("ATTACH_DISABLED", pid, "It did not open its attach socket;")
+            sleep(0.01)
+    finally:
+        trigger.unlink(missing_ok=True)
+    return path
+
+
+def _trigger(home: Path, temporary: Path, inner: int) -> Path:
+    for folder in (home / "cwd", temporary):
+        trigger = folder / f".attach_pid{inner}"
+        try:
+            trigger.touch(mode=0o600)
+        except OSError:
+            continue
+        return trigger
+    raise UiNotEnabledError("Neither the program's directory nor its /tmp can be written", reason="ATTACH_FAILED")
+
+
+def _ask(path: Path, words: list[str]) -> str:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(4 * SECONDS)
+        client.connect(str(path))
+        client.sendall(b"".join(part.encode() + b"\0" for part in ["1", *words]))
+        parts = []
+        while part := client.recv(65536):
+            parts.append(part)
+    return b"".join(parts).decode(errors="replace")
+
+
+def _inner_pid(home: Path) -> int:
+    for line in (home / "status").read_text().splitlines():
+        if line.startswith("NSpid:"):
+            return int(line.split()[-1])
+    return int(home.name)
+
+
+def _command(pid: int) -> list[str]:
+    with suppress(OSError):
+        return (_PROC / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
+    return []
+
+
+def _main(words: list[str]) -> str:
+    """Return what a Java command line starts: a class, a module, or a jar."""
+    rest = iter(words[1:])
+    for word in rest:
+        if word in {"-m", "--module", "-jar"}:
+            return next(rest, "")
+        if word in {"-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules", "--add-opens"}:
+            next(rest, "")
+        elif word and not word.startswith("-"):
+            return word
+    return words[0] if words else ""
+
+
+def _refused(reason: str, pid: int, why: str, *, start: bool = True) -> UiNotEnabledError:
+    way_out = " start it with -javaagent: see `ui-mcp attach --help`." if start else ""
+    return UiNotEnabledError(f"Cannot attach to process {pid}\n{why}{way_out}", reason=reason, pid=pid)
