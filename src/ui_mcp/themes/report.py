@@ -39,7 +39,7 @@ def list_classes(workspace: Workspace, name: str) -> JsonObject:
 def audit_classes(workspace: Workspace, app: str, name: str) -> JsonObject:
     """Compare the classes an app uses with the documented ones."""
     folder = workspace.apps / app
-    if not app or Path(app).name != app or not folder.is_dir():
+    if Path(app).name != app or app in {"", ".", ".."} or not folder.is_dir():
         raise NotFoundError(f"app {app} not found")
     documented = _documented(_picked(workspace, name))
     used = [place for file in sorted(folder.rglob("*.html")) for place in _used_in(file, folder)]

@@ -1,0 +1,21 @@
+"""The bundled components, for pages of the MCP port."""
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ui_mcp.httpd.static import Files
+
+WEB = Path(__file__).parent.parent / "bundle" / "web"
+
+
+class Components:
+    """Serves `/vendor/…` from the package."""
+
+    def __init__(self) -> None:
+        self._files = Files((WEB,), confine=(WEB,))
+
+    async def get(self, request: Request) -> Response:
+        """Answer with one file."""
+        return await self._files.serve(f"vendor/{request.path_params['path']}", request.scope)
