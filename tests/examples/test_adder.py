@@ -5,7 +5,7 @@ APP = "adder"
 
 async def test_the_sum_follows_what_is_typed(app: OpenApp) -> None:
     _, browser = app
-    assert browser.text == "2 3 Sum: 5 Swap Tell the agent"
+    assert browser.app.text == "2 3 Sum: 5 Swap Tell the agent"
 
     await browser.type("first", "40")
 

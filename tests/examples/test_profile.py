@@ -9,7 +9,7 @@ async def test_cancelling_throws_the_draft_away(app: OpenApp) -> None:
     await browser.type("name", "Nobody", browser.app.view("draft"))
     await browser.click("cancel()")
 
-    assert browser.text == "Ada , London Edit"
+    assert browser.app.text == "Ada , London Edit"
     await browser.click("edit()")
     assert browser.app.view("draft").value("name") == "Ada"
 
@@ -21,7 +21,7 @@ async def test_saving_takes_the_draft_over(app: OpenApp) -> None:
     await browser.type("newsletter", True, browser.app.view("draft"))
     await browser.click("save()")
 
-    assert browser.text == "Ada King , London Edit"
+    assert browser.app.text == "Ada King , London Edit"
     assert session.events.peek() == [{"app": "profile", "event": "saved", "name": "Ada King"}]
     assert await session.run_lua("return profile.person.newsletter") == "true"
 
