@@ -1,0 +1,83 @@
+"""Setting up a fresh machine, with stand-ins for the system's tools."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "system-packages"
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="a shell script")
+
+
+class Machine:
+    """A machine on which only the given programs exist."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tools = folder / "tools"
+        self.calls = folder / "apt-calls"
+        self.tools.mkdir()
+        (self.tools / "python3").symlink_to(sys.executable)
+
+    def give(self, name: str, text: str = "") -> None:
+        (self.tools / name).write_text(f"#!/bin/sh\n{text}\n")
+        (self.tools / name).chmod(0o755)
+
+    def run(self, purpose: str = "test", **environment: str) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": str(self.tools), **environment}
+        return subprocess.run(
+            ["/bin/sh", str(SCRIPT), purpose], env=env, capture_output=True, text=True, timeout=30, check=False
+        )
+
+    def installed(self) -> list[str]:
+        return self.calls.read_text().split() if self.calls.exists() else []
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    machine = Machine(tmp_path)
+    machine.give("apt-get", f'echo "$@" >> {machine.calls}')
+    return machine
+
+
+def test_nothing_happens_when_everything_is_there(machine: Machine) -> None:
+    for name in ("chromium", "curl"):
+        machine.give(name)
+
+    done = machine.run()
+
+    assert (done.returncode, done.stderr, machine.installed()) == (0, "", [])
+
+
+def test_root_gets_the_missing_packages_installed(machine: Machine) -> None:
+    machine.give("id", "echo 0")
+
+    done = machine.run()
+
+    assert done.returncode == 0
+    assert {"install", "-y", "chromium", "curl"} <= set(machine.installed())
+
+
+def test_others_are_told_the_exact_command_and_may_go_on(machine: Machine) -> None:
+    machine.give("id", "echo 1000")
+    machine.give("curl")
+
+    done = machine.run()
+
+    assert done.returncode == 0
+    assert "Install with:  sudo apt-get install -y chromium" in done.stderr
+    assert machine.installed() == []
+
+
+def test_in_ci_something_missing_is_a_failure(machine: Machine) -> None:
+    machine.give("id", "echo 1000")
+
+    assert machine.run(CI="true").returncode == 1
+
+
+def test_running_the_product_needs_no_browser_packages(machine: Machine) -> None:
+    machine.give("id", "echo 1000")
+
+    assert (machine.run("run").returncode, machine.run("run").stderr) == (0, "")
