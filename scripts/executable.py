@@ -25,7 +25,11 @@ def python(arguments: list[str]) -> bool:
 
 if __name__ == "__main__":
     freeze_support()
-    if not python(sys.argv[1:]):
+    if sys.argv[1:] == ["lua-child"]:
+        from ui_mcp.lua.child_main import main as lua_child
+
+        lua_child()
+    elif not python(sys.argv[1:]):
         from ui_mcp.cli.entry import main
 
         sys.exit(main())
