@@ -118,6 +118,8 @@ class Call:
     closing: Callable[[], Awaitable[None]] = _never
     """Returns when the client is leaving and blocked calls should answer with what they have."""
     meta: JsonObject = field(default_factory=dict)
+    ask_user: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
+    """Puts a message and a form to the client's user and returns the answer; None where the client cannot."""
 
     def shows_apps(self) -> bool:
         """Say whether the client renders MCP Apps."""

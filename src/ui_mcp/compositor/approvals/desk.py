@@ -1,0 +1,232 @@
+"""The desk where questions wait: asks, takes answers, hands out what may run, and tells everyone who watches."""
+
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+import anyio
+
+from ui_mcp.compositor.approvals.row import (
+    AlreadyDecidedError,
+    Answer,
+    Approval,
+    DigestMismatchError,
+    Execution,
+    ExpiredError,
+    Scope,
+    Status,
+    UnknownApprovalError,
+    digest_of,
+)
+from ui_mcp.compositor.approvals.store import ApprovalStore
+from ui_mcp.compositor.settings import Rule
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import JsonObject
+
+PENDING_URI = "approvals://pending"
+_POLL = 0.25
+_DENIALS = {"deny_continue", "deny_abort"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a person answers."""
+
+    decision: Answer
+    digest: str
+    by: str
+    reason: str | None = None
+    arguments: JsonObject | None = None
+    scope: Scope = "once"
+
+
+class Desk:
+    """All open questions of one store; several processes may share it."""
+
+    def __init__(
+        self,
+        store: ApprovalStore,
+        *,
+        announce: Callable[[str], None] = lambda _: None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self._announce = announce
+        self._now = now
+        self._lease = f"{os.getpid()}:{secret_id()}"
+        self._changed = anyio.Event()
+
+    async def ask(self, row: Approval) -> Approval:
+        """Open a question, or join the identical one whose outcome nobody has fetched yet."""
+        row = replace(row, digest=row.digest or digest_of(row))
+        for held in await self.store.rows("undelivered", 1000):
+            if held.digest == row.digest and not (held.status == "cancelled" or held.execution == "aborted"):
+                return await self._fresh(held)
+        await self.store.add(row)
+        self.tell(row.id)
+        return row
+
+    def new(self, *, principal: str, server: str, tool: str, arguments: JsonObject, life: float) -> Approval:
+        """Return an unsaved question with its times set; the caller completes it."""
+        now = self._now()
+        return Approval(
+            id=secret_id(),
+            created_at=now,
+            expires_at=now + life,
+            principal=principal,
+            server=server,
+            tool=tool,
+            arguments=arguments,
+            digest="",
+            policy_version="",
+            risk="",
+        )
+
+    async def get(self, approval_id: str) -> Approval:
+        """Return one question as it stands now.
+
+        Raises:
+            UnknownApprovalError: there is none.
+        """
+        row = await self.store.get(approval_id)
+        if row is None:
+            raise UnknownApprovalError(f"No approval {approval_id}")
+        return await self._fresh(row)
+
+    async def pending(self) -> Sequence[Approval]:
+        """Return what waits for an answer, oldest first."""
+        rows = [await self._fresh(row) for row in await self.store.rows("open", 1000)]
+        return [row for row in rows if row.status == "pending"]
+
+    async def history(self, limit: int = 100) -> Sequence[Approval]:
+        """Return what was answered, newest first."""
+        return await self.store.rows("history", limit)
+
+    async def answer(self, approval_id: str, reply: Reply) -> Approval:
+        """Take an answer; the first one counts.
+
+        Raises:
+            AlreadyDecidedError: somebody else answered.
+            DigestMismatchError: it is about another call.
+            ExpiredError: too late.
+            UnknownApprovalError: there is no such question.
+        """
+        row = await self.get(approval_id)
+        _answerable(row, reply)
+        decided = replace(
+            row.edited(reply.arguments)
+            if reply.decision == "approve_with_edit" and reply.arguments is not None
+            else row,
+            status="denied" if reply.decision in _DENIALS else "approved",
+            decision=reply.decision,
+            decided_by=reply.by,
+            decided_at=self._now(),
+            answer_reason=reply.reason,
+            scope=reply.scope,
+        )
+        if not await self.store.swap(row, decided):
+            _answerable(await self.get(approval_id), reply)
+            raise AlreadyDecidedError("Somebody else answered at the same moment")
+        if decided.status == "approved" and reply.scope == "always":
+            reason = f"always allowed by {reply.by}"
+            await self.store.add_rule(
+                Rule(source=row.server, tool=row.tool, decision="allow", reason=reason), reply.by, row.id
+            )
+        self.tell(approval_id)
+        return decided
+
+    async def cancel(self, approval_id: str, why: str) -> None:
+        """Withdraw a question that nobody answered."""
+        row = await self.get(approval_id)
+        if row.status == "pending":
+            await self.store.swap(row, replace(row, status="cancelled", answer_reason=why, decided_at=self._now()))
+            self.tell(approval_id)
+
+    async def settled(self, approval_id: str, seconds: float | None) -> Approval:
+        """Wait until a question is answered and, if so, run; after `seconds` return it as it stands."""
+        with anyio.move_on_after(seconds):
+            while True:
+                changed = self._changed
+                row = await self.get(approval_id)
+                if row.is_settled:
+                    return row
+                with anyio.move_on_after(_POLL):
+                    await changed.wait()
+        return await self.get(approval_id)
+
+    async def delivered(self, row: Approval) -> None:
+        """Note that the caller has the outcome, so that the same call asks anew."""
+        await self.store.swap(row, replace(row, delivered=True))
+
+    async def run_approved(self, run: Callable[[Approval], Awaitable[tuple[bool, JsonObject]]]) -> None:
+        """Run approved calls for ever, each at most once; `run` returns whether it went well, and the result."""
+        async with anyio.create_task_group() as group:
+            while True:
+                changed = self._changed
+                for row in await self.store.rows("runnable"):
+                    executing = replace(row, execution="executing", started_at=self._now(), lease=self._lease)
+                    if await self.store.swap(row, executing):
+                        self.tell(row.id)
+                        group.start_soon(self._run, executing, run)
+                with anyio.move_on_after(_POLL):
+                    await changed.wait()
+
+    async def recover(self) -> None:
+        """Mark calls that were running when their process died; they are never run again by themselves."""
+        for row in await self.store.rows("executing", 1000):
+            if row.lease != self._lease and not _alive(row.lease):
+                await self.store.swap(row, replace(row, execution="aborted", finished_at=self._now()))
+                self.tell(row.id)
+
+    def tell(self, approval_id: str) -> None:
+        """Wake whoever waits and announce the change."""
+        self._changed.set()
+        self._changed = anyio.Event()
+        self._announce(PENDING_URI)
+        self._announce(f"approvals://{approval_id}")
+
+    async def _run(self, row: Approval, run: Callable[[Approval], Awaitable[tuple[bool, JsonObject]]]) -> None:
+        good, result = await run(row)
+        execution: Execution = "completed" if good else "failed"
+        done = replace(row, execution=execution, finished_at=self._now(), result=result)
+        await self.store.swap(row, done)
+        self.tell(row.id)
+
+    async def _fresh(self, row: Approval) -> Approval:
+        if row.status != "pending" or self._now() < row.expires_at:
+            return row
+        expired: Status = "expired"
+        late = replace(row, status=expired, decided_at=self._now())
+        if await self.store.swap(row, late):
+            self.tell(row.id)
+            return late
+        return await self.store.get(row.id) or late
+
+
+def _answerable(row: Approval, reply: Reply) -> None:
+    if row.status == "expired":
+        raise ExpiredError(f"Approval {row.id} expired")
+    if row.status != "pending":
+        raise AlreadyDecidedError(
+            f"Already decided by {row.decided_by}: {row.decision or row.status}",
+            by=row.decided_by,
+            at=row.decided_at,
+            decision=row.decision,
+        )
+    if reply.digest != row.digest:
+        raise DigestMismatchError("The answer is about another version of the call; look at it again")
+
+
+def _alive(lease: str | None) -> bool:
+    """Say whether the process that holds a lease still runs."""
+    pid = (lease or "").partition(":")[0]
+    if not pid.isdigit() or int(pid) == os.getpid():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,107 @@
+"""All sources side by side: one list, one routing table."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ui_mcp.compositor.search import Index
+from ui_mcp.compositor.source import Entry, Health, Source
+from ui_mcp.errors import MountError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.names import closest
+from ui_mcp.toolkit.tool import Call, ToolResult
+from ui_mcp.toolkit.toolset import UnknownToolError
+
+
+class Catalogue:
+    """The tools of every source; the table is rebuilt when a source says it changed."""
+
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self._sources: dict[str, Source] = {}
+        self._table: dict[str, tuple[Entry, Source]] | None = None
+        self._index: Index | None = None
+        self._changed = changed
+
+    def add(self, source: Source) -> None:
+        """Offer a source.
+
+        Raises:
+            MountError: the name is taken.
+        """
+        if source.name in self._sources:
+            raise MountError(f"There is already a source named {source.name!r}", name=source.name)
+        self._sources[source.name] = source
+        self.changed()
+
+    def remove(self, name: str) -> None:
+        """Take a source away."""
+        if self._sources.pop(name, None) is not None:
+            self.changed()
+
+    def changed(self) -> None:
+        """Forget the table and tell whoever listed the tools."""
+        self._table = self._index = None
+        self._changed()
+
+    def source(self, name: str) -> Source | None:
+        """Return a source by name."""
+        return self._sources.get(name)
+
+    def sources(self) -> Iterable[Source]:
+        """Return the sources in mounting order."""
+        return self._sources.values()
+
+    def health(self) -> list[Health]:
+        """Say how each source is."""
+        return [source.health() for source in self._sources.values()]
+
+    def entries(self) -> Sequence[Entry]:
+        """Return every tool, source by source."""
+        return [entry for entry, _ in self._routes().values()]
+
+    def entry(self, name: str) -> Entry:
+        """Return what is known about a listed tool.
+
+        Raises:
+            UnknownToolError: there is none; its message names the closest ones.
+        """
+        return self._find(name)[0]
+
+    def index(self) -> Index:
+        """Return the search index of the current table."""
+        if self._index is None:
+            self._index = Index(self.entries())
+        return self._index
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Call a tool at its source, without asking anyone."""
+        return await self._find(name)[1].call(name, arguments, call)
+
+    async def preview(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
+        """Show what a call would send."""
+        return await self._find(name)[1].preview(name, arguments, call)
+
+    async def describe(self, name: str) -> JsonObject:
+        """Return everything known about a tool."""
+        return await self._find(name)[1].describe(name)
+
+    def _find(self, name: str) -> tuple[Entry, Source]:
+        found = self._routes().get(name)
+        if found is None:
+            raise unknown(name, self._routes())
+        return found
+
+    def _routes(self) -> dict[str, tuple[Entry, Source]]:
+        if self._table is None:
+            self._table = {}
+            for source in self._sources.values():
+                for entry in source.entries():
+                    self._table.setdefault(entry.name, (entry, source))
+        return self._table
+
+
+def unknown(name: str, known: Iterable[str]) -> UnknownToolError:
+    """Build the error for a name nobody has, naming the closest."""
+    error = UnknownToolError(name)
+    near = closest(name, known)
+    if near:
+        error.message = f"{error.message}; did you mean {', '.join(near)}?"
+    return error

@@ -1,0 +1,58 @@
+"""Asks the client's own user, where the client can: an elicitation in the handshake era."""
+
+from ui_mcp.compositor.approvals.desk import Desk, Reply
+from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError
+from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.errors import UiMcpError
+from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.toolkit.tool import Call
+
+_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        "decision": {
+            "type": "string",
+            "title": "Decision",
+            "enum": ["approve", "deny_continue", "deny_abort"],
+            "enumNames": ["Allow once", "Deny, go on", "Deny and stop"],
+        },
+        "reason": {"type": "string", "title": "Reason"},
+    },
+    "required": ["decision"],
+}
+
+
+async def asked_directly(desk: Desk, row: Approval, call: Call, scrubber: Scrubber) -> None:
+    """Put the question to the client's user; whoever answers first, here or elsewhere, decides."""
+    if row.status != "pending" or call.ask_user is None:
+        return
+    try:
+        answer = await call.ask_user(_message(row, scrubber), _SCHEMA)
+        reply = _reply(answer, row, call)
+        if reply is not None:
+            await desk.answer(row.id, reply)
+    except (ApprovalError, UiMcpError):
+        return  # the question stays open for the other ways to answer
+
+
+def _message(row: Approval, scrubber: Scrubber) -> str:
+    shown = row.to_json(scrubber)
+    preview = shown["preview"]
+    request = f"\n{preview['method']} {preview['url']}\n{preview.get('body') or ''}" if preview else ""
+    arguments = f"\n{dumps(shown['arguments'])}" if not preview else ""
+    return f"{row.agent or row.principal} wants to call {row.tool} ({row.risk}).{request}{arguments}"[:4000]
+
+
+def _reply(answer: JsonObject, row: Approval, call: Call) -> Reply | None:
+    content = answer.get("content")
+    chosen = content.get("decision") if isinstance(content, dict) else None
+    reason = content.get("reason") if isinstance(content, dict) else None
+    by = f"user of {call.client_name or 'the client'}"
+    match answer.get("action"):
+        case "accept" if chosen in {"approve", "deny_continue", "deny_abort"}:
+            decision: Answer = chosen
+        case "decline":
+            decision = "deny_continue"
+        case _:
+            return None
+    return Reply(decision, row.digest, by, reason if isinstance(reason, str) else None)

@@ -1,0 +1,227 @@
+"""Finds tools by words: ranked, lexical, in memory, without any service."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ui_mcp.compositor.source import Entry
+from ui_mcp.jsontypes import JsonObject
+
+_WEIGHTS = {"name": 3.0, "path": 2.0, "tag": 1.0, "title": 3.0, "description": 0.7, "parameter": 0.35}
+_B = 0.6
+_K = 1.4
+_SYNONYMS = {
+    "create": "create add new post make open insert register",
+    "list": "list all find browse",
+    "search": "search query",
+    "get": "get show read retrieve fetch view describe",
+    "update": "update edit change patch modify set rename replace close reopen",
+    "delete": "delete remove destroy drop erase",
+}
+_VERBS = {word: verb for verb, words in _SYNONYMS.items() for word in words.split()}
+_METHODS = {
+    "create": {"POST", "PUT"},
+    "list": {"GET"},
+    "search": {"GET", "POST"},
+    "act": {"POST", "PUT", "PATCH", "DELETE"},
+    "get": {"GET"},
+    "update": {"PATCH", "PUT", "POST"},
+    "delete": {"DELETE"},
+}
+_STOP = frozenset(
+    "a an the of in on to for by from with my me i is are at as it its this that and or into please how do".split()  # noqa: SIM905
+)
+_SHORT = {
+    "repo": "repository",
+    "org": "organization",
+    "pr": "pull",
+    "env": "environment",
+    "msg": "message",
+    "auth": "authentication",
+    "info": "information",
+    "config": "configuration",
+    "admin": "administrator",
+    "app": "application",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A tool that fits, and how well."""
+
+    entry: Entry
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What ranking wants to know about an entry besides its words."""
+
+    verb: str | None
+    nouns: frozenset[str]
+    """Words of the last part of the path: the thing an operation is about."""
+    depth: int
+    name_words: frozenset[str]
+    by_id: bool
+
+
+class Index:
+    """Built once per catalogue; a query touches only the entries that share a word with it."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self._shapes = [_shape(entry) for entry in entries]
+        self._postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        bags = [_bag(entry) for entry in entries]
+        lengths = [sum(bag.values()) for bag in bags]
+        mean = sum(lengths) / len(lengths) if lengths else 1.0
+        for number, bag in enumerate(bags):
+            norm = _K * (1 - _B + _B * lengths[number] / mean)
+            for word, weight in bag.items():
+                self._postings[word].append((number, weight * (_K + 1) / (weight + norm)))
+
+    def search(self, query: str, *, limit: int = 8, source: str = "", method: str = "") -> list[Hit]:
+        """Return the best entries, best first."""
+        words = list(dict.fromkeys(_words(query)))
+        verb = _asked_verb(query)
+        nouns = [word for word in words if word not in _STEMMED_VERBS]
+        scores: dict[int, float] = defaultdict(float)
+        matched: dict[int, int] = defaultdict(int)
+        for word in words:
+            postings = self._postings.get(word, ())
+            rarity = math.log(1 + (len(self._entries) - len(postings) + 0.5) / (len(postings) + 0.5))
+            # A verb says little about which thing is meant; the boost below weighs it instead.
+            factor = 0.35 if word in _STEMMED_VERBS else 1.0
+            for number, weight in postings:
+                scores[number] += factor * rarity * weight
+                matched[number] += word in nouns
+        ranked = [
+            Hit(self._entries[number], self._adjusted(number, score, verb, nouns, matched[number]))
+            for number, score in scores.items()
+            if _wanted(self._entries[number], source, method)
+        ]
+        ranked.sort(key=lambda hit: (-hit.score, len(hit.entry.name), hit.entry.name))
+        return ranked[:limit]
+
+    def _adjusted(self, number: int, score: float, verb: str | None, nouns: Sequence[str], matched: int) -> float:
+        entry, shape = self._entries[number], self._shapes[number]
+        if nouns:
+            score *= 0.4 + 0.6 * matched / len(nouns)
+        score *= _verb_factor(entry, shape, verb) if verb else 1.0
+        found = len(shape.nouns & set(nouns))
+        if found:
+            score *= 1 + 0.5 * found / len(shape.nouns)
+        extra = len(shape.name_words - set(nouns) - _STEMMED_VERBS)
+        score *= 1 / (1 + 0.06 * extra)
+        if "deprecated" in entry.tool.description[:14]:
+            score *= 0.5
+        return score / (1 + 0.04 * shape.depth)
+
+
+def _verb_factor(entry: Entry, shape: _Shape, verb: str) -> float:
+    """Weigh how well what an entry does agrees with what was asked for."""
+    if shape.verb == verb:
+        factor = 1.5
+    elif verb == "act" and entry.method in _METHODS["act"]:
+        factor = 1.3
+    elif entry.method and entry.method not in _METHODS[verb]:
+        return 0.45
+    else:
+        factor = 0.85
+    if entry.method and shape.by_id:
+        factor *= {"list": 0.8, "get": 1.1, "update": 1.1, "delete": 1.1}.get(verb, 1.0)
+    return factor
+
+
+def _asked_verb(query: str) -> str | None:
+    """Name what a query wants done; `refund a charge` has no verb we know, but its first word acts."""
+    raw = _raw(query)
+    known = next((_VERBS[word] for word in raw if word in _VERBS), None)
+    if known is None and len(raw) > 1 and not raw[0].endswith("s") and set(raw[1:]) & _STOP:
+        return "act"
+    return known
+
+
+def summary(entry: Entry) -> dict[str, object]:
+    """Return what a search shows of a tool."""
+    required = entry.tool.input_schema.get("required", [])
+    shown: dict[str, object] = {"name": entry.name, "title": entry.tool.title[:100]}
+    if entry.method:
+        shown |= {"method": entry.method, "path": entry.path}
+    first = entry.tool.description.split("\n", maxsplit=1)[0]
+    return shown | {"summary": first[:200], "required": list(required)}
+
+
+def _wanted(entry: Entry, source: str, method: str) -> bool:
+    return (not source or entry.source == source) and (not method or entry.method == method.upper())
+
+
+def _shape(entry: Entry) -> _Shape:
+    words = _raw(entry.local_name)
+    verb = next((_VERBS[word] for word in words if word in _VERBS), None)
+    if verb is None:
+        verb = next((_VERBS[word] for word in _raw(entry.tool.title) if word in _VERBS), None)
+    if verb is None and entry.method:
+        by_method = {"GET": "list", "POST": "create", "PATCH": "update", "PUT": "update", "DELETE": "delete"}
+        verb = by_method.get(entry.method)
+    parts = [part for part in entry.path.split("/") if part]
+    fixed = [part for part in parts if not part.startswith("{")]
+    nouns = frozenset(_words(fixed[-1])) if fixed else frozenset(_words(entry.local_name))
+    names = frozenset(_words(entry.local_name)) | nouns
+    by_id = bool(parts) and parts[-1].startswith("{")
+    if entry.method == "GET" and verb in {"list", "get"}:
+        verb = "get" if by_id and verb == "list" and "list" not in words else verb
+    return _Shape(verb, nouns, len(fixed), names, by_id)
+
+
+def _bag(entry: Entry) -> Counter[str]:
+    bag: Counter[str] = Counter()
+    properties = entry.tool.input_schema.get("properties", {})
+    body = properties.get("body")
+    inner = body.get("properties", {}) if isinstance(body, dict) else {}
+    for field, texts in (
+        ("name", (entry.local_name,)),
+        ("path", (entry.path,)),
+        ("tag", (*entry.tags, entry.source)),
+        ("title", (entry.tool.title,)),
+        ("description", (entry.tool.description,)),
+        ("parameter", (*properties, *inner, *_described(properties))),
+    ):
+        for word in set(_words(" ".join(texts))):
+            bag[word] += _WEIGHTS[field]  # type: ignore[assignment]
+    return bag
+
+
+def _described(properties: JsonObject) -> Iterator[str]:
+    for member in properties.values():
+        words = member.get("description") if isinstance(member, dict) else None
+        if isinstance(words, str):
+            yield words[:120]
+
+
+def _raw(text: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
+    return [word.lower() for word in re.findall(r"[A-Za-z]+|[0-9]+", spaced)]
+
+
+def _words(text: str) -> Iterable[str]:
+    for word in _raw(text):
+        if word not in _STOP:
+            yield _stem(_SHORT.get(word, word))
+
+
+def _stem(word: str) -> str:
+    for ending, kept in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            return word[: -len(ending)] + kept
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) > len(ending) + 3:
+            return word[: -len(ending)]
+    return word
+
+
+_STEMMED_VERBS = frozenset(_stem(word) for word in _VERBS)
