@@ -164,6 +164,8 @@ class Mount:
                     await self._live(found)
             except UiMcpError as error:
                 self._down(error.message)
+            except TimeoutError:
+                self._down(f"the server did not list its tools within {self.settings.start_timeout_s:g} s")
             else:
                 self._down("the server went away")
             if anyio.current_time() - started > _HEALTHY:

@@ -248,6 +248,8 @@ class GatewaySettings(Part):
     catalogue: CatalogueSettings = CatalogueSettings()
     results: ResultSettings = ResultSettings()
     audit: AuditSettings = AuditSettings()
+    admins: tuple[str, ...] = ()
+    """Principals that may mount and unmount servers."""
 
     @property
     def backends(self) -> tuple[BackendSettings, ...]:

@@ -56,6 +56,8 @@ class Desk:
         self._now = now
         self._lease = f"{os.getpid()}:{secret_id()}"
         self._changed = anyio.Event()
+        self.on_rule: Callable[[], Awaitable[None]] | None = None
+        """Called after an answer for always made a rule."""
 
     async def ask(self, row: Approval) -> Approval:
         """Open a question, or join the identical one whose outcome nobody has fetched yet."""
@@ -133,6 +135,8 @@ class Desk:
             await self.store.add_rule(
                 Rule(source=row.server, tool=row.tool, decision="allow", reason=reason), reply.by, row.id
             )
+            if self.on_rule is not None:
+                await self.on_rule()
         self.tell(approval_id)
         return decided
 

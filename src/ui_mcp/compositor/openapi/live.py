@@ -50,6 +50,8 @@ class LiveTarget:
     ) -> None:
         self.settings = settings
         self.discovery = Discovery()
+        self.first = anyio.Event()
+        """Set once the document was read, or could not be."""
         self._cache = cache
         trusted = _hosts(settings)
         self._guarded = httpx2.AsyncClient(

@@ -8,7 +8,7 @@ from ui_mcp.compositor.openapi.auth import Credentials
 from ui_mcp.compositor.openapi.listing import listed
 from ui_mcp.compositor.openapi.model import Api, Operation
 from ui_mcp.compositor.openapi.set_auth import set_auth, set_auth_tool
-from ui_mcp.compositor.settings import Override, Selection, TargetSettings
+from ui_mcp.compositor.settings import Decision, Override, Selection, TargetSettings
 from ui_mcp.compositor.source import Entry
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject
@@ -104,7 +104,7 @@ def _changed(tool: Tool, override: Override) -> Tool:
     return replace(tool, description=override.description or tool.description, annotations=annotations)
 
 
-def decisions(settings: TargetSettings, entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
+def decisions(settings: TargetSettings, entries: Sequence[Entry]) -> Iterator[tuple[str, Decision]]:
     """Yield the decisions that overrides fix, by listed name."""
     for entry in entries:
         for key in (entry.name, entry.local_name, f"{entry.method} {entry.path}"):

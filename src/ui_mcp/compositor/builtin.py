@@ -1,0 +1,260 @@
+"""The gateway's own tools: find, describe, call, read on; what became of an approval; mounts and proposals."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.proposals import replay, rule_of
+from ui_mcp.compositor.search import summary
+from ui_mcp.compositor.settings import BackendSettings
+from ui_mcp.compositor.trim import pick, trim
+from ui_mcp.errors import InvalidArgumentsError, MountError
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.toolkit.functions import Args, FunctionTool, NoArgs, tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result, text_result
+
+_READS = Annotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+_ANSWER = 6_000
+_DESCRIPTION = 20_000
+
+
+class SearchArgs(Args):
+    """What to look for."""
+
+    query: str = Field(description="Words, e.g. 'create an issue'.")
+    source: str = Field("", description="Only this API or server.")
+    method: str = Field("", description="Only this HTTP method.")
+    limit: int = Field(8, ge=1, le=30)
+
+
+@tool("nlui__search", SearchArgs, title="Find tools", annotations=_READS)
+async def search(gateway: Gateway, args: SearchArgs, call: Call) -> ToolResult:
+    """Find tools of any API or server by words; the best come first. Call one with nlui__call or by its name."""
+    await gateway.ready()
+    hits = gateway.catalogue.index().search(args.query, limit=args.limit, source=args.source, method=args.method)
+    found = [summary(hit.entry) for hit in hits]
+    while len(found) > 1 and len(dumps(found)) > _ANSWER:
+        found.pop()
+    return structured_result({"tools": found})
+
+
+class DescribeArgs(Args):
+    """Which tool."""
+
+    name: str = Field(description="The tool's listed name.")
+    part: str = Field("", description="Only this property of its arguments, e.g. 'body.address'.")
+
+
+@tool("nlui__describe", DescribeArgs, title="Describe a tool", annotations=_READS)
+async def describe(gateway: Gateway, args: DescribeArgs, call: Call) -> ToolResult:
+    """Return the full input schema and documentation of a tool."""
+    await gateway.ready()
+    full = await gateway.catalogue.describe(args.name)
+    if args.part:
+        schema = full["input_schema"]
+        full = {"name": args.name, "part": args.part, "schema": _part(schema, schema, args.part.split("."))}
+    if len(dumps(full)) > _DESCRIPTION:
+        from ui_mcp.compositor.openapi.shrink import shrunk
+
+        key = "schema" if args.part else "input_schema"
+        full = {**full, key: shrunk(full[key], _DESCRIPTION - 2_000), "cut": "ask again with part"}
+    return structured_result(full)
+
+
+def _part(node: Json, root: JsonObject, path: list[str]) -> JsonObject:
+    for _ in range(20):
+        reference = node.get("$ref") if isinstance(node, dict) else None
+        if not isinstance(reference, str):
+            break
+        node = root.get("$defs", {}).get(reference.removeprefix("#/$defs/"), {})
+    if not path:
+        return {**node, "$defs": root["$defs"]} if "$defs" in root and "$ref" in dumps(node) else dict(node)
+    properties = node.get("properties", {})
+    inner = properties.get(path[0]) or (node.get("items", {}).get("properties", {}) or {}).get(path[0])
+    if inner is None:
+        raise InvalidArgumentsError(f"part: no {path[0]!r} here; there are {', '.join(properties) or 'none'}")
+    return _part(inner, root, path[1:])
+
+
+class CallArgs(Args):
+    """What to call."""
+
+    name: str = Field(description="The tool's listed name.")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="Its arguments.")
+
+
+@tool("nlui__call", CallArgs, title="Call a tool", annotations=Annotations(open_world=True))
+async def call_tool(gateway: Gateway, args: CallArgs, call: Call) -> ToolResult:
+    """Call any tool by its listed name, exactly as if it were called directly."""
+    await gateway.ready()
+    return await gateway.policed.call(args.name, args.arguments, call)
+
+
+class MoreArgs(Args):
+    """What to read on."""
+
+    handle: str = Field(description="From an answer that was cut.")
+    offset: int = Field(0, ge=0, description="First row, or first character of a text.")
+    limit: int = Field(100, ge=1, le=1000)
+    path: str = Field("", description="Path of the array to read, as in 'truncated'.")
+    fields: list[str] = Field(default_factory=list, description="Paths to keep of each row.")
+
+
+@tool("nlui__more", MoreArgs, title="Read on", annotations=_READS)
+async def more(gateway: Gateway, args: MoreArgs, call: Call) -> ToolResult:
+    """Read more rows, or more text, of an answer that was cut."""
+    kept = await gateway.results.read(args.handle, call.principal)
+    try:
+        value = kept.json()
+    except ValueError:
+        text = kept.data.decode("utf-8", errors="replace")
+        return text_result(text[args.offset : args.offset + 20_000])
+    for key in [part for part in args.path.split(".") if part]:
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    if not isinstance(value, list):
+        return structured_result({"result": trim(value, gateway.settings.results.max_bytes, args.limit).value})
+    rows = value[args.offset : args.offset + args.limit]
+    rows = pick(rows, args.fields) if args.fields else rows
+    shown = trim(rows, gateway.settings.results.max_bytes, args.limit).value
+    following = args.offset + len(shown)
+    return structured_result(
+        {"result": shown, "total": len(value), "next_offset": following if following < len(value) else None}
+    )
+
+
+class ResultArgs(Args):
+    """Which approval."""
+
+    approval_id: str
+    wait_s: float = Field(0.0, ge=0, le=120, description="How long to wait for an answer.")
+
+
+@tool("approvals__result", ResultArgs, title="Fetch an approved call's result", annotations=_READS)
+async def approval_result(gateway: Gateway, args: ResultArgs, call: Call) -> ToolResult:
+    """Return what became of a call that had to wait for a person: its result, the refusal, or that it still waits."""
+    return await gateway.policed.outcome(args.approval_id, args.wait_s, call)
+
+
+@tool("compositor__list_servers", NoArgs, title="List mounted servers and APIs", annotations=_READS)
+async def list_servers(gateway: Gateway, args: NoArgs, call: Call) -> ToolResult:
+    """Return every mounted server and API with its state, tool count and last error."""
+    return structured_result({"servers": health_json(gateway.health())})
+
+
+class ServerSpec(Args):
+    """How to reach a server."""
+
+    command: str = ""
+    args: list[str] = Field(default_factory=list)
+    env: dict[str, str] = Field(default_factory=dict)
+    cwd: str | None = None
+    url: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    transport: Literal["auto", "stdio", "http", "sse"] = "auto"
+
+
+class AttachArgs(Args):
+    """What to mount."""
+
+    name: str
+    spec: ServerSpec
+
+
+@tool(
+    "compositor__attach_server",
+    AttachArgs,
+    title="Mount an MCP server",
+    annotations=Annotations(read_only=False, destructive=True, open_world=True),
+)
+async def attach_server(gateway: Gateway, args: AttachArgs, call: Call) -> ToolResult:
+    """Mount another MCP server; only for administrators."""
+    _administrators_only(gateway, call)
+    settings = BackendSettings.model_validate({"name": args.name, **args.spec.model_dump()})
+    if not settings.command and not settings.url:
+        raise InvalidArgumentsError("spec: needs command or url")
+    mount = await gateway.attach(settings)
+    return structured_result({"ok": True, "name": mount.name})
+
+
+class DetachArgs(Args):
+    """What to unmount."""
+
+    name: str
+
+
+@tool(
+    "compositor__detach_server",
+    DetachArgs,
+    title="Unmount an MCP server",
+    annotations=Annotations(read_only=False, destructive=True, idempotent=True),
+)
+async def detach_server(gateway: Gateway, args: DetachArgs, call: Call) -> ToolResult:
+    """Unmount a server; one that is pinned stays."""
+    _administrators_only(gateway, call)
+    mount = gateway.mounts.get(args.name)
+    if mount is not None and mount.settings.pinned:
+        raise MountError(f"forbidden: {args.name} is pinned")
+    await gateway.detach(args.name)
+    return structured_result({"ok": True})
+
+
+def _administrators_only(gateway: Gateway, call: Call) -> None:
+    if call.principal not in gateway.admins:
+        raise MountError("forbidden: only an administrator may change mounts")
+
+
+class DecideArgs(Args):
+    """A call to think about."""
+
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+@tool("policy__decide", DecideArgs, title="Ask what policy says", annotations=_READS)
+async def policy_decide(gateway: Gateway, args: DecideArgs, call: Call) -> ToolResult:
+    """Say whether a call would be allowed, asked about or denied; nothing happens."""
+    verdict = gateway.policed.verdict(gateway.catalogue.entry(args.name), args.arguments, call)
+    return structured_result({"decision": verdict.decision, "reason": verdict.reason})
+
+
+class ProposeArgs(Args):
+    """A rule to propose."""
+
+    rule: dict[str, Any] = Field(
+        description="{source?, tool?, method?, path?, args?: {path: glob}, decision: allow|ask|deny_…}"
+    )
+    rationale: str
+
+
+@tool(
+    "policy__propose", ProposeArgs, title="Propose a rule", annotations=Annotations(read_only=False, destructive=False)
+)
+async def policy_propose(gateway: Gateway, args: ProposeArgs, call: Call) -> ToolResult:
+    """Propose a policy rule to the people in charge; it has no effect until one of them accepts it."""
+    rule = rule_of(args.rule)
+    effect = replay(gateway.catalogue, gateway.policy(call), rule, await gateway.store.rows("all", 200))
+    proposal = await gateway.proposals.add(rule, args.rationale, call.principal)
+    gateway.announcements.resource_updated("approvals://pending")
+    return structured_result({"id": proposal.id, "status": proposal.status, "replay": effect})
+
+
+class WithdrawArgs(Args):
+    """Which proposal."""
+
+    id: str
+
+
+@tool("policy__withdraw", WithdrawArgs, title="Withdraw a proposal", annotations=Annotations(read_only=False))
+async def policy_withdraw(gateway: Gateway, args: WithdrawArgs, call: Call) -> ToolResult:
+    """Withdraw a proposal that nobody decided yet."""
+    settled = await gateway.proposals.settle(args.id, "withdrawn", call.principal)
+    return structured_result({"id": settled.id, "status": settled.status})
+
+
+COMPACT: tuple[FunctionTool[Gateway], ...] = (search, describe, call_tool, more)
+FULL: tuple[FunctionTool[Gateway], ...] = (describe, more)
+"""Listed beside all tools: describe gives what the listing had to cut, more what an answer had to."""
+GATE: tuple[FunctionTool[Gateway], ...] = (approval_result, policy_decide, policy_propose, policy_withdraw)
+ADMIN: tuple[FunctionTool[Gateway], ...] = (list_servers, attach_server, detach_server)
+ALL: tuple[FunctionTool[Gateway], ...] = (*COMPACT, *GATE, *ADMIN)

@@ -1,0 +1,236 @@
+"""The gateway: every API and every server behind one policed tool surface, started and stopped as one."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskGroup
+
+from ui_mcp.compositor.approvals.desk import Desk
+from ui_mcp.compositor.approvals.store import SqliteApprovals
+from ui_mcp.compositor.audit import Audit
+from ui_mcp.compositor.catalogue import Catalogue
+from ui_mcp.compositor.connection import Connect
+from ui_mcp.compositor.mount import Mount
+from ui_mcp.compositor.openapi.cache import DocumentCache
+from ui_mcp.compositor.openapi.live import LiveTarget
+from ui_mcp.compositor.openapi.response import Limits
+from ui_mcp.compositor.openapi.tools import decisions
+from ui_mcp.compositor.policed import Policed, Rulebook
+from ui_mcp.compositor.policy import Mode, Policy
+from ui_mcp.compositor.proposals import Proposals
+from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.results import ResultStore
+from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
+from ui_mcp.compositor.source import Health
+from ui_mcp.errors import MountError
+from ui_mcp.log import logger
+from ui_mcp.toolkit.names import source_name
+from ui_mcp.toolkit.resources import Announcements, ListKind
+from ui_mcp.toolkit.tool import Call
+
+_log = logger("compositor")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the gateway is given by the program around it."""
+
+    data: Path
+    cache: Path
+    connect: Connect
+    announcements: Announcements = field(default_factory=Announcements)
+    mode: Mode = "host"
+    """The policy mode when the configuration names none."""
+    patience: Callable[[Call], float | None] | None = None
+    where: Callable[[], str] = lambda: ""
+
+
+class Gateway:
+    """Sources, gate and stores; `running` brings it to life."""
+
+    def __init__(self, settings: GatewaySettings, around: Surroundings) -> None:
+        self.settings = settings
+        self.around = around
+        self.scrubber = Scrubber()
+        self.announcements = around.announcements
+        self.catalogue = Catalogue(self._catalogue_changed)
+        self.results = ResultStore(around.data / "results")
+        self.store = SqliteApprovals(around.data / "approvals.db")
+        self.desk = Desk(self.store, announce=self.announcements.resource_updated)
+        self.proposals = Proposals(self.store)
+        audit_file = Path(settings.audit.file).expanduser() if settings.audit.file else around.data / "audit.jsonl"
+        audit = Audit(audit_file, settings.audit.level, self.scrubber)
+        rulebook = Rulebook(self.policy, settings.approvals, around.patience, around.where)
+        self.policed = Policed(self.catalogue, self.desk, rulebook, audit, self.scrubber)
+        self.admins = frozenset(settings.admins)
+        self.failures: dict[str, Health] = {}
+        self.targets: dict[str, LiveTarget] = {}
+        self.mounts: dict[str, Mount] = {}
+        self._standing: tuple[Rule, ...] = ()
+        self._policy: Policy | None = None
+        self._tasks: TaskGroup | None = None
+        self._scopes: dict[str, anyio.CancelScope] = {}
+        self._started = 0.0
+
+    def policy(self, call: Call) -> Policy:
+        """Return the policy in force: configured rules, then standing ones, then the mode."""
+        if self._policy is None:
+            fixed = {
+                name: decision
+                for target in self.targets.values()
+                for name, decision in decisions(target.settings, target.source.entries())
+            }
+            rules = (*self.settings.policy.rules, *self._standing)
+            self._policy = Policy(self.settings.policy.mode or self.around.mode, rules, fixed)
+        return self._policy
+
+    def health(self) -> list[Health]:
+        """Say how every source is, refused ones included."""
+        return [*self.catalogue.health(), *self.failures.values()]
+
+    async def ready(self) -> None:
+        """Wait for the first list: local documents always, everything else as long as configured."""
+        left = self._started + self.settings.mcp.startup_wait_ms / 1000 - time.monotonic()
+        async with anyio.create_task_group() as group:
+            for target in self.targets.values():
+                group.start_soon(_loaded, target, 3600.0 if target.is_local else max(left, 0.0))
+            for mount in self.mounts.values():
+                group.start_soon(mount.settled, max(left, 0.0))
+
+    async def attach(self, settings: BackendSettings) -> Mount:
+        """Mount a server.
+
+        Raises:
+            MountError: the name is taken.
+        """
+        settings = settings.model_copy(update={"name": source_name(settings.name)})
+        mount = Mount(
+            settings,
+            self.around.connect,
+            changed=self._list_changed,
+            updated=self.announcements.resource_updated,
+            state_changed=self._state_changed,
+        )
+        self.catalogue.add(mount)
+        self.mounts[settings.name] = mount
+        self._start(settings.name, mount.run)
+        return mount
+
+    async def detach(self, name: str) -> bool:
+        """Unmount a server; say whether there was one."""
+        if self.mounts.pop(name, None) is None:
+            return False
+        self._scopes.pop(name).cancel()
+        self.catalogue.remove(name)
+        self._state_changed(name)
+        return True
+
+    async def refresh_rules(self) -> None:
+        """Take standing rules that people made meanwhile."""
+        self._standing = tuple(rule for _, rule in await self.store.rules())
+        self._policy = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Gateway"]:
+        """Start every source, and end them all with the block."""
+        self._started = time.monotonic()
+        async with AsyncExitStack() as stack:
+            stack.callback(self.store.close)
+            await self.desk.recover()
+            await self.refresh_rules()
+            self.desk.on_rule = self.refresh_rules
+            async with anyio.create_task_group() as self._tasks:
+                for target in self.settings.targets:
+                    await self._add_target(target, stack)
+                for backend in self.settings.backends:
+                    await self._add_backend(backend)
+                self._tasks.start_soon(self.desk.run_approved, self.policed.execute)
+                self._tasks.start_soon(self._follow_rules)
+                yield self
+                self._tasks.cancel_scope.cancel()
+
+    async def _add_target(self, given: TargetSettings, stack: AsyncExitStack) -> None:
+        name = source_name(given.name or given.base_url or given.spec)
+        target = LiveTarget(
+            given.model_copy(update={"name": name}),
+            cache=DocumentCache(self.around.cache),
+            store=self.results,
+            scrubber=self.scrubber,
+            limits=Limits(self.settings.results.max_bytes, self.settings.results.max_rows),
+            budget=self.settings.catalogue.tool_budget,
+        )
+        await stack.enter_async_context(target)
+        try:
+            self.catalogue.add(target.source)
+        except MountError as error:
+            self.failures[name] = Health(name, "target", "failed", error=error.message)
+            return
+        self.targets[name] = target
+        if not target.is_local:
+            target.start_from_cache()
+        self._start(name, lambda: self._follow_target(target))
+
+    async def _follow_target(self, target: LiveTarget) -> None:
+        if await target.refresh():
+            self.catalogue.changed()
+        target.first.set()
+        await target.follow(self.catalogue.changed)
+
+    async def _add_backend(self, backend: BackendSettings) -> None:
+        if not backend.enabled:
+            return
+        try:
+            await self.attach(backend)
+        except MountError as error:
+            self.failures[f"{backend.name} (second)"] = Health(backend.name, "backend", "failed", error=error.message)
+
+    async def _follow_rules(self) -> None:
+        """Notice rules that another process wrote."""
+        known = await self.store.version()
+        while True:
+            await anyio.sleep(0.5)
+            version = await self.store.version()
+            if version != known:
+                known = version
+                await self.refresh_rules()
+
+    def _start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        async def scoped() -> None:
+            with anyio.CancelScope() as scope:
+                self._scopes[name] = scope
+                await work()
+
+        if self._tasks is None:
+            raise MountError("The gateway does not run")
+        self._tasks.start_soon(scoped)
+
+    def _catalogue_changed(self) -> None:
+        self._policy = None
+        self.announcements.list_changed("tools")
+
+    def _list_changed(self, kind: ListKind) -> None:
+        if kind == "tools":
+            self.catalogue.changed()
+        else:
+            self.announcements.list_changed(kind)
+
+    def _state_changed(self, name: str) -> None:
+        self.announcements.resource_updated(f"compositor://{name}/state")
+        self.announcements.resource_updated("compositor://servers")
+        self.announcements.list_changed("resources")
+
+
+async def _loaded(target: LiveTarget, seconds: float) -> None:
+    if target.source.api is not None:
+        return
+    with anyio.move_on_after(seconds):
+        await target.first.wait()
+
+
+def health_json(entries: list[Health]) -> list[dict[str, object]]:
+    """Return health for people and programs."""
+    return [{key: value for key, value in asdict(entry).items() if value not in ("", None)} for entry in entries]

@@ -1,0 +1,185 @@
+"""Reads nlui.yaml: where it is looked for, how secrets get into it, and what is wrong with it."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from ui_mcp.compositor.openapi.text import parse
+from ui_mcp.compositor.settings import GatewaySettings, Part
+from ui_mcp.errors import ConfigError
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.toolkit.names import closest
+
+FILE = "nlui.yaml"
+SECRETS = frozenset({"token", "password", "client_secret", "refresh_token", "api_key"})
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+class Loaded:
+    """Settings, the warnings about them, and the environment variables they took secrets from."""
+
+    def __init__(self, settings: GatewaySettings, warnings: list[str], variables: frozenset[str]) -> None:
+        self.settings = settings
+        self.warnings = warnings
+        self.variables = variables
+
+
+def find(given: str | None, environment: Mapping[str, str], user_config: Path) -> Path | None:
+    """Return the configuration file to use.
+
+    Raises:
+        ConfigError: the one that was named is not there.
+    """
+    named = given or environment.get("NLUI_CONFIG")
+    if named:
+        path = Path(named).expanduser()
+        if not path.is_file():
+            raise ConfigError(f"There is no configuration file {named}")
+        return path
+    candidates = (Path(FILE), user_config / "nlui" / FILE)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def load(file: Path, environment: Mapping[str, str] | None = None) -> Loaded:
+    """Read a file.
+
+    Raises:
+        ConfigError: names the line and what is wrong.
+    """
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror or error}") from error
+    return read(data, str(file), environment or os.environ, file.parent)
+
+
+def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -> Loaded:
+    """Read the text of a file; relative document paths are taken from `folder`."""
+    tree = parse(data)
+    if tree is None:
+        tree = {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{name}: must be a mapping")
+    used: set[str] = set()
+    expanded = _expanded(tree, "", environment, used)
+    try:
+        settings = GatewaySettings.model_validate(expanded)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        line = _line(data, problem["loc"])
+        where = ".".join(str(part) for part in problem["loc"])
+        raise ConfigError(f"{name}:{line}: {where}: {problem['msg']}") from error
+    warnings = [f"{name}: {text}" for text in _unknown(tree, GatewaySettings, "")]
+    return Loaded(_rooted(settings, folder), warnings, frozenset(used))
+
+
+def _rooted(settings: GatewaySettings, folder: Path) -> GatewaySettings:
+    targets = tuple(
+        target.model_copy(update={"spec": str((folder / target.spec).resolve())})
+        if target.spec and "://" not in target.spec
+        else target
+        for target in settings.targets
+    )
+    return settings.model_copy(update={"targets": targets})
+
+
+def _expanded(value: Json, key: str, environment: Mapping[str, str], used: set[str]) -> Json:
+    match value:
+        case dict():
+            return {name: _expanded(member, str(name), environment, used) for name, member in value.items()}
+        case list():
+            return [_expanded(member, key, environment, used) for member in value]
+        case str():
+            return _text(value, key, environment, used)
+        case _:
+            return value
+
+
+def _text(value: str, key: str, environment: Mapping[str, str], used: set[str]) -> str:
+    def variable(match: re.Match[str]) -> str:
+        used.add(match[1])
+        found = environment.get(match[1]) or match[2]
+        if found is None:
+            raise ConfigError(f"{key}: the environment has no {match[1]}\nSet it, or write ${{{match[1]}:-default}}.")
+        return found
+
+    value = _VARIABLE.sub(variable, value)
+    if key not in SECRETS:
+        return value
+    kind, _, rest = value.partition(":")
+    if kind == "env":
+        return variable(re.fullmatch(_VARIABLE, f"${{{rest}}}") or _bad(key, value))
+    if kind == "file":
+        try:
+            return Path(rest).expanduser().read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ConfigError(f"{key}: cannot read {rest}: {error.strerror or error}") from error
+    return _from_keyring(rest) if kind == "keyring" else value
+
+
+def _bad(key: str, value: str) -> re.Match[str]:
+    raise ConfigError(f"{key}: {value!r} names no variable")
+
+
+def _from_keyring(name: str) -> str:
+    service, _, user = name.partition("/")
+    try:
+        import keyring  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as error:
+        raise ConfigError("keyring: secrets need the package keyring\nInstall it, or use ${VARIABLE}.") from error
+    found: str | None = keyring.get_password(service, user)
+    if not found:
+        raise ConfigError(f"The keyring has no password for {service}/{user}")
+    return found
+
+
+def _unknown(tree: JsonObject, model: type[BaseModel], prefix: str) -> Iterator[str]:
+    known = {str(alias): name for name, field in model.model_fields.items() for alias in _spellings(name, field)}
+    for key, value in tree.items():
+        if key not in known:
+            near = closest(str(key), known, 1)
+            yield f"unknown key {prefix}{key}" + (f"; did you mean {near[0]}?" if near else "")
+            continue
+        inner = _model_in(model.model_fields[known[key]].annotation)
+        if inner is None:
+            continue
+        if isinstance(value, dict) and inner.__name__ not in {"Override", "SchemeAuth", "BackendSettings"}:
+            yield from _unknown(value, inner, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            for number, member in enumerate(value):
+                if isinstance(member, dict):
+                    yield from _unknown(member, inner, f"{prefix}{key}[{number}].")
+
+
+def _spellings(name: str, field: Any) -> Iterator[str]:
+    yield name
+    alias = field.validation_alias
+    yield from [alias] if isinstance(alias, str) else getattr(alias, "choices", [])
+
+
+def _model_in(annotation: Any) -> type[Part] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Part):
+        return annotation
+    found = (_model_in(inner) for inner in getattr(annotation, "__args__", ()))
+    return next((model for model in found if model is not None), None)
+
+
+def _line(data: bytes, path: tuple[int | str, ...]) -> int:
+    """Find the line a value stands on."""
+    node = yaml.compose(data, Loader=yaml.SafeLoader)
+    for part in path:
+        if isinstance(node, yaml.MappingNode):
+            found = [(key, value) for key, value in node.value if str(key.value) == str(part)]
+            if not found:
+                break
+            node = found[-1][1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+        else:
+            break
+    return node.start_mark.line + 1 if node is not None else 1

@@ -1,0 +1,75 @@
+"""What a client of the gateway lists and calls: everything, or four tools that find everything."""
+
+from collections.abc import Sequence
+
+from ui_mcp.compositor.builtin import ADMIN, ALL, COMPACT, FULL, GATE
+from ui_mcp.compositor.catalogue import unknown
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.toolkit.functions import FunctionToolset
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+
+_AUTO_TOOLS = 128
+_AUTO_BYTES = 100_000
+_INSTRUCTIONS = 2_000
+
+
+class Offered:
+    """The gateway as a toolset; in compact mode every tool stays callable by its own name."""
+
+    def __init__(self, gateway: Gateway, *, mode: str | None = None) -> None:
+        self._gateway = gateway
+        self._mode = mode or gateway.settings.catalogue.mode
+        self._builtins = FunctionToolset(gateway, ALL)
+        self._names = {entry.tool.name for entry in ALL}
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """Return the tools of the mode, once the sources had their time to start."""
+        await self._gateway.ready()
+        gate = GATE if self._gateway.policy(call).mode == "guard" or self._gateway.settings.policy.rules else ()
+        admin = ADMIN if call.principal in self._gateway.admins else ()
+        if self._is_compact():
+            return [entry.tool for entry in (*COMPACT, *gate, *admin)]
+        extra = FULL if self._gateway.settings.catalogue.extra_tools else ()
+        entries = self._gateway.catalogue.entries()
+        return [*(entry.tool for entry in entries), *(entry.tool for entry in (*extra, *gate, *admin))]
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Call a tool of any source through the gate, or one of the gateway's own."""
+        if name in self._names:
+            return await self._builtins.call(name, arguments, call)
+        catalogue = self._gateway.catalogue
+        if name not in {entry.name for entry in catalogue.entries()}:
+            await self._gateway.ready()
+            if name not in {entry.name for entry in catalogue.entries()}:
+                raise unknown(name, [*(entry.name for entry in catalogue.entries()), *self._names])
+        return await self._gateway.policed.call(name, arguments, call)
+
+    def _is_compact(self) -> bool:
+        if self._mode != "auto":
+            return self._mode == "compact"
+        entries = self._gateway.catalogue.entries()
+        if len(entries) > _AUTO_TOOLS:
+            return True
+        return sum(len(dumps(entry.tool.input_schema)) + len(entry.tool.description) for entry in entries) > _AUTO_BYTES
+
+
+def instructions(gateway: Gateway) -> str:
+    """Compose what a model should know, in mounting order and within two kilobytes."""
+    lines = [
+        "A gateway to other APIs and MCP servers; tools are named SOURCE__TOOL.",
+        (
+            "API tools also take: _fields (paths to keep, e.g. items[].id), _max_rows, _pages (follow n pages), "
+            "_dry_run (show the request, send nothing)."
+        ),
+        (
+            "Looking for a tool: nlui__search, then nlui__describe, then nlui__call (or the tool's own name). "
+            "Long answers are cut by row; nlui__more reads on with their handle."
+        ),
+    ]
+    for source in gateway.catalogue.sources():
+        told = source.instructions()
+        if told:
+            lines.append(told[:600])
+    text = "\n".join(lines)
+    return text if len(text) <= _INSTRUCTIONS else text[: _INSTRUCTIONS - 1] + "…"

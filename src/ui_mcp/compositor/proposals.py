@@ -1,0 +1,120 @@
+"""Rules an agent proposes: checked, replayed over what was asked before, and put to a person."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pydantic import ValidationError
+
+from ui_mcp.compositor.approvals.row import Approval
+from ui_mcp.compositor.approvals.store import SqliteApprovals
+from ui_mcp.compositor.catalogue import Catalogue
+from ui_mcp.compositor.policy import Policy, Question, decide
+from ui_mcp.compositor.settings import Rule
+from ui_mcp.errors import InvalidArgumentsError, NotFoundError
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.toolkit.toolset import UnknownToolError
+
+ProposalStatus = Literal["pending", "accepted", "refused", "withdrawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A rule that is not in force."""
+
+    id: str
+    created_at: float
+    principal: str
+    rule: Rule
+    rationale: str
+    status: ProposalStatus = "pending"
+    decided_by: str | None = None
+
+    def to_json(self) -> JsonObject:
+        """Return what people and clients may see."""
+        return {
+            "id": self.id,
+            "created_at": self.created_at,
+            "principal": self.principal,
+            "rule": self.rule.model_dump(exclude_defaults=True),
+            "rationale": self.rationale,
+            "status": self.status,
+            "decided_by": self.decided_by,
+        }
+
+
+def rule_of(content: JsonObject) -> Rule:
+    """Read a proposed rule.
+
+    Raises:
+        InvalidArgumentsError: it is not one, or would allow everything.
+    """
+    try:
+        rule = Rule.model_validate(content)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise InvalidArgumentsError(f"rule.{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
+    if rule.decision == "allow" and rule.source == "*" and rule.tool == "*":
+        raise InvalidArgumentsError("rule: a rule that allows everything cannot be proposed; name a source or a tool")
+    return rule
+
+
+def replay(catalogue: Catalogue, policy: Policy, rule: Rule, history: Sequence[Approval]) -> JsonObject:
+    """Say what the rule would have done with the calls people were asked about."""
+    changed = replace(policy, rules=(rule, *policy.rules))
+    decisions: Counter[str] = Counter()
+    against: list[str] = []
+    for row in history:
+        try:
+            entry = catalogue.entry(row.tool)
+        except UnknownToolError:
+            continue
+        decision = decide(changed, Question(entry, row.arguments, row.principal)).decision
+        decisions[decision] += 1
+        if decision == "allow" and row.status == "denied":
+            against.append(row.id)
+    return {"calls": sum(decisions.values()), **decisions, "would_have_allowed_what_was_denied": against}
+
+
+class Proposals:
+    """The proposals of one store."""
+
+    def __init__(self, store: SqliteApprovals) -> None:
+        self._store = store
+
+    async def add(self, rule: Rule, rationale: str, principal: str) -> Proposal:
+        """Keep a new proposal."""
+        proposal = Proposal(secret_id(), time.time(), principal, rule, rationale)
+        await self._save(proposal)
+        return proposal
+
+    async def all(self) -> list[Proposal]:
+        """Return every proposal, oldest first."""
+        return [
+            Proposal(row[0], row[1], row[2], Rule.model_validate(loads(row[3])), row[4], row[5], row[6])
+            for row in await self._store.proposals()
+        ]
+
+    async def settle(self, proposal_id: str, status: ProposalStatus, by: str) -> Proposal:
+        """Accept, refuse or withdraw a pending proposal; an accepted one becomes a standing rule.
+
+        Raises:
+            NotFoundError: there is no such pending proposal.
+        """
+        found = next((one for one in await self.all() if one.id == proposal_id and one.status == "pending"), None)
+        if found is None:
+            raise NotFoundError(f"No pending proposal {proposal_id}")
+        settled = replace(found, status=status, decided_by=by)
+        await self._save(settled)
+        if status == "accepted":
+            await self._store.add_rule(found.rule, by, proposal_id)
+        return settled
+
+    async def _save(self, one: Proposal) -> None:
+        rule = dumps(one.rule.model_dump(exclude_defaults=True))
+        await self._store.save_proposal(
+            (one.id, one.created_at, one.principal, rule, one.rationale, one.status, one.decided_by)
+        )

@@ -1,0 +1,239 @@
+"""The resources of the gateway: its own, and those of mounted servers as they are."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+import anyio
+
+from ui_mcp.compositor.approvals.row import ApprovalError
+from ui_mcp.compositor.connection import Connection
+from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.log import logger
+from ui_mcp.toolkit.names import Unnamed, tool_names
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.tool import Call
+
+JSON = "application/json"
+_PATIENCE = 5.0
+_log = logger("compositor.resources")
+T = TypeVar("T")
+
+
+class OwnResources:
+    """`nlui://…`, `compositor://…` and `approvals://…`."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """List what has a fixed address."""
+        listed = [
+            Resource("nlui://health", "health", "State of every API and server", JSON),
+            Resource("compositor://servers", "servers", "Mounted servers and APIs", JSON),
+            Resource("approvals://pending", "approvals", "Calls that wait for a person", JSON),
+            Resource("approvals://history", "approval history", "Answered approvals, newest first", JSON),
+        ]
+        listed += [
+            Resource(f"nlui://targets/{name}/report", f"{name} report", f"What of {name} was understood", JSON)
+            for name in self._gateway.targets
+        ]
+        return [*listed, *(Resource(f"compositor://{s.name}/state", s.name, "", JSON) for s in self._gateway.health())]
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """List what is made by a pattern."""
+        return [
+            ResourceTemplate("nlui://results/{handle}", "result", "An answer that was cut"),
+            ResourceTemplate("approvals://{id}", "approval", "One approval", JSON),
+            ResourceTemplate("approvals://history{?limit}", "approval history", "Answered approvals", JSON),
+            ResourceTemplate("compositor://{server}/state", "server state", "State of one mount", JSON),
+        ]
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Read one of ours."""
+        parts = urlsplit(uri)
+        path = [unquote(part) for part in (parts.netloc, *parts.path.split("/")) if part]
+        if parts.scheme == "nlui" and path[:1] == ["results"] and len(path) == 2:
+            try:
+                kept = await self._gateway.results.read(path[1], call.principal)
+            except NotFoundError as error:
+                raise ResourceNotFoundError(uri, error.message) from error
+            body = kept.data.decode() if kept.media_type.startswith(("text/", JSON)) else kept.data
+            return [ResourceContent(uri, kept.media_type, body)]
+        value = await self._json(parts.scheme, path, parse_qs(parts.query))
+        if value is None:
+            raise ResourceNotFoundError(uri)
+        return [ResourceContent(uri, JSON, dumps(value))]
+
+    async def _json(self, scheme: str, path: list[str], query: Mapping[str, list[str]]) -> Json:
+        gateway = self._gateway
+        match (scheme, *path):
+            case ("nlui", "health"):
+                return {"sources": health_json(gateway.health()), "tools": len(gateway.catalogue.entries())}
+            case ("nlui", "targets", name, "report") if name in gateway.targets:
+                api = gateway.targets[name].source.api
+                return api.report() if api else {"error": gateway.targets[name].source.error}
+            case ("compositor", "servers"):
+                return {"servers": health_json(gateway.health())}
+            case ("compositor", name, "state"):
+                return self._state(name)
+            case ("approvals", *rest):
+                return await self._approvals(rest, query)
+            case _:
+                return None
+
+    async def _approvals(self, path: list[str], query: Mapping[str, list[str]]) -> Json:
+        desk, scrub = self._gateway.desk, self._gateway.scrubber
+        match path:
+            case ["pending"]:
+                proposals = [one.to_json() for one in await self._gateway.proposals.all() if one.status == "pending"]
+                return {"approvals": [row.to_json(scrub) for row in await desk.pending()], "proposals": proposals}
+            case ["history"]:
+                limit = int(query.get("limit", ["100"])[0])
+                return {"approvals": [row.to_json(scrub) for row in await desk.history(limit)]}
+            case [approval_id]:
+                try:
+                    return (await desk.get(approval_id)).to_json(scrub)
+                except ApprovalError:
+                    return None
+            case _:
+                return None
+
+    def _state(self, name: str) -> JsonObject | None:
+        found = next((entry for entry in self._gateway.health() if entry.name == name), None)
+        if found is None:
+            return None
+        if found.state == "pending":
+            return {"state": "initializing"}
+        if found.state == "failed":
+            return {"state": "failed", "error": found.error}
+        source = self._gateway.catalogue.source(name)
+        tools = [entry.name for entry in source.entries()] if source else []
+        return {"state": "running" if found.state == "active" else found.state, "tools": tools, "error": found.error}
+
+
+class MountedResources:
+    """Resources of mounted servers under their own URIs; a URI two servers share stays the first one's."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._owners: dict[str, str] = {}
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """List what every running server has; one that is slow or broken is left out."""
+        found = await _each(self._live(), lambda connection: connection.resources(call))
+        listed: list[Resource] = []
+        self._owners = {}
+        for name, resources in found.items():
+            for resource in resources:
+                if resource.uri in self._owners:
+                    listed.append(_renamed(resource, name))
+                else:
+                    self._owners[resource.uri] = name
+                    listed.append(resource)
+        return listed
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """List the templates of every running server."""
+        found = await _each(self._live(), lambda connection: connection.templates(call))
+        return [template for templates in found.values() for template in templates]
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Read from the server that has it."""
+        parts = urlsplit(uri)
+        live = self._live()
+        if parts.scheme == "compositor" and parts.path.startswith("/resource/"):
+            connection = live.get(parts.netloc)
+            if connection is None:
+                raise ResourceNotFoundError(uri)
+            return await connection.read(unquote(parts.path.removeprefix("/resource/")), call)
+        owner = self._owners.get(uri)
+        order = sorted(live, key=lambda name: name != owner)
+        for name in order:
+            try:
+                with anyio.fail_after(_PATIENCE if name != owner else 60):
+                    return await live[name].read(uri, call)
+            except (UiMcpError, TimeoutError):
+                continue
+        raise ResourceNotFoundError(uri)
+
+    def owner(self, uri: str) -> str | None:
+        """Return the server whose resource this is, if it was listed."""
+        return self._owners.get(uri)
+
+    def _live(self) -> dict[str, Connection]:
+        return {name: mount.connection for name, mount in self._gateway.mounts.items() if mount.connection is not None}
+
+
+class MountedPrompts:
+    """Prompts of mounted servers, named like their tools."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._table: dict[str, tuple[str, str]] = {}
+
+    async def prompts(self, call: Call) -> Sequence[JsonObject]:
+        """List every running server's prompts under their prefix."""
+        live = {name: mount.connection for name, mount in self._gateway.mounts.items() if mount.connection}
+        found = await _each(live, lambda connection: connection.prompts(call))
+        listed: list[JsonObject] = []
+        self._table = {}
+        for source, prompts in found.items():
+            names = tool_names(source, [Unnamed(prompt["name"], prompt["name"]) for prompt in prompts])
+            for name, prompt in zip(names, prompts, strict=True):
+                self._table[name] = (source, prompt["name"])
+                listed.append({**prompt, "name": name})
+        return listed
+
+    async def get(self, name: str, arguments: Mapping[str, str], call: Call) -> JsonObject:
+        """Return one prompt's messages."""
+        connection, inner = await self._find(name, call)
+        return await connection.get(inner, arguments, call)
+
+    async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject:
+        """Complete an argument where the prompt or resource lives."""
+        if reference.get("type") == "ref/prompt":
+            connection, inner = await self._find(str(reference.get("name")), call)
+            return await connection.complete({**reference, "name": inner}, argument, call)
+        for mount in self._gateway.mounts.values():
+            if mount.connection is not None:
+                try:
+                    return await mount.connection.complete(reference, argument, call)
+                except UiMcpError:
+                    continue
+        return {"values": []}
+
+    async def _find(self, name: str, call: Call) -> tuple[Connection, str]:
+        if name not in self._table:
+            await self.prompts(call)
+        source, inner = self._table.get(name, ("", ""))
+        mount = self._gateway.mounts.get(source)
+        if mount is None or mount.connection is None:
+            raise NotFoundError(f"No prompt named {name!r}")
+        return mount.connection, inner
+
+
+async def _each(
+    live: Mapping[str, Connection], ask: Callable[[Connection], Awaitable[Sequence[T]]]
+) -> dict[str, Sequence[T]]:
+    """Ask every server at once, each within its time."""
+    found: dict[str, Sequence[T]] = {}
+
+    async def one(name: str, connection: Connection) -> None:
+        try:
+            with anyio.fail_after(_PATIENCE):
+                found[name] = await ask(connection)
+        except (UiMcpError, TimeoutError) as error:
+            _log.info("%s does not list: %s", name, error)
+
+    async with anyio.create_task_group() as group:
+        for name, connection in live.items():
+            group.start_soon(one, name, connection)
+    return {name: found[name] for name in live if name in found}
+
+
+def _renamed(resource: Resource, server: str) -> Resource:
+    uri = f"compositor://{server}/resource/{quote(resource.uri, safe='')}"
+    return Resource(uri, resource.name, resource.description, resource.mime_type, resource.title, resource.size)
