@@ -18,6 +18,8 @@ def speaks_on_stdio(arguments: list[str]) -> bool:
     """Say whether this command line makes stdin and stdout an MCP connection."""
     if {"-h", "--help"} & set(arguments):
         return False
+    if arguments[:1] == ["nlui"]:
+        return "--mcp" in arguments
     return arguments[:1] == ["mcp"] or (arguments[:1] == ["chat"] and not any(map(_sends_chat_elsewhere, arguments)))
 
 

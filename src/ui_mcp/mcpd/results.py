@@ -10,7 +10,7 @@ from anyio import to_thread
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from ui_mcp.errors import LifecycleError, NotFoundError, RefusedError, UiMcpError
+from ui_mcp.errors import DeniedError, LifecycleError, NotFoundError, RefusedError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
@@ -34,9 +34,18 @@ async def tool_answer(face: Face, name: str, arguments: JsonObject, call: Call) 
         answer = await face.toolset.call(name, arguments, call)
     except UnknownToolError as error:
         raise MCPError(rpc.INVALID_PARAMS, _clean(error.message)) from error
+    except DeniedError as error:
+        raise _denial(error) from error
     except UiMcpError as error:
         return complete({"content": [_text(error.message)], "isError": True})
     return await _call_result(face, answer)
+
+
+def _denial(error: DeniedError) -> MCPError:
+    code = error.details.get("rpc_code")
+    if not isinstance(code, int):
+        return MCPError(rpc.INVALID_PARAMS, _clean(error.message))
+    return MCPError(code, str(error.details.get("rpc_message")), error.details.get("data"))
 
 
 def complete(result: JsonObject) -> JsonObject:

@@ -1,5 +1,6 @@
 """A Face turned into the one SDK server whose handlers answer on every transport and in both eras."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp.server.caching import CacheHint
@@ -19,10 +20,11 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from ui_mcp.errors import NotFoundError
+from ui_mcp.errors import NotFoundError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import adopt
 from ui_mcp.mcpd import results, rpc
+from ui_mcp.mcpd.exchange import Exchange
 from ui_mcp.mcpd.face import Face, Prompts
 from ui_mcp.mcpd.subscriptions import Context, Subscriptions, exchange_of
 from ui_mcp.toolkit.resources import ResourceSet
@@ -172,7 +174,18 @@ def call_of(ctx: Context) -> Call:
         progress=exchange.progress,
         closing=exchange.closing,
         meta=dict(ctx.meta or {}),
+        ask_user=_ask_user(exchange) if declared and declared.elicitation and exchange.can_send_request else None,
     )
+
+
+def _ask_user(exchange: Exchange) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
+    async def ask(message: str, form: JsonObject) -> JsonObject:
+        try:
+            return await exchange.send_raw_request("elicitation/create", {"message": message, "requestedSchema": form})
+        except MCPError as error:
+            raise UpstreamError(f"The client did not put the question: {error.message}") from error
+
+    return ask
 
 
 def one_page(params: PaginatedRequestParams | None) -> None:

@@ -33,10 +33,9 @@ def title(operation: Operation) -> str:
 def describe(operation: Operation) -> str:
     """Say what it does in at most 300 characters, and which request it is."""
     summary, details = plain(operation.summary), plain(operation.description)
-    words = summary if details.startswith(summary) and len(details) == len(summary) else f"{summary}. {details}"
-    if details.startswith(summary):
-        words = details
-    words = words.strip(". ") if not (summary and details) else words.strip()
+    words = details if not summary or details.startswith(summary) else summary
+    if summary and details and words == summary:
+        words = f"{summary.rstrip('.')}. {details}"
     if len(words) > _DESCRIBED:
         words = words[:_DESCRIBED].rsplit(" ", 1)[0] + "…"
     request = f"{operation.method} {operation.path}"

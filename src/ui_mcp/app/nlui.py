@@ -1,0 +1,187 @@
+"""Runs the gateway: on stdin and stdout, over HTTP, or for one command from a terminal."""
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+from platformdirs import user_cache_path, user_config_path, user_data_path
+
+from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.app.upstreams import connector
+from ui_mcp.compositor import nlui_yaml
+from ui_mcp.compositor.gateway import Gateway, Surroundings
+from ui_mcp.compositor.offered import Offered, instructions
+from ui_mcp.compositor.policy import Mode
+from ui_mcp.compositor.resources import MountedPrompts, MountedResources, OwnResources
+from ui_mcp.compositor.settings import GatewaySettings, TargetSettings
+from ui_mcp.config import LOOPBACK
+from ui_mcp.errors import ConfigError
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.log import logger, to_stderr
+from ui_mcp.mcpd.face import Face
+from ui_mcp.toolkit.resources import Announcements, CombinedResources, ResourceUpdated
+
+_log = logger("nlui")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line said."""
+
+    source: str | None = None
+    """A configuration file, or the address of an API."""
+    host: str | None = None
+    port: int | None = None
+    mode: Mode | None = None
+    compact: bool = False
+    verbosity: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Settings with what they were read from."""
+
+    settings: GatewaySettings
+    warnings: list[str]
+    variables: frozenset[str]
+
+
+def configuration(asked: Asked) -> Configuration:
+    """Read the configuration, or make one of a bare address or document."""
+    source = asked.source
+    if source and _is_document(source):
+        name = urlsplit(source).hostname or Path(source).stem if "://" in source else Path(source).stem
+        key = "base_url" if "://" in source else "spec"
+        target = TargetSettings.model_validate({"name": name, key: source})
+        return Configuration(GatewaySettings(targets=(target,)), [], frozenset())
+    file = nlui_yaml.find(source, os.environ, user_config_path())
+    if file is None:
+        return Configuration(GatewaySettings(), ["no configuration and no address: there are no targets"], frozenset())
+    loaded = nlui_yaml.load(file)
+    return Configuration(loaded.settings, loaded.warnings, loaded.variables)
+
+
+def _is_document(source: str) -> bool:
+    if source.startswith(("http://", "https://")):
+        return True
+    path = Path(source)
+    if not path.is_file() or path.name == nlui_yaml.FILE:
+        return False
+    from ui_mcp.compositor.openapi.document import is_openapi
+    from ui_mcp.compositor.openapi.text import parse
+
+    return is_openapi(parse(path.read_bytes()))
+
+
+@asynccontextmanager
+async def opened(asked: Asked, *, mode: Mode, announcements: Announcements | None = None) -> AsyncIterator[Gateway]:
+    """Run a gateway for the length of the block."""
+    to_stderr(asked.verbosity)
+    read = configuration(asked)
+    for warning in read.warnings:
+        _log.warning("%s", warning)
+    settings = read.settings
+    data = _data_folder(settings)
+    door = _Door()
+    around = Surroundings(
+        data=data,
+        cache=user_cache_path("nlui") if not settings.data_dir else data / "cache",
+        connect=connector(read.variables),
+        announcements=announcements or Announcements(),
+        mode=asked.mode or mode,
+        where=lambda: door.url,
+    )
+    gateway = Gateway(settings, around)
+    async with gateway.running(), anyio.create_task_group() as tasks:
+        tasks.start_soon(door.open_when_asked, gateway)
+        yield gateway
+        tasks.cancel_scope.cancel()
+
+
+def _data_folder(settings: GatewaySettings) -> Path:
+    return Path(settings.data_dir).expanduser() if settings.data_dir else user_data_path("nlui")
+
+
+class _Door:
+    """The page for answers; it opens when the first question waits."""
+
+    def __init__(self) -> None:
+        self.url = ""
+
+    async def open_when_asked(self, gateway: Gateway) -> None:
+        asked = anyio.Event()
+        stop = gateway.announcements.listen(
+            lambda news: (
+                asked.set() if isinstance(news, ResourceUpdated) and news.uri == "approvals://pending" else None
+            )
+        )
+        try:
+            await asked.wait()
+            if self.url:
+                return
+            from ui_mcp.app.nlui_http import serve_approvals
+            from ui_mcp.httpd.serve import bind
+
+            await serve_approvals(gateway, bind("127.0.0.1", 0), self.opened)
+        finally:
+            stop()
+
+    def opened(self, url: str) -> None:
+        self.url = url
+        sys.stderr.write(f"nlui: a call waits for your answer at {url}\n")
+        sys.stderr.flush()
+
+
+def gateway_face(gateway: Gateway, asked: Asked) -> Face:
+    """Return what MCP clients of the gateway see."""
+    return Face(
+        name="nlui",
+        title="NLUI gateway",
+        version=bundled_version(),
+        toolset=Offered(gateway, mode="compact" if asked.compact else None),
+        resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
+        announcements=gateway.announcements,
+        instructions=instructions(gateway),
+        prompts=MountedPrompts(gateway) if gateway.settings.backends else None,
+        list_changed=frozenset({"tools", "resources", "prompts"}),
+    )
+
+
+def run_stdio(asked: Asked, stdin: int, stdout: int) -> int:
+    """Serve one MCP client on two file descriptors."""
+    return run(_stdio, asked, stdin, stdout)
+
+
+async def _stdio(asked: Asked, stdin: int, stdout: int) -> int:
+    from ui_mcp.mcpd.server import Service
+    from ui_mcp.mcpd.stdio import serve
+
+    async with until_signalled(), opened(asked, mode="host") as gateway:
+        await serve(Service(gateway_face(gateway, asked)), stdin, stdout)
+    return 0
+
+
+def run_http(asked: Asked, port: int | None) -> int:
+    """Serve MCP clients over HTTP until interrupted."""
+    return run(_http, asked, port)
+
+
+async def _http(asked: Asked, port: int | None) -> int:
+    from ui_mcp.app.nlui_http import serve_gateway
+    from ui_mcp.httpd.serve import bind
+
+    settings = configuration(asked).settings
+    host = asked.host or settings.server.host
+    if host not in LOOPBACK and not settings.server.token:
+        raise ConfigError(f"{host} is reachable from other machines\nSet server.token in nlui.yaml, or use 127.0.0.1.")
+    chosen = port if port is not None else settings.mcp.server.sse_port or 8080
+    listener = bind(host, chosen)
+    mode: Mode = "host" if host in LOOPBACK else "guard"
+    async with until_signalled(), opened(asked, mode=mode) as gateway:
+        await serve_gateway(gateway, gateway_face(gateway, asked), listener, host)
+    return 0

@@ -1,0 +1,90 @@
+"""Use HTTP APIs and MCP servers as tools, described by their OpenAPI documents and an nlui.yaml.
+
+nlui --mcp [CONFIG or URL]        speak MCP on stdin and stdout
+nlui --mcp-sse --mcp-port N       MCP over HTTP+SSE (GET /sse, POST /messages) and at /mcp
+nlui --mcp-http --mcp-port N      MCP over streamable HTTP at /mcp
+nlui check SPEC|CONFIG|URL        say what was understood, per operation
+nlui tools SPEC|CONFIG|URL        print the tools (also: nlui dump)
+nlui call TOOL --arg k=v          call one tool
+nlui init                         write an nlui.yaml to start from
+"""
+
+import argparse
+from collections.abc import Sequence
+
+HELP = "use APIs and MCP servers as tools (the same as the command nlui)"
+COMMANDS = ("check", "tools", "dump", "call", "init", "serve")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Take everything; the words are read below."""
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="…")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out `ui-mcp nlui …`."""
+    return run_words(options.words, options.stdio)
+
+
+def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
+    """Carry out one command line of nlui."""
+    if words and words[0] in COMMANDS:
+        from ui_mcp.cli.nlui_commands import run_command
+
+        return run_command(words)
+    options = parser().parse_args(_older_spelling(words))
+    from ui_mcp.app.nlui import Asked, run_http, run_stdio
+
+    asked = Asked(
+        source=options.config or options.source,
+        host=options.host,
+        mode=options.policy,
+        compact=options.compact,
+        verbosity=options.verbosity or 0,
+    )
+    if options.version:
+        from ui_mcp.installer.version import bundled_version
+
+        print(f"nlui {bundled_version()}")
+        return 0
+    if options.mcp:
+        if stdio is None:
+            raise RuntimeError("stdin and stdout were not set aside")
+        return run_stdio(asked, *stdio)
+    port = options.mcp_port if options.mcp_sse or options.mcp_http else options.port
+    return run_http(asked, port)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of the serving forms."""
+    found = argparse.ArgumentParser("nlui", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument(
+        "source", nargs="?", metavar="CONFIG|URL", help="nlui.yaml, a document, or the address of an API"
+    )
+    found.add_argument("--config", metavar="FILE", help="the same as the first argument")
+    found.add_argument("--mcp", action="store_true", help="speak MCP on stdin and stdout")
+    found.add_argument("--mcp-sse", action="store_true", help="serve MCP over HTTP+SSE")
+    found.add_argument("--mcp-http", action="store_true", help="serve MCP over streamable HTTP")
+    found.add_argument("--mcp-port", type=int, metavar="N", help="port of the MCP listener (default 8080; 0 = any)")
+    found.add_argument("--host", metavar="ADDR", help="address to listen on (default 127.0.0.1)")
+    found.add_argument("--port", type=int, metavar="N", help="port without --mcp-…")
+    found.add_argument("--compact", action="store_true", help="list four tools that find all others")
+    found.add_argument("--policy", choices=("host", "guard"), help="who asks before calls that change something")
+    found.add_argument("-v", action="count", dest="verbosity", help="say more on stderr")
+    found.add_argument("--version", action="store_true", help="print the version")
+    return found
+
+
+def _older_spelling(words: Sequence[str]) -> list[str]:
+    """Read `--mcp-sse 8080` and `--mcp-sse=8080` as `--mcp-sse --mcp-port 8080`."""
+    out: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word.startswith("--mcp-sse="):
+            out += ["--mcp-sse", "--mcp-port", word.partition("=")[2]]
+        elif word == "--mcp-sse" and rest and rest[0].isdigit():
+            out += ["--mcp-sse", "--mcp-port", rest.pop(0)]
+        else:
+            out.append(word)
+    return out

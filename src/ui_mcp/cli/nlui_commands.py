@@ -1,0 +1,199 @@
+"""The commands of nlui that do one thing and end: check, tools, call, init."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ui_mcp.app.nlui import Asked, configuration, opened
+from ui_mcp.app.ui import run
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.errors import ConfigError, NotFoundError, UiMcpError, UpstreamError
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
+
+FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
+STARTER = """\
+# Which APIs and MCP servers to offer as tools. Secrets: ${VARIABLE}, file:PATH or keyring:SERVICE/USER.
+targets:
+  - name: petstore
+    base_url: http://127.0.0.1:8000   # its OpenAPI document is looked for there; or give `spec`
+    # auth: {type: bearer, token: "${PETSTORE_TOKEN}"}
+mcp:
+  servers: []
+  # - name: filesystem
+  #   command: npx
+  #   args: ["-y", "@modelcontextprotocol/server-filesystem", "."]
+policy:
+  mode: guard        # ask before POST, PUT, PATCH and DELETE
+  rules: []
+"""
+
+
+def run_command(words: Sequence[str]) -> int:
+    """Carry out one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
+    options = _parser().parse_args(list(words))
+    try:
+        code: int = options.run(options)
+    except ConfigError as error:
+        return _complain(error, BAD_CONFIG)
+    except UpstreamError as error:
+        return _complain(error, UNREACHABLE)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("nlui")
+    commands = parser.add_subparsers(required=True)
+    check = commands.add_parser("check", help="say what was understood, per operation")
+    check.add_argument("source", nargs="?")
+    check.add_argument("--json", action="store_true")
+    check.set_defaults(run=lambda options: run(_check, options))
+    for name in ("tools", "dump"):
+        tools = commands.add_parser(name, help="print the tools")
+        tools.add_argument("source", nargs="?")
+        tools.add_argument("--format", choices=("names", "mcp", "openai"), default="names")
+        tools.set_defaults(run=lambda options: run(_tools, options))
+    call = commands.add_parser("call", help="call one tool")
+    call.add_argument("tool")
+    call.add_argument("--config", dest="source", metavar="CONFIG|URL")
+    call.add_argument("--arg", action="append", default=[], metavar="K=V", help="V is JSON, else text")
+    call.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
+    call.add_argument("--dry-run", action="store_true", help="show the request, send nothing")
+    call.set_defaults(run=lambda options: run(_call, options))
+    init = commands.add_parser("init", help="write an nlui.yaml to start from")
+    init.add_argument("file", nargs="?", default="nlui.yaml")
+    init.set_defaults(run=_init)
+    serve = commands.add_parser("serve", help="the same as nlui without a command")
+    serve.add_argument("source", nargs="?")
+    serve.add_argument("--port", type=int)
+    serve.set_defaults(run=_serve)
+    return parser
+
+
+async def _check(options: argparse.Namespace) -> int:
+    """Report on every target: each operation that is not whole, and every place that was tried."""
+    read = configuration(Asked(options.source))
+    findings = len(read.warnings)
+    for warning in read.warnings:
+        print(f"warning: {warning}")
+    async with opened(Asked(options.source), mode="host") as gateway:
+        await gateway.ready()
+        if options.json:
+            print(dumps({name: _report(gateway, name) for name in gateway.targets}))
+        for name, target in gateway.targets.items():
+            findings += 0 if options.json else _print_report(name, _report(gateway, name))
+            if target.source.api is None:
+                for tried in target.discovery.tried:
+                    print(f"  tried {tried.url}: {tried.outcome}")
+        for health in gateway.health():
+            if health.kind == "backend":
+                findings += health.state != "active"
+                print(f"{health.name}: {health.state}, {health.tools} tools {health.error}".rstrip())
+    return FINDINGS if findings else 0
+
+
+def _report(gateway: Gateway, name: str) -> JsonObject:
+    source = gateway.targets[name].source
+    return source.api.report() if source.api else {"error": source.error or "not loaded", "operations": []}
+
+
+def _print_report(name: str, report: JsonObject) -> int:
+    if "error" in report:
+        print(f"{name}: failed: {report['error']}")
+        return 1
+    counts = dict.fromkeys(("ok", "degraded", "skipped"), 0)
+    for operation in report["operations"]:
+        counts[operation["status"]] += 1
+    print(f"{name}: {report['title']} {report['version']}: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
+    for operation in report["operations"]:
+        for note in operation["notes"]:
+            print(f"  {operation['status']} {operation['operation']}: {note['code']}: {note['message']}")
+    for note in report["notes"]:
+        print(f"  note {note['pointer']}: {note['code']}: {note['message']}")
+    return counts["skipped"]
+
+
+async def _tools(options: argparse.Namespace) -> int:
+    async with opened(Asked(options.source), mode="host") as gateway:
+        await gateway.ready()
+        for entry in gateway.catalogue.entries():
+            print(_shown(entry.tool.name, entry.tool.description, entry.tool.input_schema, options.format))
+    return 0
+
+
+def _shown(name: str, description: str, schema: JsonObject, form: str) -> str:
+    match form:
+        case "mcp":
+            return dumps({"name": name, "description": description, "inputSchema": schema})
+        case "openai":
+            function = {"name": name, "description": description, "parameters": schema}
+            return dumps({"type": "function", "function": function})
+        case _:
+            return f"{name}\t{description.splitlines()[0][:100]}"
+
+
+async def _call(options: argparse.Namespace) -> int:
+    arguments = _arguments(options)
+    async with opened(Asked(options.source), mode="host") as gateway:
+        await gateway.ready()
+        try:
+            result = await gateway.policed.call(options.tool, arguments, Call(client_name="nlui call"))
+        except UpstreamError:
+            raise
+        except UiMcpError as error:
+            return _complain(error, TOOL_ERROR)
+    _print_result(result)
+    return TOOL_ERROR if result.is_error else 0
+
+
+def _arguments(options: argparse.Namespace) -> JsonObject:
+    given: JsonObject = {}
+    if options.json:
+        text = sys.stdin.read() if options.json == "-" else Path(options.json).read_text(encoding="utf-8")
+        given = loads(text)
+    for pair in options.arg:
+        key, mark, value = pair.partition("=")
+        if not mark:
+            raise NotFoundError(f"--arg {pair}: write it as name=value")
+        given[key] = _value(value)
+    return given | {"_dry_run": True} if options.dry_run else given
+
+
+def _value(text: str) -> Json:
+    try:
+        return loads(text)
+    except ValueError:
+        return text
+
+
+def _print_result(result: ToolResult) -> None:
+    for part in result.content:
+        match part:
+            case Text(text):
+                print(text)
+            case Media(kind, data, mime_type):
+                print(f"[{kind} {mime_type}, {len(data)} bytes]")
+            case Relayed(block):
+                print(block.get("text") if block.get("type") == "text" else dumps(block))
+
+
+def _init(options: argparse.Namespace) -> int:
+    file = Path(options.file)
+    if file.exists():
+        raise ConfigError(f"{file} is already there")
+    file.touch(mode=0o600)
+    file.write_text(STARTER, encoding="utf-8")
+    print(f"Wrote {file}")
+    return 0
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from ui_mcp.app.nlui import run_http
+
+    return run_http(Asked(options.source), options.port)
+
+
+def _complain(error: UiMcpError, code: int) -> int:
+    print(f"nlui: {error.message}", file=sys.stderr)
+    return code

@@ -1,0 +1,184 @@
+"""`/approvals`: where a person sees the calls that wait, and answers them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ui_mcp.compositor.approvals.desk import Desk, Reply
+from ui_mcp.compositor.approvals.row import (
+    AlreadyDecidedError,
+    Answer,
+    DigestMismatchError,
+    ExpiredError,
+    Scope,
+    UnknownApprovalError,
+)
+from ui_mcp.compositor.proposals import Proposals
+from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.ids import same_secret, secret_id
+from ui_mcp.jsontypes import JsonObject
+
+PAGE = Path(__file__).parent / "approvals.html"
+_STATUS: dict[type[UiMcpError], int] = {
+    AlreadyDecidedError: 409,
+    DigestMismatchError: 412,
+    ExpiredError: 410,
+    UnknownApprovalError: 404,
+    NotFoundError: 404,
+}
+Routes = list[BaseRoute]
+Human = Callable[[Request], str | None]
+"""Names the person behind a request; None when it is not a person's."""
+
+
+class Visitors:
+    """People are told from programs by a cookie that only opening the page gives."""
+
+    def __init__(self) -> None:
+        self._secret = secret_id()
+
+    def __call__(self, request: Request) -> str | None:
+        """Name the visitor."""
+        given = request.cookies.get(self._name(request), "")
+        return "human" if same_secret(given, self._secret) else None
+
+    def welcome(self, request: Request, response: Response) -> Response:
+        """Remember the visitor."""
+        response.set_cookie(self._name(request), self._secret, path="/", samesite="strict", httponly=True)
+        return response
+
+    @staticmethod
+    def _name(request: Request) -> str:
+        # Cookies are shared by the ports of a host, so the port is part of the name.
+        server = request.scope.get("server") or ("", 0)
+        return f"nlui-human-{server[1]}"
+
+
+class Decision(BaseModel):
+    """The body of an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decision: Answer
+    digest: str
+    reason: str | None = None
+    arguments: dict[str, Any] | None = None
+    scope: Scope = "once"
+
+
+class ProposalDecision(BaseModel):
+    """The body of an answer to a proposed rule."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decision: Literal["accepted", "refused"]
+
+
+class ApprovalPages:
+    """The handlers, for one store of approvals."""
+
+    def __init__(
+        self, desk: Desk, proposals: Proposals, scrubber: Scrubber, human: Human, welcome: Visitors | None
+    ) -> None:
+        self._desk = desk
+        self._proposals = proposals
+        self._scrubber = scrubber
+        self._human = human
+        self._welcome = welcome
+
+    def routes(self) -> Routes:
+        """Return the routes."""
+        return [
+            Route("/approvals", self.show, methods=["GET"]),
+            Route("/approvals/proposals/{id}", self.settle, methods=["POST"]),
+            Route("/approvals/{id}", self.one, methods=["GET"]),
+            Route("/approvals/{id}/decision", self.decide, methods=["POST"]),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Answer with the page, or with JSON to who asks for it."""
+        if "text/html" in request.headers.get("accept", ""):
+            nonce = token_urlsafe(16)
+            page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace("{{nonce}}", nonce))
+            page.headers["Content-Security-Policy"] = (
+                f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
+                "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+            )
+            return self._welcome.welcome(request, page) if self._welcome else page
+        if self._human(request) is None:
+            return _refused()
+        history = request.query_params.get("status") == "history"
+        rows = await self._desk.history() if history else await self._desk.pending()
+        proposals = [one.to_json() for one in await self._proposals.all() if one.status == "pending"]
+        return JSONResponse({"approvals": [row.to_json(self._scrubber) for row in rows], "proposals": proposals})
+
+    async def one(self, request: Request) -> Response:
+        """Answer with one approval."""
+        if self._human(request) is None:
+            return _refused()
+        try:
+            return JSONResponse((await self._desk.get(request.path_params["id"])).to_json(self._scrubber))
+        except UiMcpError as error:
+            return _failed(error)
+
+    async def decide(self, request: Request) -> Response:
+        """Take an answer."""
+        who = self._human(request)
+        if who is None:
+            return _refused()
+        try:
+            given = Decision.model_validate_json(await request.body())
+            reply = Reply(given.decision, given.digest, who, given.reason, given.arguments, given.scope)
+            row = await self._desk.answer(request.path_params["id"], reply)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            return _json_error(400, "invalid_argument", f"{where}: {problem['msg']}")
+        except UiMcpError as error:
+            return _failed(error)
+        return JSONResponse(row.to_json(self._scrubber))
+
+    async def settle(self, request: Request) -> Response:
+        """Accept or refuse a proposed rule."""
+        who = self._human(request)
+        if who is None:
+            return _refused()
+        try:
+            given = ProposalDecision.model_validate_json(await request.body())
+            settled = await self._proposals.settle(request.path_params["id"], given.decision, who)
+            if self._desk.on_rule is not None:
+                await self._desk.on_rule()
+        except ValidationError as error:
+            return _json_error(400, "invalid_argument", error.errors()[0]["msg"])
+        except UiMcpError as error:
+            return _failed(error)
+        return JSONResponse(settled.to_json())
+
+
+def health_route(describe: Callable[[], JsonObject]) -> BaseRoute:
+    """Return `/api/health`."""
+
+    async def health(request: Request) -> Response:
+        return JSONResponse(describe())
+
+    return Route("/api/health", health)
+
+
+def _failed(error: UiMcpError) -> Response:
+    status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
+    return _json_error(status, error.code, error.message, error.details)
+
+
+def _refused() -> Response:
+    return _json_error(403, "forbidden", "Only a person may see and answer approvals; open /approvals in a browser")
+
+
+def _json_error(status: int, code: str, message: str, details: dict[str, object] | None = None) -> Response:
+    return JSONResponse({"error": {"code": code, "message": message, "details": details or {}}}, status)
