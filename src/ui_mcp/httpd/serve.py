@@ -24,7 +24,8 @@ def bind(host: str, port: int) -> socket.socket:
         ConfigError: the port is taken or the address is not ours.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small answers at once only on sockets that name their protocol.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # Lets a restart take its fixed port back while old connections linger; on Windows it would share the port.
         if hasattr(socket, "SO_REUSEPORT"):

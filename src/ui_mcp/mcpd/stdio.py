@@ -1,5 +1,6 @@
 """MCP over a pair of pipes: one message per line, both eras on one connection, an answer for all that was read."""
 
+import gc
 from collections.abc import Awaitable, Callable
 
 import anyio
@@ -24,6 +25,8 @@ async def serve(
     service: Service, stdin: int, stdout: int, *, principal: str = "local", orphan_check: bool = True
 ) -> None:
     """Serve one client until its end of the pipe closes, or the process that started us is gone."""
+    gc.freeze()
+    gc.enable()
     conversation = Conversation(service, principal=principal)
     pump = _Pump(conversation, Writer(stdout))
     try:

@@ -1,0 +1,23 @@
+"""The test face as a program: `python -m mcpd.serve_stdio`."""
+
+from ui_mcp.cli import reserve
+
+stdio = reserve.stdio()
+
+import anyio  # noqa: E402
+
+print("printed while importing")
+
+from mcpd.faces import face  # noqa: E402
+from ui_mcp.log import to_stderr  # noqa: E402
+from ui_mcp.mcpd.server import Service  # noqa: E402
+from ui_mcp.mcpd.stdio import serve  # noqa: E402
+
+
+async def main() -> None:
+    to_stderr()
+    await serve(Service(face()), *stdio)
+
+
+if __name__ == "__main__":
+    anyio.run(main)

@@ -1,0 +1,117 @@
+"""Coalescing: at once, then at most every 100 ms, and never without the last change."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ui_mcp.mcpd.face import ALIASES
+from ui_mcp.mcpd.mailbox import MAX_WAITING, QUIET_SECONDS, Mailbox
+from ui_mcp.toolkit.resources import ChannelEvent, ListChanged, ResourceUpdated
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def canonical(uri: str) -> str:
+    (alias, prefix), *_ = ALIASES.items()
+    return uri.replace(alias, prefix, 1) if uri.startswith(alias) else uri
+
+
+def mailbox(clock: Clock, *uris: str) -> Mailbox:
+    box = Mailbox(canonical, clock)
+    for uri in uris:
+        box.want(uri)
+    return box
+
+
+def uris(messages: list[dict[str, Any]]) -> list[str]:
+    return [message["params"]["uri"] for message in messages]
+
+
+@pytest.mark.covers("MCP-SUB-5")
+async def test_a_burst_is_told_at_once_and_once_more_after_the_quiet_time() -> None:
+    clock = Clock()
+    box = mailbox(clock, "ui://state")
+    box.offer(ResourceUpdated("ui://state"))
+    first = await box.take()
+    for _ in range(50):
+        box.offer(ResourceUpdated("ui://state"))
+    at_once = box._ready()
+    clock.now += QUIET_SECONDS
+    last = await box.take()
+
+    assert (uris(first), at_once, uris(last)) == (["ui://state"], [], ["ui://state"])
+
+
+@pytest.mark.covers("MCP-SUB-5")
+async def test_chat_is_told_every_time_with_its_batch() -> None:
+    box = mailbox(Clock(), "ui://chat/inbox")
+    for number in range(3):
+        box.offer(ResourceUpdated("ui://chat/inbox", {"messages": [number]}))
+
+    told = [message["params"] for message in await box.take()]
+
+    assert told == [
+        {"uri": "ui://chat/inbox", "messages": [number], "_meta": {"ui-mcp/messages": [number]}} for number in range(3)
+    ]
+
+
+@pytest.mark.covers("MCP-SUB-4")
+async def test_a_subscriber_is_told_the_name_it_used() -> None:
+    box = mailbox(Clock(), "ui-mcp://state", "ui-mcp://chat/inbox", "ui://chat/inbox")
+    box.offer(ResourceUpdated("ui://state"))
+    box.offer(ResourceUpdated("ui://chat/inbox"))
+
+    assert sorted(uris(await box.take())) == ["ui-mcp://chat/inbox", "ui-mcp://state", "ui://chat/inbox"]
+
+
+async def test_what_was_not_asked_for_is_not_told() -> None:
+    box = mailbox(Clock(), "ui://state")
+    box.want("ui://events")
+    box.drop("ui://events")
+    box.offer(ResourceUpdated("ui://events"))
+    box.offer(ListChanged("tools"))
+    box.offer(ChannelEvent("hello", {}))
+    box.close()
+
+    assert await box.take() == []
+
+
+@pytest.mark.covers("MCP-LIM-4")
+async def test_a_client_that_does_not_read_is_cut_off_at_the_limit() -> None:
+    box = mailbox(Clock(), "ui://chat/head")
+    for _ in range(MAX_WAITING * 3):
+        box.offer(ResourceUpdated("ui://chat/head"))
+
+    assert box.closed
+    assert len(await box.take()) == MAX_WAITING + 1
+    assert await box.take() == []
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ui://a", "ui://b", "ui://chat/c"]), st.floats(0, 0.3)), max_size=60))
+def test_after_every_change_a_later_message_tells_of_it(changes: list[tuple[str, float]]) -> None:
+    clock = Clock()
+    box = mailbox(clock, "ui://a", "ui://b", "ui://chat/c")
+    unheard: set[str] = set()
+    told_at: dict[str, float] = {}
+    for uri, pause in [*changes, ("ui://a", 0.2), ("ui://b", 0.2)]:
+        box.offer(ResourceUpdated(uri))
+        unheard.add(uri)
+        clock.now += pause
+        for heard in uris(box._ready()):
+            unheard.discard(heard)
+            if not heard.startswith("ui://chat/"):
+                assert clock.now - told_at.get(heard, 0) >= QUIET_SECONDS - 1e-6
+            told_at[heard] = clock.now
+    clock.now += 1
+    unheard -= set(uris(box._ready()))
+
+    assert unheard == set()

@@ -1,0 +1,298 @@
+"""Streamable HTTP: sessions for the handshake era, self-contained requests for the modern one."""
+
+import gc
+import json
+import tracemalloc
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+
+from mcpd.faces import face
+from mcpd.web import served
+from mcpd.wire import ENVELOPE, HELLO
+from ui_mcp.httpd.security import Guard, Rules
+from ui_mcp.mcpd import sessions as sessions_module
+from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcpd.server import Service
+from ui_mcp.mcpd.sessions import IDLE_SECONDS, Sessions
+from ui_mcp.toolkit.resources import Announcements
+
+Message = dict[str, Any]
+
+
+def rpc(method: str, params: Message | None = None, number: int | None = 1) -> Message:
+    message: Message = {"jsonrpc": "2.0", "method": method, "params": params or {}}
+    return message if number is None else {**message, "id": number}
+
+
+def modern(method: str, params: Message | None = None, name: str | None = None, number: int = 1) -> dict[str, Any]:
+    headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, **({"Mcp-Name": name} if name else {})}
+    return {"json": rpc(method, {**(params or {}), "_meta": ENVELOPE}, number), "headers": headers}
+
+
+async def shake_hands(client: httpx2.AsyncClient) -> dict[str, str]:
+    answer = await client.post("/mcp", json=rpc("initialize", HELLO))
+    session = {"Mcp-Session-Id": answer.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
+    accepted = await client.post("/mcp", json=rpc("notifications/initialized", number=None), headers=session)
+    assert (accepted.status_code, accepted.content) == (202, b"")
+    return session
+
+
+async def events(answer: httpx2.Response, count: int) -> list[Any]:
+    heard = []
+    async for line in answer.aiter_lines():
+        if line.startswith("data: {"):
+            heard.append(json.loads(line.removeprefix("data: ")))
+            if len(heard) == count:
+                break
+    return heard
+
+
+@pytest.mark.covers("MCP-HTTP-3", "MCP-HTTP-5")
+async def test_a_handshake_session_lives_from_initialize_to_delete() -> None:
+    async with served(face()) as client:
+        session = await shake_hands(client)
+        called = await client.post(
+            "/mcp", json=rpc("tools/call", {"name": "echo", "arguments": {"text": "x"}}), headers=session
+        )
+        ended = await client.delete("/mcp", headers=session)
+        after = await client.post("/mcp", json=rpc("ping"), headers=session)
+
+    assert called.headers["content-type"] == "application/json"
+    assert called.json()["result"]["content"] == [{"type": "text", "text": "x"}]
+    assert (ended.status_code, after.status_code) == (200, 404)
+
+
+@pytest.mark.covers("MCP-HTTP-3")
+async def test_without_a_session_get_and_delete_are_not_allowed_and_calls_need_one() -> None:
+    async with served(face()) as client:
+        got = await client.get("/mcp")
+        deleted = await client.delete("/mcp")
+        put = await client.put("/mcp", json={})
+        posted = await client.post("/mcp", json=rpc("tools/list"))
+        unknown = await client.get("/mcp", headers={"Mcp-Session-Id": "x"})
+
+    assert [got.status_code, deleted.status_code, put.status_code] == [405, 405, 405]
+    assert (posted.status_code, posted.json()["error"]["code"]) == (400, -32600)
+    assert unknown.status_code == 404
+
+
+@pytest.mark.covers("MCP-HTTP-2")
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({}, 200, None),
+        ({"MCP-Protocol-Version": None}, 400, -32020),
+        ({"Mcp-Method": None}, 400, -32020),
+        ({"Mcp-Method": "tools/list"}, 400, -32020),
+        ({"Mcp-Name": None}, 400, -32020),
+        ({"Mcp-Name": "other"}, 400, -32020),
+        ({"Mcp-Name": "=?base64?ZWNobw==?="}, 200, None),
+        ({"Mcp-Session-Id": "whatever", "Last-Event-ID": "7"}, 200, None),
+    ],
+)
+async def test_modern_headers_must_agree_with_the_body(
+    change: dict[str, str | None], status: int, code: int | None
+) -> None:
+    post = modern("tools/call", {"name": "echo", "arguments": {"text": "x"}}, "echo")
+    headers = {name: value for name, value in {**post["headers"], **change}.items() if value is not None}
+    async with served(face()) as client:
+        answer = await client.post("/mcp", json=post["json"], headers=headers)
+
+    assert (answer.status_code, answer.json().get("error", {}).get("code")) == (status, code)
+    assert "mcp-session-id" not in answer.headers
+
+
+@pytest.mark.covers("MCP-HTTP-2")
+async def test_modern_refusals_have_the_status_that_fits() -> None:
+    version, capabilities = ENVELOPE
+    future = {version: "2099-01-01", capabilities: {}}
+    async with served(face()) as client:
+        unknown = await client.post("/mcp", **modern("no/such"))
+        pinged = await client.post("/mcp", **modern("ping"))
+        other = await client.post(
+            "/mcp",
+            json=rpc("tools/list", {"_meta": future}),
+            headers={"MCP-Protocol-Version": "2099-01-01", "Mcp-Method": "tools/list"},
+        )
+        missing = await client.post(
+            "/mcp", json=rpc("tools/list"), headers={"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}
+        )
+        note = await client.post(
+            "/mcp", json=rpc("notifications/x", number=None), headers={"MCP-Protocol-Version": "2026-07-28"}
+        )
+
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, -32601)
+    assert (pinged.status_code, pinged.json()["error"]["code"]) == (404, -32601)
+    assert (other.status_code, other.json()["error"]["code"]) == (400, -32022)
+    assert (missing.status_code, missing.json()["error"]["code"]) == (400, -32602)
+    assert (note.status_code, note.content) == (202, b"")
+
+
+@pytest.mark.covers("MCP-HTTP-5")
+async def test_progress_turns_the_answer_into_a_stream_in_both_eras() -> None:
+    async with served(face()) as client:
+        session = await shake_hands(client)
+        params = {"name": "count", "arguments": {}}
+        old = await client.post(
+            "/mcp", json=rpc("tools/call", {**params, "_meta": {"progressToken": 5}}), headers=session
+        )
+        headers = modern("tools/call", {}, "count")["headers"]
+        new_params = {**params, "_meta": {**ENVELOPE, "progressToken": 5}}
+        new = await client.post("/mcp", json=rpc("tools/call", new_params), headers=headers)
+
+    for answer in (old, new):
+        assert answer.headers["content-type"] == "text/event-stream"
+        assert answer.headers["x-accel-buffering"] == "no"
+        methods = [message.get("method") for message in await events(answer, 3)]
+        assert methods == ["notifications/progress", "notifications/progress", None]
+
+
+@pytest.mark.covers("MCP-HTTP-5")
+async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> None:
+    bus = Announcements()
+    async with served(face(announcements=bus)) as client:
+        for _ in range(3):
+            post = modern(
+                "subscriptions/listen", {"notifications": {"resourceSubscriptions": ["ui://chat/a"]}}, number=9
+            )
+            async with client.stream("POST", "/mcp", **post) as answer:
+                assert (await events(answer, 1))[0]["method"] == "notifications/subscriptions/acknowledged"
+            with anyio.fail_after(5):
+                while len(bus._listeners) != 1 or _mailboxes(bus):
+                    await anyio.sleep(0.01)
+
+
+def _mailboxes(bus: Announcements) -> int:
+    (listener,) = bus._listeners.values()
+    return len(listener.__self__._mailboxes)  # type: ignore[attr-defined]
+
+
+@pytest.mark.covers("MCP-HTTP-3", "MCP-SUB-2")
+async def test_the_session_stream_brings_updates_and_the_newest_stream_wins() -> None:
+    bus = Announcements()
+    async with served(face(announcements=bus)) as client:
+        session = await shake_hands(client)
+        await client.post("/mcp", json=rpc("resources/subscribe", {"uri": "ui://state"}), headers=session)
+        async with client.stream("GET", "/mcp", headers=session) as first:
+            assert first.headers["content-type"] == "text/event-stream"
+            async with client.stream("GET", "/mcp", headers=session) as second:
+                bus.resource_updated("ui://state")
+                heard = await events(second, 1)
+            ended = await events(first, 1)
+
+    assert heard[0]["params"] == {"uri": "ui://state"}
+    assert ended == []
+
+
+@pytest.mark.covers("MCP-LIM-2")
+@pytest.mark.parametrize(
+    ("content", "headers", "status"),
+    [
+        (b"x" * (4 * 1024 * 1024 + 1), {}, 413),
+        (b"{", {}, 400),
+        (b"[]", {"MCP-Protocol-Version": "2026-07-28"}, 400),
+        (b"7", {}, 400),
+        (b"{}", {"Content-Type": "text/plain"}, 415),
+        (b"{}", {"Accept": "text/html"}, 406),
+    ],
+)
+async def test_bodies_that_cannot_be_read_are_refused(content: bytes, headers: dict[str, str], status: int) -> None:
+    async with served(face()) as client:
+        answer = await client.post("/mcp", content=content, headers=headers)
+
+    assert answer.status_code == status
+
+
+@pytest.mark.covers("MCP-SEC-1")
+async def test_foreign_hosts_and_origins_are_turned_away_on_every_path() -> None:
+    async with served(face()) as client:
+        for path in ("/mcp", "/sse", "/message", "/messages"):
+            rebound = await client.post(path, json={}, headers={"Host": "evil.example"})
+            foreign = await client.post(path, json={}, headers={"Origin": "https://evil.example"})
+            assert (rebound.status_code, foreign.status_code) == (421, 403)
+
+
+@pytest.mark.covers("MCP-HTTP-1")
+async def test_streamable_http_can_be_left_out() -> None:
+    async with served(face(), streamable=False) as client:
+        answer = await client.post("/mcp", **modern("server/discover"))
+
+    assert answer.status_code == 404
+
+
+@pytest.mark.covers("MCP-LIM-1")
+async def test_ten_thousand_rejected_requests_leave_no_session_and_no_memory() -> None:
+    app = Guard(Endpoints(face()), Rules(frozenset({80})))
+    initialize = rpc("initialize", {"protocolVersion": 5})
+    rejected: list[tuple[str, Message, dict[str, str], int]] = [
+        ("/mcp", rpc("tools/list"), {"mcp-session-id": "nobody"}, 404),
+        ("/mcp", {}, {"host": "evil.example"}, 421),
+        ("/mcp", {}, {"origin": "https://evil.example"}, 403),
+        ("/message", rpc("ping"), {}, 400),
+        ("/mcp", initialize, {}, 200),
+        ("/mcp", modern("no/such")["json"], modern("no/such")["headers"], 404),
+    ]
+
+    async def reject(count: int) -> None:
+        for number in range(count):
+            path, body, headers, status = rejected[number % len(rejected)]
+            assert await status_of(app, path, body, headers) == status
+
+    await reject(300)
+    gc.collect()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    await reject(10_000)
+    gc.collect()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert after - before < 100_000
+
+
+async def status_of(app: Guard, path: str, body: Message, headers: dict[str, str]) -> int:
+    """Send one request straight into the application."""
+    given = {"host": "127.0.0.1", "content-type": "application/json", **headers}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "query_string": b"",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in given.items()],
+    }
+    sent: list[Any] = []
+    messages = [{"type": "http.request", "body": json.dumps(body).encode()}]
+
+    async def receive() -> Any:
+        return messages.pop() if messages else await anyio.sleep_forever()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    status: int = sent[0]["status"]
+    return status
+
+
+@pytest.mark.covers("MCP-LIM-2")
+async def test_idle_sessions_end_and_the_longest_idle_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
+    sessions = Sessions(Service(face()), clock=lambda: now)
+    opened = [sessions.open("local") for _ in range(3)]
+    first, second, third = [session for session in opened if session]
+    with sessions.using(first):
+        now = 1.0
+        fourth = sessions.open("local")
+        assert fourth is not None
+        assert sessions.find(second.id) is None
+        assert sessions.find(third.id) is third
+        now = IDLE_SECONDS + 2
+        assert sessions.find(third.id) is None
+        assert sessions.find(first.id) is first
+    sessions.end_all()
+
+    assert len(sessions) == 0

@@ -1,0 +1,26 @@
+"""The test face behind real HTTP, guarded as in the product."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+
+from ui_mcp.httpd.security import Guard, Rules
+from ui_mcp.httpd.serve import bind, listening, port_of
+from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcpd.face import Face
+
+JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+
+@asynccontextmanager
+async def served(face: Face, **options: Any) -> AsyncIterator[httpx2.AsyncClient]:
+    """Serve a face and return a client whose base is the server."""
+    listener = bind("127.0.0.1", 0)
+    port = port_of(listener)
+    endpoints = Endpoints(face, **options)
+    async with listening(Guard(endpoints, Rules(frozenset({port}))), listener):
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=JSON, timeout=20) as client:
+            yield client
+        endpoints.close()
