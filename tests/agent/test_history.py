@@ -17,7 +17,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
         if kind == "user":
             messages.append(UserSays(f"{number} {text}"))
         elif kind == "answer":
-            messages.append(AssistantSays(text))
+            messages.append(AssistantSays(f"{number} {text}"))
         else:
             names = [f"{number}-{call}" for call in range(draw(st.integers(1, 3)))]
             messages.append(AssistantSays(text, tuple(ToolUse(name, "t", {}) for name in names)))

@@ -29,7 +29,7 @@ JOURNEY = [
     ),
     event(5, "approval_decided", approval_id="a1", status="approved", decided_by="ann", decided_at="t"),
     event(6, "function_call_output", call_id="k1", status="done", content={"json": {"result": 1}}),
-    event(7, "tool_call", call_id="k2", name="chat_assistant_post", args={}),
+    event(7, "tool_call", call_id="k2", name="chat_assistant_post", args={}, silent=True),
     event(8, "ui_message", message_id="m2", mime="text/markdown", md="Done."),
     event(9, "ui_end_turn", reason="yield"),
 ]
@@ -111,7 +111,7 @@ def journals(draw: st.DrawFn) -> list[StoredEvent]:
             message_id=draw(small),
             call_id=draw(small),
             approval_id=draw(small),
-            name=draw(st.sampled_from(["files__read", "chat_assistant_post"])),
+            name="files__read", silent=draw(st.booleans()),
             mime="text/plain", text="t", md="m", args={}, tool="x", digest="d", expires_at="e", content={"json": {}},
             reason="yield", level="info",
             status=draw(st.sampled_from(["done", "error", "approved", "denied"])),

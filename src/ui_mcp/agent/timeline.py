@@ -7,8 +7,6 @@ from typing import assert_never
 from ui_mcp.jsontypes import JsonObject
 
 VERSION = "ui_state_v1"
-SILENT_TOOLS = frozenset({"chat_assistant_post", "loop_yield_turn"})
-"""Calls that show as a message or an end of turn instead of as a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +142,7 @@ class Timeline:
 
     def _call(self, event: StoredEvent) -> Sequence[Op]:
         data = event.data
-        if data["name"] in SILENT_TOOLS:
+        if data.get("silent"):  # it shows as a message or as the end of the turn
             return ()
         fields = {**_picked(data, _TOOL), "status": data.get("status", "running"), "content": None}
         return self._add(f"t:{data['call_id']}", event, "tool", fields)

@@ -1,0 +1,73 @@
+"""What an agent has lived through: events, how far it has read its inbox, and who may write. The interface."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.errors import AgentError
+from ui_mcp.jsontypes import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event on its way into the journal, which gives it its id and time."""
+
+    type: str
+    data: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write, until somebody with a higher fence has it."""
+
+    holder: str
+    fence: int
+
+
+class LeaseLostError(AgentError):
+    """Another orchestrator has taken over."""
+
+    code = "lease-lost"
+
+
+class Journal(Protocol):
+    """An append-only list of events per agent; every write proves that its writer still holds the lease."""
+
+    async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
+        """Return the lease if nobody else holds a live one; renewing is taking it again."""
+        ...
+
+    async def drop_lease(self, agent: str, lease: Lease) -> None:
+        """Let others have it at once."""
+        ...
+
+    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+        """Store events in one transaction.
+
+        Raises:
+            LeaseLostError: somebody else may write now.
+        """
+        ...
+
+    async def inject(
+        self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
+    ) -> list[StoredEvent]:
+        """Store inbox messages as `user_text` events and move the watermark in one transaction; known ones are skipped.
+
+        Raises:
+            LeaseLostError: somebody else may write now.
+        """
+        ...
+
+    async def watermark(self, agent: str) -> str | None:
+        """Return the id of the last inbox message that was taken."""
+        ...
+
+    async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
+        """Return the events after an id, in order."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files."""
+        ...

@@ -1,0 +1,176 @@
+"""A journal in one SQLite file; several processes may open it, one of them holds the lease."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from ui_mcp.agent.journal import Happened, Lease, LeaseLostError
+from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.errors import AgentError
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+
+T = TypeVar("T")
+
+SCHEMA = """
+CREATE TABLE events (
+    agent TEXT NOT NULL, id INTEGER NOT NULL, ts TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL,
+    message_id TEXT, PRIMARY KEY (agent, id), UNIQUE (agent, message_id)
+) WITHOUT ROWID;
+CREATE TABLE watermarks (agent TEXT PRIMARY KEY, last_id TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE leases (
+    agent TEXT PRIMARY KEY, holder TEXT NOT NULL, fence INTEGER NOT NULL, until REAL NOT NULL
+) WITHOUT ROWID;
+PRAGMA user_version = 1;
+"""
+
+
+class SqliteJournal:
+    """Every commit is on disk before a call returns."""
+
+    def __init__(self, file: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._file = file
+        self._clock = clock
+        self._one_at_a_time = CapacityLimiter(1)
+        self._opened: sqlite3.Connection | None = None
+
+    async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
+        """Return the lease if nobody else holds a live one."""
+
+        def work(database: sqlite3.Connection) -> Lease | None:
+            now = self._clock().timestamp()
+            row = database.execute("SELECT holder, fence, until FROM leases WHERE agent = ?", (agent,)).fetchone()
+            if row and row[0] != holder and row[2] > now:
+                return None
+            fence = (row[1] if row[0] == holder else row[1] + 1) if row else 1
+            database.execute("REPLACE INTO leases VALUES (?, ?, ?, ?)", (agent, holder, fence, now + seconds))
+            return Lease(holder, fence)
+
+        return await self._run(work)
+
+    async def drop_lease(self, agent: str, lease: Lease) -> None:
+        """Let others have it at once."""
+
+        def work(database: sqlite3.Connection) -> None:
+            database.execute(
+                "UPDATE leases SET until = 0 WHERE agent = ? AND holder = ? AND fence = ?",
+                (agent, lease.holder, lease.fence),
+            )
+
+        await self._run(work)
+
+    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+        """Store events in one transaction."""
+
+        def work(database: sqlite3.Connection) -> list[StoredEvent]:
+            _prove(database, agent, lease)
+            return [self._store(database, agent, event.type, event.data, None) for event in events]
+
+        return await self._run(work)
+
+    async def inject(
+        self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
+    ) -> list[StoredEvent]:
+        """Store inbox messages and move the watermark, in one transaction."""
+
+        def work(database: sqlite3.Connection) -> list[StoredEvent]:
+            _prove(database, agent, lease)
+            known = {
+                row[0]
+                for message in messages
+                for row in database.execute(
+                    "SELECT message_id FROM events WHERE agent = ? AND message_id = ?", (agent, message["message_id"])
+                )
+            }
+            stored = [
+                self._store(database, agent, "user_text", message, message["message_id"])
+                for message in messages
+                if message["message_id"] not in known
+            ]
+            database.execute("REPLACE INTO watermarks VALUES (?, ?)", (agent, watermark))
+            return stored
+
+        return await self._run(work)
+
+    async def watermark(self, agent: str) -> str | None:
+        """Return the id of the last inbox message that was taken."""
+
+        def work(database: sqlite3.Connection) -> str | None:
+            row = database.execute("SELECT last_id FROM watermarks WHERE agent = ?", (agent,)).fetchone()
+            return row[0] if row else None
+
+        return await self._run(work)
+
+    async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
+        """Return the events after an id, in order."""
+
+        def work(database: sqlite3.Connection) -> list[StoredEvent]:
+            rows = database.execute(
+                "SELECT id, ts, type, data FROM events WHERE agent = ? AND id > ? ORDER BY id", (agent, after)
+            )
+            return [StoredEvent(row[0], row[1], row[2], loads(row[3])) for row in rows]
+
+        return await self._run(work)
+
+    async def close(self) -> None:
+        """Let go of the file."""
+        if self._opened is not None:
+            await to_thread.run_sync(self._opened.close, limiter=self._one_at_a_time)
+            self._opened = None
+
+    def _store(
+        self, database: sqlite3.Connection, agent: str, kind: str, data: JsonObject, message_id: str | None
+    ) -> StoredEvent:
+        (last,) = database.execute("SELECT COALESCE(MAX(id), 0) FROM events WHERE agent = ?", (agent,)).fetchone()
+        ts = self._clock().isoformat(timespec="microseconds").replace("+00:00", "Z")
+        database.execute(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", (agent, last + 1, ts, kind, dumps(data), message_id)
+        )
+        return StoredEvent(last + 1, ts, kind, data)
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        def transaction() -> T:
+            try:
+                with _committed(self._database()) as database:
+                    return work(database)
+            except sqlite3.Error as error:
+                raise AgentError(f"Cannot use the journal {self._file.name}: {error}", file=str(self._file)) from error
+
+        return await to_thread.run_sync(transaction, limiter=self._one_at_a_time)
+
+    def _database(self) -> sqlite3.Connection:
+        if self._opened is None:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._file.touch(mode=0o600)
+            self._opened = sqlite3.connect(self._file, timeout=10, isolation_level=None, check_same_thread=False)
+            self._opened.execute("PRAGMA journal_mode = WAL")
+            self._opened.execute("PRAGMA synchronous = FULL")
+            with _committed(self._opened) as database:
+                (version,) = database.execute("PRAGMA user_version").fetchone()
+                if version > 1:
+                    raise AgentError(f"{self._file.name} was written by a newer ui-mcp; it is left alone")
+                if version == 0:
+                    for statement in SCHEMA.split(";"):
+                        database.execute(statement)
+        return self._opened
+
+
+@contextmanager
+def _committed(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield database
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def _prove(database: sqlite3.Connection, agent: str, lease: Lease) -> None:
+    row = database.execute("SELECT holder, fence FROM leases WHERE agent = ?", (agent,)).fetchone()
+    if row != (lease.holder, lease.fence):
+        raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)

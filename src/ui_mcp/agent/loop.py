@@ -1,0 +1,191 @@
+"""One turn: sample the model, make its calls, until it yields, is stopped, or goes round in circles."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Literal
+
+from ui_mcp.agent.calls import Calls, Outcome, Wanted, wanted_of
+from ui_mcp.agent.control import YIELD, YIELD_SPELLINGS, TurnControl, control_toolset
+from ui_mcp.agent.history import trimmed
+from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.model import (
+    Model,
+    ModelError,
+    ModelRequest,
+    ReasoningDelta,
+    Stop,
+    TextDelta,
+    ToolOffer,
+    ToolUse,
+    Usage,
+)
+from ui_mcp.agent.scribe import Scribe
+from ui_mcp.agent.transcript import call_as_json, messages_of
+from ui_mcp.agent.vendor_names import VendorNames
+from ui_mcp.toolkit.combined import Combined
+from ui_mcp.toolkit.tool import Call
+from ui_mcp.toolkit.toolset import Toolset
+
+EndReason = Literal["yield", "abort", "limit", "error"]
+REMINDER = "Nothing you write outside a tool call reaches the person. Post with {post}, and end your turn with {end}."
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """Limits and habits of the loop."""
+
+    system: str = ""
+    text_policy: Literal["tool_only", "implicit_post"] = "tool_only"
+    post_tool: str = "chat_assistant_post"
+    posts: frozenset[str] = frozenset(
+        {"chat_assistant_post", "chat.assistant.post", "ui.send_message", "ui_send_message"}
+    )
+    """Every spelling under which a message can be posted."""
+    max_samplings: int = 50
+    max_denials: int = 3
+    max_text_only: int = 3
+    max_seconds: float = 1800.0
+    max_context_tokens: int = 0
+    max_output_tokens: int = 4096
+    max_result_chars: int = 16_000
+    principal: str = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Deltas:
+    """Where pieces of a running answer go; losing them loses nothing."""
+
+    text: Callable[[str], None] = lambda _: None
+    usage: Callable[[Usage], None] = lambda _: None
+
+
+@dataclass(slots=True)
+class _Answer:
+    text: str = ""
+    uses: tuple[ToolUse, ...] = ()
+    stop: Stop = Stop("end")
+
+
+class Loop:
+    """Runs turns for one agent."""
+
+    def __init__(
+        self, model: Model, tools: Toolset, scribe: Scribe, settings: LoopSettings, deltas: Deltas = Deltas()
+    ) -> None:
+        self._model = model
+        self._scribe = scribe
+        self._settings = settings
+        self._deltas = deltas
+        self._control = TurnControl()
+        self._call = Call(principal=settings.principal)
+        self._tools = Combined([control_toolset(self._control), tools])
+        self._calls = Calls(self._tools, scribe, settings.posts, settings.max_result_chars, self._call)
+
+    async def turn(self, news: Callable[[], Awaitable[object]]) -> EndReason:
+        """Run until the turn ends; `news` takes what the person wrote meanwhile into the journal."""
+        self._control.yielded = False
+        guards = _Guards(self._settings)
+        while True:
+            await news()
+            try:
+                answer, names = await self._sample()
+            except ModelError as error:
+                return await self._end("error", error.message)
+            outcomes = await self._act(answer, names)
+            if self._control.yielded:
+                return await self._end("yield")
+            if any(outcome.aborts for outcome in outcomes):
+                return await self._end("abort", "The turn was ended by a denial.")
+            if not answer.uses and await self._only_text(answer):
+                return await self._end("yield")
+            if stopped := guards.after(answer.uses, outcomes):
+                return await self._end("limit", stopped)
+
+    async def end_aborted(self) -> None:
+        """Write that a turn was stopped from outside."""
+        await self._end("abort")
+
+    async def _sample(self) -> tuple[_Answer, VendorNames]:
+        listed = await self._tools.tools(self._call)
+        names = VendorNames(tool.name for tool in listed)
+        request = ModelRequest(
+            messages=trimmed(messages_of(self._scribe.events), self._settings.max_context_tokens),
+            system=self._settings.system,
+            tools=[ToolOffer(names.out(tool.name), tool.description, tool.input_schema) for tool in listed],
+            tool_choice="required" if self._settings.text_policy == "tool_only" else "auto",
+            max_output_tokens=self._settings.max_output_tokens,
+        )
+        answer = _Answer()
+        async for event in self._model.stream(request):
+            match event:
+                case TextDelta(text):
+                    answer.text += text
+                    self._deltas.text(text)
+                case ToolUse():
+                    answer.uses = (*answer.uses, event)
+                case Usage():
+                    self._deltas.usage(event)
+                case Stop():
+                    answer.stop = event
+                case ReasoningDelta():
+                    pass
+        return answer, names
+
+    async def _act(self, answer: _Answer, names: VendorNames) -> list[Outcome]:
+        wanted = wanted_of(answer.uses, names, len(self._scribe.events) + 1)
+        said = {
+            "text": answer.text,
+            "calls": [call_as_json(one.call_id, one.use) for one in wanted],
+            "provider_data": answer.stop.provider_data,
+        }
+        await self._scribe.write(Happened("assistant_text", said))
+        return await self._run(wanted) if wanted else []
+
+    async def _run(self, wanted: Sequence[Wanted]) -> list[Outcome]:
+        silent = self._settings.posts | {YIELD, *YIELD_SPELLINGS}
+        return await self._calls.run_all(wanted, silent)
+
+    async def _only_text(self, answer: _Answer) -> bool:
+        """Deal with an answer that calls nothing; say whether that ends the turn."""
+        if self._settings.text_policy == "tool_only":
+            reminder = REMINDER.format(post=self._settings.post_tool, end=YIELD)
+            await self._scribe.write(Happened("injected", {"text": reminder}))
+            return False
+        if answer.text.strip():
+            use = ToolUse("", self._settings.post_tool, {"mime": "text/markdown", "content": answer.text})
+            await self._run(wanted_of([use], VendorNames(()), len(self._scribe.events) + 1))
+        return True
+
+    async def _end(self, reason: EndReason, notice: str | None = None) -> EndReason:
+        told = [Happened("notice", {"level": "warning", "text": notice})] if notice else []
+        await self._scribe.write(*told, Happened("ui_end_turn", {"reason": reason}))
+        return reason
+
+
+class _Guards:
+    """Counts what must not go on for ever."""
+
+    def __init__(self, settings: LoopSettings) -> None:
+        self._settings = settings
+        self._began = monotonic()
+        self._samplings = 0
+        self._denials = 0
+        self._text_only = 0
+
+    def after(self, uses: Sequence[ToolUse], outcomes: Sequence[Outcome]) -> str | None:
+        """Take note of one round; return why the turn must end, if it must."""
+        self._samplings += 1
+        denied = bool(outcomes) and all(outcome.status == "denied" for outcome in outcomes)
+        self._denials = self._denials + 1 if denied else 0
+        self._text_only = 0 if uses else self._text_only + 1
+        limits = self._settings
+        if self._denials >= limits.max_denials:
+            return f"Stopped after {self._denials} denied calls in a row."
+        if self._text_only >= limits.max_text_only:
+            return f"Stopped: {self._text_only} answers in a row used no tool."
+        if self._samplings >= limits.max_samplings:
+            return f"Stopped after {self._samplings} answers in one turn."
+        if monotonic() - self._began > limits.max_seconds:
+            return "Stopped: the turn took too long."
+        return None

@@ -1,0 +1,59 @@
+"""Writes an agent's journal and keeps its timeline in step, telling followers of every change."""
+
+from collections.abc import Callable
+
+from ui_mcp.agent.journal import Happened, Journal, Lease
+from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
+from ui_mcp.jsontypes import JsonObject
+
+Follower = Callable[[Delta], None]
+
+
+class Scribe:
+    """The one writer of a journal while it holds the lease."""
+
+    def __init__(self, journal: Journal, agent: str, lease: Lease) -> None:
+        self.agent = agent
+        self.timeline = Timeline()
+        self.events: list[StoredEvent] = []
+        self._journal = journal
+        self._lease = lease
+        self._followers: list[Follower] = []
+
+    async def open(self) -> None:
+        """Read what has been written before."""
+        self._take(await self._journal.events(self.agent))
+
+    def follow(self, follower: Follower) -> Callable[[], None]:
+        """Tell `follower` of every change until the returned function is called."""
+        self._followers.append(follower)
+        return lambda: self._followers.remove(follower)
+
+    async def write(self, *events: Happened) -> list[StoredEvent]:
+        """Store events.
+
+        Raises:
+            LeaseLostError: another orchestrator has taken over.
+        """
+        return self._take(await self._journal.append(self.agent, self._lease, events))
+
+    async def inject(self, messages: list[JsonObject], watermark: str) -> list[StoredEvent]:
+        """Store inbox messages with the watermark; return those that were new.
+
+        Raises:
+            LeaseLostError: another orchestrator has taken over.
+        """
+        return self._take(await self._journal.inject(self.agent, self._lease, messages, watermark))
+
+    async def watermark(self) -> str | None:
+        """Return how far the inbox has been read."""
+        return await self._journal.watermark(self.agent)
+
+    def _take(self, events: list[StoredEvent]) -> list[StoredEvent]:
+        for event in events:
+            self.events.append(event)
+            delta = self.timeline.take(event)
+            if delta.ops:
+                for follower in list(self._followers):
+                    follower(delta)
+        return events

@@ -1,0 +1,212 @@
+"""Turns of the agent on the scripted model: what is posted, recorded, stopped."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from pydantic import Field
+
+from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.loop import Loop, LoopSettings
+from ui_mcp.agent.models.scripted import ScriptedModel, read_script
+from ui_mcp.agent.scribe import Scribe
+from ui_mcp.agent.timeline import replay
+from ui_mcp.errors import DeniedError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
+
+
+class PostArgs(Args):
+    mime: str = "text/markdown"
+    content: str
+    client_id: str = ""
+
+
+class CalcArgs(Args):
+    a: int
+    b: int = Field(default=1)
+
+
+class World:
+    """A chat and a calculator."""
+
+    def __init__(self) -> None:
+        self.posted: list[str] = []
+        self.by_client: dict[str, str] = {}
+        self.hold = anyio.Event()
+
+
+@tool("chat_assistant_post", PostArgs, title="Post")
+async def post(world: World, args: PostArgs, call: Call) -> ToolResult:
+    """Post."""
+    if args.client_id not in world.by_client:
+        world.posted.append(args.content)
+        world.by_client[args.client_id] = str(len(world.posted))
+    return structured_result({"id": world.by_client[args.client_id], "ts": "now"})
+
+
+@tool("calc__add", CalcArgs, title="Add")
+async def add(world: World, args: CalcArgs, call: Call) -> JsonObject:
+    """Add."""
+    return {"sum": args.a + args.b}
+
+
+@tool("slow", Args, title="Slow")
+async def slow(world: World, args: Args, call: Call) -> str:
+    """Wait."""
+    await world.hold.wait()
+    return "done"
+
+
+@tool("forbidden", Args, title="Forbidden")
+async def forbidden(world: World, args: Args, call: Call) -> str:
+    """Never allowed."""
+    raise DeniedError("not today", decision="deny_continue")
+
+
+@tool("fatal", Args, title="Fatal")
+async def fatal(world: World, args: Args, call: Call) -> str:
+    """Ends the turn."""
+    raise DeniedError("stop", decision="deny_abort")
+
+
+class Stage:
+    """A loop with its world, journal and person."""
+
+    def __init__(self, folder: Path) -> None:
+        self.world = World()
+        self.journal = SqliteJournal(folder / "journal.db")
+        self.tools = FunctionToolset(self.world, [post, add, slow, forbidden, fatal])
+        self.scribe: Scribe
+
+    async def open(self) -> None:
+        lease = await self.journal.take_lease("a", "test", 60)
+        assert lease is not None
+        self.scribe = Scribe(self.journal, "a", lease)
+        await self.scribe.open()
+
+    async def person(self, text: str, number: str = "1") -> None:
+        message = {"message_id": number, "mime": "text/markdown", "text": text}
+        await self.scribe.inject([message], number)
+
+    async def turn(self, script: list[Any], **settings: Any) -> str:
+        loop = Loop(ScriptedModel(read_script(script)), self.tools, self.scribe, LoopSettings(**settings))
+        return await loop.turn(_nothing_new)
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        return list(self.scribe.timeline.state.items)
+
+
+async def _nothing_new() -> None:
+    return None
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    stage = Stage(tmp_path)
+    await stage.open()
+    yield stage
+    await stage.journal.close()
+
+
+ANSWER_AND_YIELD = [
+    {"when": {"user": "sum"}, "emit": [{"call": "calc__add", "args": {"a": 2, "b": 3}}]},
+    {
+        "when": {"tool": "calc__add"},
+        "emit": [
+            {"call": "chat_assistant_post", "args": {"content": "It is {{result.sum}}."}},
+            {"call": "loop_yield_turn"},
+        ],
+    },
+]
+
+
+@pytest.mark.covers("R-LO-1", "R-LO-4", "R-LO-6", "R-UI-2", "R-PO-4")
+async def test_a_question_is_answered_through_tools_and_the_turn_yields(stage: Stage) -> None:
+    await stage.person("What is the sum?")
+
+    assert await stage.turn(ANSWER_AND_YIELD) == "yield"
+    assert stage.world.posted == ["It is 5."]
+    assert [(item["kind"], item.get("status")) for item in stage.items] == [
+        ("user_message", None),
+        ("tool", "done"),
+        ("assistant_markdown", None),
+        ("end_turn", None),
+    ]
+    assert stage.items[1]["content"] == {"kind": "json", "result": '{"sum":5}', "is_error": False}
+    assert replay(await stage.journal.events("a")) == stage.scribe.timeline.state
+
+
+@pytest.mark.covers("R-LO-3", "R-NA-2")
+async def test_deprecated_and_dotted_spellings_still_work(stage: Stage) -> None:
+    await stage.person("hello")
+    script = [
+        {"emit": [{"call": "chat_assistant_post", "args": {"content": "hi"}}, {"call": "ui_end_turn"}]},
+    ]
+
+    assert await stage.turn(script) == "yield"
+    assert stage.world.posted == ["hi"]
+
+
+@pytest.mark.covers("R-LO-8", "R-PO-4", "R-LO-5")
+async def test_plain_text_is_never_shown_and_three_in_a_row_end_the_turn(stage: Stage) -> None:
+    await stage.person("hello")
+
+    assert await stage.turn([{"emit": [{"say": "I talk to nobody."}]}]) == "limit"
+    assert stage.world.posted == []
+    assert [item["kind"] for item in stage.items] == ["user_message", "notice", "end_turn"]
+
+
+@pytest.mark.covers("R-LO-8")
+async def test_implicit_posting_posts_the_final_text_once(stage: Stage) -> None:
+    await stage.person("hello")
+
+    assert await stage.turn([{"emit": [{"say": "Hello there."}]}], text_policy="implicit_post") == "yield"
+    assert stage.world.posted == ["Hello there."]
+    assert [item["kind"] for item in stage.items] == ["user_message", "assistant_markdown", "end_turn"]
+
+
+@pytest.mark.covers("R-LO-5")
+@pytest.mark.parametrize(
+    ("script", "settings", "reason"),
+    [
+        ([{"emit": [{"call": "forbidden"}]}], {}, "limit"),
+        ([{"emit": [{"call": "fatal"}]}], {}, "abort"),
+        ([{"emit": [{"call": "calc__add", "args": {"a": 1}}]}], {"max_samplings": 4}, "limit"),
+        ([{"emit": [{"error": "no credit"}]}], {}, "error"),
+    ],
+)
+async def test_turns_that_lead_nowhere_end_with_a_notice(
+    stage: Stage, script: list[Any], settings: dict[str, Any], reason: str
+) -> None:
+    await stage.person("go")
+
+    assert await stage.turn(script, **settings) == reason
+    assert stage.items[-2]["kind"] == "notice"
+    assert stage.items[-1]["reason"] == reason
+
+
+@pytest.mark.covers("R-MP-6")
+async def test_wrong_arguments_and_unknown_tools_come_back_as_errors_for_the_model(stage: Stage) -> None:
+    await stage.person("go")
+    script = [
+        {"when": {"user": "go"}, "emit": [{"call": "calc__add", "args": {"a": "x"}}, {"call": "nonsense"}]},
+        {"emit": [{"call": "loop_yield_turn"}]},
+    ]
+
+    assert await stage.turn(script) == "yield"
+    assert [item["status"] for item in stage.items if item["kind"] == "tool"] == ["error", "error"]
+
+
+@pytest.mark.covers("R-LO-10")
+async def test_a_stopped_turn_leaves_every_call_with_an_outcome(stage: Stage) -> None:
+    await stage.person("go")
+    with anyio.move_on_after(0.2):
+        await stage.turn([{"emit": [{"call": "slow"}, {"call": "calc__add", "args": {"a": 1}}]}])
+
+    assert [item["status"] for item in stage.items if item["kind"] == "tool"] == ["aborted", "done"]
+    assert replay(await stage.journal.events("a")) == stage.scribe.timeline.state

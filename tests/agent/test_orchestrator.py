@@ -1,0 +1,181 @@
+"""The orchestrator: every message once, in order, across crashes at any write."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from agent.test_loop import World, add, post
+from ui_mcp.agent.journal import Happened, Lease, LeaseLostError
+from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.loop import Loop, LoopSettings
+from ui_mcp.agent.models.scripted import ScriptedModel, read_script
+from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, Pace
+from ui_mcp.agent.scribe import Scribe
+from ui_mcp.agent.timeline import StoredEvent, replay
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.functions import FunctionToolset
+
+SCRIPT = [
+    {"when": {"user": "sum"}, "emit": [{"call": "calc__add", "args": {"a": 2, "b": 3}}]},
+    {"when": {"user": "."}, "emit": [{"call": "chat_assistant_post", "args": {"content": "re: {{user}}"}}]},
+    {"when": {"tool": "calc__add"}, "emit": [{"call": "chat_assistant_post", "args": {"content": "{{result.sum}}"}}]},
+    {"emit": [{"call": "loop_yield_turn"}]},
+]
+
+
+class People:
+    """An inbox in memory."""
+
+    def __init__(self, *texts: str) -> None:
+        self.messages = [{"id": f"{n:04}", "mime": "text/plain", "content": text} for n, text in enumerate(texts, 1)]
+        self.news = anyio.Event()
+
+    async def read(self, after: str | None, limit: int) -> InboxPage:
+        new = [message for message in self.messages if message["id"] > (after or "")]
+        page = new[:limit]
+        return InboxPage(page, page[-1]["id"] if page else after, len(new) > len(page))
+
+    async def hint(self, seconds: float) -> None:
+        with anyio.move_on_after(seconds):
+            await self.news.wait()
+
+
+class Crash(Exception):
+    """The process is gone."""
+
+
+class Fragile(SqliteJournal):
+    """Crashes at the n-th write, before or after it is on disk."""
+
+    def __init__(self, file: Path, crash_at: int, *, after: bool) -> None:
+        super().__init__(file)
+        self._left = crash_at
+        self._after = after
+
+    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+        return await self._fragile(super().append(agent, lease, events))
+
+    async def inject(
+        self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
+    ) -> list[StoredEvent]:
+        return await self._fragile(super().inject(agent, lease, messages, watermark))
+
+    async def _fragile(self, write: Any) -> list[StoredEvent]:
+        self._left -= 1
+        if self._left == 0 and not self._after:
+            write.close()
+            raise Crash
+        stored: list[StoredEvent] = await write
+        if self._left == 0:
+            raise Crash
+        return stored
+
+
+def orchestrator(journal: SqliteJournal, people: People, world: World) -> Orchestrator:
+    tools = FunctionToolset(world, [post, add])
+
+    def make_loop(scribe: Scribe) -> Loop:
+        return Loop(ScriptedModel(read_script(SCRIPT)), tools, scribe, LoopSettings())
+
+    return Orchestrator(
+        "a", journal, people, make_loop, Pace(lease_seconds=0.05, renew_seconds=0.02, look_seconds=0.02)
+    )
+
+
+async def until_asleep(running: Orchestrator) -> None:
+    """Run until nothing is left to do, or until it crashes."""
+    async with anyio.create_task_group() as tasks:
+
+        async def stop_when_asleep() -> None:
+            while running.state != "sleeping":
+                await anyio.sleep(0.005)
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(stop_when_asleep)
+        await running.run()
+
+
+@pytest.mark.covers("R-OR-3", "R-OR-6", "R-OR-9")
+async def test_messages_become_turns_in_order(tmp_path: Path) -> None:
+    journal, world = SqliteJournal(tmp_path / "j.db"), World()
+
+    await until_asleep(orchestrator(journal, People("sum please"), world))
+
+    events = await journal.events("a")
+    assert [event.data["text"] for event in events if event.type == "user_text"] == ["sum please"]
+    assert world.posted == ["5"]
+    assert events[-1].data == {"reason": "yield"}
+    assert await journal.watermark("a") == "0001"
+    await journal.close()
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-OR-4", "R-OR-5", "R-LO-13", "R-ST-5")
+@pytest.mark.parametrize("after", [False, True])
+async def test_a_crash_at_any_write_loses_nothing_and_repeats_nothing(tmp_path: Path, after: bool) -> None:
+    people = People("sum", "hello", "sum again")
+    for crash_at in range(1, 14):
+        file, world = tmp_path / f"{crash_at}.db", World()
+        with pytest.raises(ExceptionGroup):
+            await until_asleep(orchestrator(Fragile(file, crash_at, after=after), people, world))
+
+        mended = SqliteJournal(file)
+        await anyio.sleep(0.06)  # the dead orchestrator's lease runs out
+        await until_asleep(orchestrator(mended, people, world))
+
+        events = await mended.events("a")
+        taken = [event.data["message_id"] for event in events if event.type == "user_text"]
+        assert taken == ["0001", "0002", "0003"], crash_at
+        called = [event.data["call_id"] for event in events if event.type == "tool_call"]
+        ended = [event.data["call_id"] for event in events if event.type == "function_call_output"]
+        assert len(called) == len(set(called)), crash_at
+        assert sorted(set(called) - set(ended)) == [], crash_at
+        assert events[-1].type == "ui_end_turn"
+        assert replay(events).seq > 0
+        await mended.close()
+
+
+@pytest.mark.covers("R-OR-8")
+async def test_a_second_orchestrator_waits_and_a_stale_one_cannot_write(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "j.db")
+    first = await journal.take_lease("a", "first", 0.05)
+    assert first is not None
+    assert await journal.take_lease("a", "second", 60) is None
+    await anyio.sleep(0.06)
+    second = await journal.take_lease("a", "second", 60)
+
+    assert second is not None
+    assert second.fence > first.fence
+    with pytest.raises(LeaseLostError):
+        await journal.append("a", first, [Happened("notice", {})])
+    with pytest.raises(LeaseLostError):
+        await journal.inject("a", first, [], "1")
+    await journal.append("a", second, [Happened("notice", {"level": "info", "text": "x"})])
+    assert len(await journal.events("a")) == 1
+    await journal.close()
+
+
+@pytest.mark.covers("R-LO-2", "R-LO-10")
+async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
+    journal, world = SqliteJournal(tmp_path / "j.db"), World()
+    script = read_script([{"emit": [{"delay_ms": 60000}]}])
+
+    def make_loop(scribe: Scribe) -> Loop:
+        return Loop(ScriptedModel(script), FunctionToolset(world, [post]), scribe, LoopSettings())
+
+    running = Orchestrator("a", journal, People("hello"), make_loop)
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(running.run)
+            while running.state != "running":
+                await anyio.sleep(0.005)
+            assert running.stop_turn()
+            while running.state != "sleeping":
+                await anyio.sleep(0.005)
+            tasks.cancel_scope.cancel()
+
+    assert (await journal.events("a"))[-1].data == {"reason": "abort"}
+    await journal.close()
