@@ -41,7 +41,7 @@ class Session:
         self.pages = Pages(self._accept)
         self.touched = monotonic()
         self._around = around
-        self._door = Lock()
+        self._door = Lock(fast_acquire=True)
         self._timers = Timers(around.tasks, self._fire)
         self.polls = LongPolls(self.attach, around.tasks)
         self._life = Life(self._launch, self._outputs)
@@ -70,10 +70,9 @@ class Session:
         """
         self.touched = monotonic()
         async with self._door:
-            # Whoever asked may lose interest; what has begun in Lua must still be delivered.
-            with CancelScope(shield=True):
-                reply = await self._step(op, args)
-        return reply
+            # Whoever asked may lose interest; what has begun in Lua is still delivered, because a world finishes
+            # what it has begun before it hears of that.
+            return await self._step(op, args)
 
     async def attempt(self, op: Op, *args: Flat) -> Reply | None:
         """Enter for a cause of our own; nobody waits for the answer, so trouble is only logged."""
@@ -145,7 +144,8 @@ class Session:
 
     async def _step(self, op: Op, args: tuple[Flat, ...]) -> Reply:
         if self._life.died is not None and self._life.over is None:
-            await self._revive(self._life.died)
+            with CancelScope(shield=True):
+                await self._revive(self._life.died)
         try:
             reply = await self._life.world().enter(op, *args, facts=self._facts())
         except SessionGoneError as error:

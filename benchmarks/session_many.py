@@ -1,0 +1,66 @@
+"""How long a session takes to start, and 200 sessions open in one server; the bar is a child within 120 ms."""
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+
+from ui_mcp.session.sessions import Sessions
+from ui_mcp.testing.browser import open_page
+from ui_mcp.testing.project import make_workspace, open_sessions, settings
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+MANY, BAR_MS = 200, 120.0
+
+
+async def start_times(sessions: Sessions, count: int) -> list[float]:
+    times = []
+    for _ in range(count):
+        began = time.perf_counter()
+        await sessions.create()
+        times.append(time.perf_counter() - began)
+    return times
+
+
+def resident_mb(pid: str = "self") -> float:
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        return 0.0
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
+async def measure(host: str, folder: Path) -> float:
+    workspace = make_workspace(folder, EXAMPLES / "adder")
+    async with open_sessions(workspace, settings(host=host, hotload=False)) as sessions:
+        before = resident_mb()
+        times = await start_times(sessions, MANY - 1)
+        began = time.perf_counter()
+        names = [str(number) for number in range(1, MANY + 1)]
+        for name in names:
+            session = sessions.get(name)
+            await session.display("adder")
+            async with open_page(session) as browser:
+                await browser.click("swap()")
+                assert browser.value("first") == 3
+        used = time.perf_counter() - began
+        grown = resident_mb() - before
+    median = statistics.median(times) * 1e3
+    print(
+        f"{host:8} start median {median:5.1f} ms, slowest {max(times) * 1e3:5.1f} ms; {MANY} sessions clicked "
+        f"in {used:.1f} s; this process grew by {grown:.0f} MB"
+    )
+    return median
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        await measure("thread", Path(folder) / "thread")
+        median = await measure("process", Path(folder) / "process")
+    print(f"bar {BAR_MS:.0f} ms: {'met' if median <= BAR_MS else 'MISSED'}")
+
+
+if __name__ == "__main__":
+    anyio.run(main, backend_options={"use_uvloop": True})
