@@ -81,6 +81,9 @@ class Session:
         except UiMcpError as error:
             _log.info("session %s: %s: %s", self.vended, op, error.message)
             return None
+        except Exception:  # noqa: BLE001 — a mistake of ours must not end the server that this task belongs to
+            _log.exception("session %s: %s", self.vended, op)
+            return None
         if reply.fault is not None:
             _log.info("session %s: %s: %s", self.vended, op, reply.fault.message)
         return reply

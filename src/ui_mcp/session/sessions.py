@@ -1,12 +1,11 @@
 """All sessions of a running server: made, found, swept, and told when files change."""
 
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from anyio import CancelScope, create_task_group, sleep, to_thread
+from anyio import CancelScope, create_task_group, get_cancelled_exc_class, sleep, to_thread
 from anyio.abc import TaskGroup
 
 from ui_mcp.config import Config
@@ -56,22 +55,28 @@ class Sessions:
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace)
         self._told: tuple[int, str] | None = None
-        self._stack = AsyncExitStack()
         self._around: Surroundings
+        self._tasks: TaskGroup
 
     async def __aenter__(self) -> Self:
-        async with AsyncExitStack() as stack:
-            tasks = await stack.enter_async_context(create_task_group())
-            stack.callback(tasks.cancel_scope.cancel)
-            stack.push_async_callback(self.stop)
-            await self._begin(tasks)
-            self._stack = stack.pop_all()
+        self._tasks = await create_task_group().__aenter__()
+        try:
+            await self._begin(self._tasks)
+        except BaseException as error:
+            await self.__aexit__(type(error), error, error.__traceback__)
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        return await self._stack.__aexit__(kind, error, trace)
+        await self.stop()
+        self._tasks.cancel_scope.cancel()
+        if isinstance(error, get_cancelled_exc_class()):
+            return await self._tasks.__aexit__(kind, error, trace)
+        # An error of the block is passed on as it is, not as a group with one member.
+        await self._tasks.__aexit__(None, None, None)
+        return None
 
     def __len__(self) -> int:
         return len(self._sessions)

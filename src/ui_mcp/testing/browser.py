@@ -1,6 +1,6 @@
 """Opens a session as a page would, in process or over a WebSocket, and lets a test see and act."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Protocol
 
@@ -49,8 +49,11 @@ class Browser:
 
     @property
     def text(self) -> str:
-        """What a person would read on the page."""
-        return self.page.root.text if self.page.root else ""
+        """What a person would read of the displayed app; `page.root.text` is the whole page with its frame."""
+        try:
+            return self.app.text
+        except NotShownError:
+            return ""
 
     def value(self, path: str) -> Json:
         """Return the value at `path` in the first view that binds it."""
@@ -61,11 +64,19 @@ class Browser:
         return self.find(path).rows(path)
 
     def find(self, path: str) -> View:
-        """Return the first view, in document order, that binds something to `path`."""
-        for view in self.page.root.below() if self.page.root else ():
+        """Return the first view in document order that binds something to `path`: of the app, else of the page."""
+        whole = self.page.root.below() if self.page.root else iter(())
+        views: list[View] = [*self._app_views(), *whole]
+        for view in views:
             if view.has(path):
                 return view
         raise NotShownError(f"Nothing on the page is bound to {path!r}; it reads: {self.text[:200]!r}")
+
+    def _app_views(self) -> Iterator[View]:
+        try:
+            yield from self.app.below()
+        except NotShownError:
+            return
 
     async def click(self, path: str, view: View | None = None) -> None:
         """Press what `ui-action` or `ui-event-…` binds to `path`."""

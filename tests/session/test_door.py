@@ -1,0 +1,151 @@
+"""Everything that goes through a session's door ends with detection, and pages follow."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from anyio import create_task_group, fail_after
+from anyio.lowlevel import checkpoint
+
+from ui_mcp.errors import LuaError, SessionGoneError
+from ui_mcp.jsontypes import loads
+from ui_mcp.lua.host import Op
+from ui_mcp.session.session import Session
+from ui_mcp.session.sessions import Sessions
+from ui_mcp.testing.browser import Browser, open_page
+from ui_mcp.testing.project import open_sessions
+from ui_mcp.workspace import Workspace
+
+VIEW = '<template><p><b ui-value="count()"></b> <i ui-value="n"></i></p></template>'
+APP = """
+looks = 0
+mcp.value = {type = 'Thing', n = 0, count = function() looks = looks + 1 return looks end}
+thing = mcp.value
+"""
+
+
+@pytest.fixture
+async def shown(sessions: Sessions, session: Session) -> Session:
+    await sessions.upload_viewdef("Thing.DEFAULT", VIEW)
+    await session.run_lua(APP)
+    return session
+
+
+@pytest.fixture
+async def browser(shown: Session) -> AsyncIterator[Browser]:
+    async with open_page(shown) as browser:
+        yield browser
+
+
+@pytest.mark.covers("UI-EXEC-2")
+async def test_an_empty_entry_refreshes_every_page(shown: Session, browser: Browser) -> None:
+    before = browser.value("count()")
+
+    await shown.enter(Op.REFRESH)
+    browser.catch_up()
+
+    assert browser.value("count()") > before
+
+
+@pytest.mark.covers("UI-EXEC-4")
+async def test_nothing_is_looked_at_while_no_page_is_open(shown: Session) -> None:
+    await shown.run_lua("thing.n = 1")
+    await shown.enter(Op.REFRESH)
+
+    assert await shown.run_lua("return looks") == "0"
+
+
+@pytest.mark.covers("UI-TOOL-15")
+async def test_what_code_changed_before_it_failed_is_shown(shown: Session, browser: Browser) -> None:
+    with pytest.raises(LuaError):
+        await shown.run_lua("thing.n = 7 error('later')")
+    browser.catch_up()
+
+    assert browser.value("n") == 7
+
+
+@pytest.mark.covers("UI-LSES-9")
+async def test_timers_run_through_the_door_and_pages_follow(shown: Session, browser: Browser) -> None:
+    handles = await shown.run_lua(
+        """
+        local a = session:setTimeout(function() thing.n = thing.n + 1 end, 10)
+        local b = session:setTimeout(function() thing.n = 1000 end, 10)
+        local c = session:setInterval(function() thing.n = thing.n + 10 end, 15)
+        session:setImmediate(function() thing.n = thing.n + 100 end)
+        session:clearInterval(b)
+        interval = c
+        return {a, b, c}
+        """
+    )
+    assert loads(handles) == [1, 2, 3]
+    await browser.until(lambda: browser.value("n") >= 121)
+    await shown.run_lua("session:clearTimeout(interval)")
+    browser.catch_up()
+
+    assert len(shown._timers) == 0
+    assert browser.value("n") % 10 == 1
+
+
+@pytest.mark.covers("UI-LSES-9", "UI-LOG-2", "UI-EXEC-3")
+async def test_a_timer_that_fails_is_logged_and_the_next_one_runs(
+    shown: Session, browser: Browser, workspace: Workspace
+) -> None:
+    await shown.run_lua(
+        "session:setTimeout(function() error('tick tock') end, 1) session:setTimeout(function() thing.n = 5 end, 20)"
+    )
+    await browser.until(lambda: browser.value("n") == 5)
+
+    assert "tick tock" in (workspace.log / "lua-err.log").read_text()
+
+
+@pytest.mark.covers("UI-SES-6", "UI-LSES-9")
+async def test_timers_end_with_their_session(sessions: Sessions, shown: Session) -> None:
+    await shown.run_lua("session:setInterval(function() end, 5)")
+    await sessions.destroy(shown)
+
+    assert len(shown._timers) == 0
+
+
+@pytest.mark.covers("UI-LUA-6", "UI-FSM-6")
+@pytest.mark.parametrize("file", ["main.lua", "mcp.lua"])
+async def test_start_up_code_that_fails_is_an_error_of_the_start(workspace: Workspace, file: str) -> None:
+    (workspace.lua / file).write_text("error('not today')")
+    with pytest.raises(LuaError, match="not today"):
+        async with open_sessions(workspace):
+            raise AssertionError("started")
+
+
+@pytest.mark.covers("UI-FSM-8")
+async def test_a_blocked_waiter_hears_that_the_server_goes(workspace: Workspace) -> None:
+    heard: list[list[str]] = []
+
+    async def wait(session: Session) -> None:
+        async with session.events.taken(20) as events:
+            heard.append(events)
+
+    with fail_after(10):
+        async with create_task_group() as group, open_sessions(workspace) as sessions:
+            session = sessions.get("1")
+            group.start_soon(wait, session)
+            while not session.events.polling:
+                await checkpoint()
+
+    assert [loads(event) for event in heard[0]] == [{"app": "ui-mcp", "event": "server_reconfigured"}]
+    with pytest.raises(SessionGoneError):
+        await session.run_lua("return 1")
+
+
+@pytest.mark.covers("UI-EXEC-1")
+async def test_pages_and_tools_take_turns_in_one_order(shown: Session) -> None:
+    await shown.run_lua("order = {} thing.push = function(self, n) order[#order + 1] = n thing.n = n end")
+    async with create_task_group() as group:
+        for number in range(30):
+            group.start_soon(shown.run_lua, f"thing:push({number})")
+
+    assert loads(await shown.run_lua("return order")) == list(range(30))
+
+
+@pytest.mark.covers("UI-ROB-5")
+async def test_starting_and_stopping_again_and_again_leaves_nothing_behind(workspace: Workspace) -> None:
+    for number in range(5):
+        async with open_sessions(workspace) as sessions, open_page(sessions.get("1")):
+            assert await sessions.get("1").run_lua(f"return {number}") == str(number)
