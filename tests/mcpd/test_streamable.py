@@ -223,6 +223,7 @@ async def test_streamable_http_can_be_left_out() -> None:
     assert answer.status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.covers("MCP-LIM-1")
 async def test_ten_thousand_rejected_requests_leave_no_session_and_no_memory() -> None:
     app = Guard(Endpoints(face()), Rules(frozenset({80})))
