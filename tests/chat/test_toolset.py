@@ -87,7 +87,7 @@ async def test_every_spelling_of_the_seeds_reaches_its_tool(faces: Faces) -> Non
     assert authors == ["user", "user", "assistant", "assistant", "assistant", "user"]
 
 
-@pytest.mark.covers("R-NA-2", "MCP-TOOL-1")
+@pytest.mark.covers("R-NA-2")
 async def test_the_listed_names_are_chosen_and_the_others_stay_callable(faces: Faces) -> None:
     async def listed(face: ChatTools) -> list[str]:
         return [tool.name for tool in await face.tools(Call())]
