@@ -1,0 +1,103 @@
+"""The chat page in a real browser, served by a face in this process."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+from ui_mcp.app.chat import Served, directory_of, is_page, opened
+from ui_mcp.chat.chat import Ask, Chat
+from ui_mcp.chat.desk import Open
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.message import Draft
+from ui_mcp.httpd.admission import Admission
+from ui_mcp.httpd.chat_page import FOLDER
+from ui_mcp.httpd.chat_routes import face_chat_routes
+from ui_mcp.httpd.mcp_app import mcp_app
+from ui_mcp.httpd.security import Guard, Rules
+from ui_mcp.httpd.serve import bind, listening, port_of
+
+if TYPE_CHECKING:
+    from ui_mcp.httpd.serve import App
+
+HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+
+
+@dataclass
+class Room:
+    """A served chat and the requests that left the page for elsewhere."""
+
+    chat: Chat
+    url: str
+    browser: Browser
+    stack: AsyncExitStack
+    foreign: list[str] = field(default_factory=list)
+
+    async def open(self, *, width: int = 1000, height: int = 760, scheme: str = "light") -> Page:
+        context = await self.browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,  # type: ignore[arg-type]
+        )
+        page = await context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("request", lambda request: None if request.url.startswith(self.url) else self._note(request.url))
+        await page.goto(f"{self.url}/chat")
+        return page
+
+    def _note(self, url: str) -> None:
+        if not url.startswith("data:"):
+            self.foreign.append(url)
+
+    async def say(self, *texts: str) -> None:
+        await self.chat.post(HUMAN, "user", "default", [Draft(text) for text in texts])
+
+    async def answer(self, *texts: str) -> None:
+        await self.chat.post(AGENT, "assistant", "default", [Draft(text) for text in texts])
+
+    async def agent_reads(self) -> None:
+        await self.chat.read(AGENT, Ask())
+
+
+@asynccontextmanager
+async def face(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, str]]:
+    served = Served("human", str(folder))
+    async with opened(served) as (_, chat, _):
+        listener = bind("127.0.0.1", port)
+        desk = Open(chat, directory_of(served, chat))
+        routes = mcp_app(face_chat_routes(desk, 100))
+        rules = Rules(frozenset({port_of(listener)}))
+        app: App = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
+        async with listening(app, listener):
+            yield chat, f"http://127.0.0.1:{port_of(listener)}"
+
+
+def chromium() -> str:
+    """Return the browser's path; where one is promised, its absence is a failure."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    ready = found and (FOLDER / "index.html").is_file()
+    if not ready:
+        reason = "Chromium or the built chat page is missing"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    return str(found)
+
+
+@pytest.fixture
+async def room(tmp_path: Path) -> AsyncIterator[Room]:
+    """A served chat with a browser."""
+    path = chromium()
+    async with AsyncExitStack() as stack:
+        chat, url = await stack.enter_async_context(face(tmp_path))
+        playwright = await stack.enter_async_context(async_playwright())
+        browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        stack.push_async_callback(browser.close)
+        yield Room(chat, url, browser, stack)

@@ -1,0 +1,176 @@
+"""What the human sees and does in the chat page."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from e2e.chat_page.conftest import AGENT, HUMAN, Room, face
+from ui_mcp.chat.chat import Ask
+from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.message import Draft
+from ui_mcp.chat.tokens import Keys
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = """\
+<script>window.harmed = 1</script> <img src="https://evil.example/a.png" onerror="window.harmed = 2">
+
+![pixel](https://evil.example/pixel.png) [run](javascript:window.harmed=3) [data](data:text/html,<script>1</script>)
+[tab](java\tscript:alert(1)) <a href="javascript:window.harmed=4">html</a> [fine](https://example.org/a_(b)?c=1)
+
+```html
+<script>window.harmed = 5</script>
+```
+"""
+
+
+async def send(page: Page, text: str) -> None:
+    await page.get_by_label("Message").fill(text)
+    await page.keyboard.press("Enter")
+
+
+@pytest.mark.covers("CHAT-PAGE-1", "R-UI-3", "R-UI-6")
+async def test_a_message_is_shown_once_and_its_receipt_follows_the_agent(room: Room) -> None:
+    page = await room.open()
+    await expect(page.get_by_text("No messages yet")).to_be_visible()
+
+    await send(page, "Deploy **now**?")
+    await expect(page.locator(".chat-user")).to_have_count(1)
+    await expect(page.get_by_label("Agent notified")).to_be_visible()
+    await room.agent_reads()
+    await expect(page.get_by_label("Read by the agent")).to_be_visible()
+    await room.answer("Deploying.")
+
+    await expect(page.locator(".chat-assistant")).to_have_text("AgentDeploying." + await _time(page))
+    await expect(page.locator(".chat-user strong")).to_have_text("now")
+    stored = (await room.chat.read(HUMAN, Ask())).messages
+    assert [message.content for message in stored] == ["Deploy **now**?", "Deploying."]
+
+
+async def _time(page: Page) -> str:
+    return await page.locator(".chat-assistant time").inner_text()
+
+
+@pytest.mark.covers("R-UI-7")
+async def test_scripts_remote_images_and_script_links_stay_inert(room: Room) -> None:
+    await room.answer(HOSTILE)
+    page = await room.open()
+    body = page.locator(".chat-assistant .chat-body")
+    await expect(body).to_contain_text("<script>window.harmed = 1</script>")
+
+    for link in await body.locator("a").all():
+        href = await link.get_attribute("href")
+        assert href is not None
+        assert href.startswith("https://")
+        assert "noopener" in (await link.get_attribute("rel") or "")
+    await body.get_by_text("run", exact=True).click()
+
+    assert await page.evaluate("window.harmed") is None
+    assert await body.locator("script, img, iframe, object, [onerror], [onclick], [style]").count() == 0
+    assert await body.locator("pre .code-string, pre .code-keyword, pre code").count() >= 1
+    assert room.foreign == []
+
+
+@pytest.mark.covers("CHAT-PAGE-2")
+async def test_older_messages_come_when_scrolling_up_and_the_view_stays_put(room: Room) -> None:
+    await room.say(*[f"message {n}" for n in range(100)])
+    await room.say(*[f"message {n}" for n in range(100, 120)])
+    page = await room.open()
+    await expect(page.locator(".chat-message")).to_have_count(50)
+    await expect(page.get_by_text("message 119", exact=True)).to_be_in_viewport()
+
+    await page.locator(".chat-log").focus()
+    await page.keyboard.press("Home")
+    await expect(page.locator(".chat-message")).to_have_count(100)
+    await expect(page.get_by_text("message 70", exact=True)).to_be_in_viewport()
+    await page.keyboard.press("Home")
+
+    await expect(page.locator(".chat-message")).to_have_count(120)
+    await expect(page.get_by_role("button", name="Earlier messages")).to_be_hidden()
+
+
+@pytest.mark.covers("R-UI-6")
+async def test_without_the_stream_the_page_polls(room: Room) -> None:
+    context = await room.browser.new_context()
+    page = await context.new_page()
+    await page.route("**/chat/stream*", _abort)
+    await page.goto(f"{room.url}/chat")
+    await expect(page.get_by_text("No messages yet")).to_be_visible()
+
+    await room.answer("by polling")
+
+    await expect(page.get_by_text("by polling")).to_be_visible()
+    await expect(page.get_by_role("status")).to_be_hidden()
+
+
+async def _abort(route: Route) -> None:
+    await route.abort()
+
+
+@pytest.mark.covers("CHAT-PAGE-1")
+async def test_a_message_that_could_not_be_sent_is_sent_again_once(room: Room) -> None:
+    page = await room.open()
+    await page.route("**/chat/messages", _abort)
+    await send(page, "important")
+    await expect(page.locator(".chat-failed")).to_have_count(1)
+
+    await page.unroute("**/chat/messages")
+    await page.get_by_role("button", name="Send again").click()
+
+    await expect(page.locator(".chat-failed, .chat-sending")).to_have_count(0)
+    await expect(page.locator(".chat-user")).to_have_count(1)
+
+
+@pytest.mark.covers("CHAT-PAGE-3")
+async def test_the_page_needs_no_mouse_and_fits_a_phone(room: Room) -> None:
+    await room.answer(
+        "| a | b |\n|---|---|\n| " + "x" * 200 + " | y |\n\n```python\n" + "print('long') # " * 20 + "\n```"
+    )
+    page = await room.open(width=360, height=640)
+    await expect(page.get_by_label("Message")).to_be_focused()
+
+    await page.keyboard.type("first")
+    await page.keyboard.press("Shift+Enter")
+    await page.keyboard.type("second")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".chat-user .chat-body")).to_have_text("first\nsecond")
+    await page.keyboard.press("ArrowUp")
+    assert await page.get_by_label("Message").input_value() == "first\nsecond"
+
+    await page.locator(".chat-log").focus()
+    await page.keyboard.press("/")
+    await expect(page.get_by_label("Message")).to_be_focused()
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.covers("CHAT-PAGE-4")
+async def test_a_locked_chat_asks_for_the_token_and_keeps_it_out_of_the_address(room: Room) -> None:
+    token = await Keys(room.chat.store).create("alice", ROLES["human"])
+    page = await room.open()
+    await expect(page.get_by_role("status")).to_contain_text("token is needed")
+
+    await page.get_by_label("Token").fill(token)
+    await page.get_by_role("button", name="Open").click()
+    await expect(page.get_by_role("status")).to_be_hidden()
+    await send(page, "it is me")
+    await expect(page.get_by_label("Agent notified")).to_be_visible()
+
+    linked = await (await room.browser.new_context()).new_page()
+    await linked.goto(f"{room.url}/chat#token={token}")
+    await expect(linked.get_by_text("it is me")).to_be_visible()
+    assert token not in linked.url
+
+
+@pytest.mark.covers("CHAT-PAGE-4")
+async def test_the_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back(tmp_path: Path, room: Room) -> None:
+    async with face(tmp_path / "other") as (_, url):
+        page = await (await room.browser.new_context()).new_page()
+        await page.goto(f"{url}/chat")
+        await expect(page.get_by_text("No messages yet")).to_be_visible()
+    await expect(page.get_by_role("status")).to_contain_text("cannot be reached")
+
+    async with face(tmp_path / "other", int(url.rpartition(":")[2])) as (chat, _):
+        await chat.post(AGENT, "assistant", "default", [Draft("back again")])
+        await expect(page.get_by_text("back again")).to_be_visible()
+        await expect(page.get_by_role("status")).to_be_hidden()

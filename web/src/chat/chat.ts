@@ -1,0 +1,101 @@
+/** The chat itself: a log that follows the conversation, a composer, and what stands between them when something is wrong. */
+import { composer } from "./composer";
+import { echoed, empty, failed, merged, newest, type Echo, type Log } from "./log";
+import { logView } from "./logview";
+import { Refused, type Server } from "./server";
+import "./chat.css";
+
+export interface Chat {
+  focus(): void;
+  stop(): void;
+}
+
+/** Build a chat inside `root`. */
+export function chat(root: HTMLElement, server: Server): Chat {
+  let log: Log = empty;
+  const notice = document.createElement("div");
+  notice.className = "chat-notice";
+  notice.setAttribute("role", "status");
+  notice.hidden = true;
+  const view = logView({ earlier: () => void loadEarlier(), retry: (echo) => void send(echo) });
+  const write = composer((content) => {
+    view.stick();
+    void send({ client_id: crypto.randomUUID(), content, failed: null });
+  });
+  root.classList.add("chat");
+  root.replaceChildren(view.element, notice, write.element);
+
+  function update(next: Log): void {
+    log = next;
+    view.show(log);
+  }
+
+  async function send(echo: Echo): Promise<void> {
+    update(echoed(log, { ...echo, failed: null }));
+    try {
+      const { id, ts } = await server.post(echo.content, echo.client_id);
+      update(merged(log, [{ id, ts, author: "user", mime: "text/markdown", content: echo.content, client_id: echo.client_id }]));
+    } catch (error) {
+      update(failed(log, echo.client_id, error instanceof Refused ? error.message : "Not sent: the server cannot be reached."));
+    }
+  }
+
+  async function loadEarlier(): Promise<void> {
+    try {
+      const page = await server.earlier(log.messages[0]?.id ?? null);
+      update({ ...merged(log, page.messages), earlier: page.has_earlier });
+    } catch (error) {
+      trouble(error instanceof Error ? error.message : String(error), error instanceof Refused ? error.status : 0);
+    }
+  }
+
+  function trouble(why: string | null, status: number): void {
+    notice.hidden = why === null;
+    const asking = status === 401 && notice.querySelector("form") !== null;
+    if (why === null || asking) {
+      return; // a token that is being typed stays
+    }
+    notice.replaceChildren(status === 401 ? tokenForm(why) : document.createTextNode(`${why} Trying again…`));
+  }
+
+  function tokenForm(why: string): HTMLElement {
+    const form = document.createElement("form");
+    const label = document.createElement("label");
+    const field = document.createElement("input");
+    const open = document.createElement("button");
+    field.type = "password";
+    field.autocomplete = "off";
+    field.required = true;
+    open.textContent = "Open";
+    label.append(`${why}. Token `, field);
+    form.append(label, open);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      server.useToken(field.value.trim());
+      notice.replaceChildren();
+      restart();
+    });
+    return form;
+  }
+
+  function restart(): void {
+    stop();
+    void begin();
+  }
+
+  let stop = (): void => undefined;
+  async function begin(): Promise<void> {
+    await loadEarlier();
+    view.ready();
+    if (!root.isConnected) {
+      return;
+    }
+    stop = server.follow(() => newest(log), {
+      message: (message) => update(merged(log, [message])),
+      receipts: (receipts) => update({ ...log, receipts }),
+      trouble,
+    });
+  }
+  void begin();
+  return { focus: write.focus, stop: () => stop() };
+}

@@ -1,0 +1,52 @@
+/** Where the human writes: Enter sends, Shift+Enter breaks the line, ArrowUp in the empty field brings the last text back. */
+
+export interface Composer {
+  readonly element: HTMLElement;
+  focus(): void;
+}
+
+export function composer(send: (content: string) => void): Composer {
+  let last = "";
+  const form = document.createElement("form");
+  form.className = "chat-composer";
+  const field = document.createElement("textarea");
+  field.rows = 1;
+  field.placeholder = "Write a message…";
+  field.setAttribute("aria-label", "Message");
+  field.enterKeyHint = "send";
+  const button = document.createElement("button");
+  button.type = "submit";
+  button.className = "chat-send";
+  button.textContent = "Send";
+  button.disabled = true;
+  form.append(field, button);
+
+  const changed = (): void => {
+    button.disabled = !field.value.trim();
+    field.style.height = "auto";
+    field.style.height = `${Math.min(field.scrollHeight, 220)}px`;
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const content = field.value.trim();
+    if (content) {
+      last = content;
+      field.value = "";
+      changed();
+      send(content);
+    }
+    field.focus();
+  });
+  field.addEventListener("input", changed);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      form.requestSubmit();
+    } else if (event.key === "ArrowUp" && !field.value && last) {
+      event.preventDefault();
+      field.value = last;
+      changed();
+    }
+  });
+  return { element: form, focus: () => field.focus() };
+}

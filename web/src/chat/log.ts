@@ -1,0 +1,68 @@
+/** What the page knows of a conversation: messages in order, echoes of what is being sent, receipts. Pure. */
+
+export interface Message {
+  readonly id: string;
+  readonly ts: string;
+  readonly author: "user" | "assistant";
+  readonly mime: string;
+  readonly content: string;
+  readonly client_id?: string;
+}
+
+export interface Echo {
+  readonly client_id: string;
+  readonly content: string;
+  readonly failed: string | null;
+}
+
+export interface Receipts {
+  readonly notified: string | null;
+  readonly read: string | null;
+}
+
+export interface Log {
+  readonly messages: readonly Message[];
+  readonly echoes: readonly Echo[];
+  readonly receipts: Receipts;
+  readonly earlier: boolean;
+}
+
+export type Stage = "sent" | "notified" | "read";
+
+export const empty: Log = { messages: [], echoes: [], receipts: { notified: null, read: null }, earlier: false };
+
+/** Take messages from anywhere, in any order, however often; an echo gives way to its message. */
+export function merged(log: Log, found: readonly Message[]): Log {
+  const known = new Map(log.messages.map((message) => [message.id, message]));
+  for (const message of found) {
+    known.set(message.id, known.get(message.id) ?? message);
+  }
+  const messages = [...known.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const arrived = new Set(found.map((message) => message.client_id));
+  return { ...log, messages, echoes: log.echoes.filter((echo) => !arrived.has(echo.client_id)) };
+}
+
+/** Show what is being sent. */
+export function echoed(log: Log, echo: Echo): Log {
+  const others = log.echoes.filter((one) => one.client_id !== echo.client_id);
+  const arrived = log.messages.some((message) => message.client_id === echo.client_id);
+  return { ...log, echoes: arrived ? others : [...others, echo] };
+}
+
+/** Note that sending failed; the echo stays, so that it can be sent again. */
+export function failed(log: Log, clientId: string, why: string): Log {
+  return { ...log, echoes: log.echoes.map((echo) => (echo.client_id === clientId ? { ...echo, failed: why } : echo)) };
+}
+
+/** The id after which to read on. */
+export function newest(log: Log): string {
+  return log.messages.at(-1)?.id ?? "";
+}
+
+/** How far a message of the human got. */
+export function stageOf(message: Message, receipts: Receipts): Stage {
+  if (receipts.read !== null && message.id <= receipts.read) {
+    return "read";
+  }
+  return receipts.notified !== null && message.id <= receipts.notified ? "notified" : "sent";
+}

@@ -1,0 +1,165 @@
+/** Talks to the chat bridge: history, posts, and a stream that is followed for ever. */
+import type { Message, Receipts } from "./log";
+
+const PAGE = 50;
+const LAST = "9".repeat(19);
+const PATIENCE_MS = [250, 500, 1000, 2000];
+
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface News {
+  message(message: Message): void;
+  receipts(receipts: Receipts): void;
+  /** `null` while connected, else why not. */
+  trouble(why: string | null, status: number): void;
+}
+
+export interface Server {
+  post(content: string, clientId: string): Promise<{ id: string; ts: string }>;
+  earlier(before: string | null): Promise<{ messages: Message[]; has_earlier: boolean }>;
+  /** Follow from a cursor; returns a function that stops. */
+  follow(after: () => string, news: News): () => void;
+  useToken(token: string): void;
+}
+
+/** Connect to the bridge of the server that sent this page. */
+export function server(conversation: string, fetcher: typeof fetch = (...request) => fetch(...request)): Server {
+  const token = { value: savedToken() };
+  const query = (fields: Record<string, string>): string => new URLSearchParams({ ...fields, conversation }).toString();
+
+  async function ask(path: string, options: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(options.headers);
+    if (token.value) {
+      headers.set("Authorization", `Bearer ${token.value}`);
+    }
+    const answer = await fetcher(path, { ...options, headers, credentials: "same-origin", cache: "no-store" });
+    if (!answer.ok) {
+      throw await refusal(answer);
+    }
+    return answer;
+  }
+
+  return {
+    async post(content, clientId) {
+      const body = JSON.stringify({ content, client_id: clientId, conversation });
+      const answer = await ask("/chat/messages", { method: "POST", body, headers: { "Content-Type": "application/json" } });
+      return (await answer.json()) as { id: string; ts: string };
+    },
+    async earlier(before) {
+      const answer = await ask(`/chat/messages?${query({ before: before ?? LAST, limit: String(PAGE) })}`);
+      return (await answer.json()) as { messages: Message[]; has_earlier: boolean };
+    },
+    follow(after, news) {
+      const stop = new AbortController();
+      const stream = (signal: AbortSignal): Promise<Response> => ask(`/chat/stream?${query({ after: after() })}`, { signal });
+      const page = (signal: AbortSignal): Promise<Response> => ask(`/chat/messages?${query({ after: after() })}`, { signal });
+      void followForEver(stream, page, news, stop.signal);
+      return () => stop.abort();
+    },
+    useToken(given) {
+      token.value = given;
+      saveToken(given);
+    },
+  };
+}
+
+type Open = (signal: AbortSignal) => Promise<Response>;
+
+/** Read the stream; whenever it breaks, or something between here and the server swallows streams, read page by page. */
+async function followForEver(stream: Open, page: Open, news: News, signal: AbortSignal): Promise<void> {
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      const answer = await stream(signal);
+      news.trouble(null, 200);
+      failures = 0;
+      await readEvents(answer, news);
+    } catch {
+      // The page below finds out what is wrong.
+    }
+    try {
+      const { messages } = (await (await page(signal)).json()) as { messages: Message[] };
+      messages.forEach(news.message);
+      news.trouble(null, 200);
+    } catch (error) {
+      if (signal.aborted) {
+        return;
+      }
+      const [why, status] = error instanceof Refused ? [error.message, error.status] : ["The server cannot be reached.", 0];
+      news.trouble(why, status);
+    }
+    await pause(PATIENCE_MS[Math.min(failures, PATIENCE_MS.length - 1)] ?? 2000, signal);
+  }
+}
+
+async function readEvents(answer: Response, news: News): Promise<void> {
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let waiting = "";
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    waiting += part.value;
+    const events = waiting.split("\n\n");
+    waiting = events.pop() ?? "";
+    for (const event of events) {
+      deliver(event, news);
+    }
+  }
+}
+
+function deliver(event: string, news: News): void {
+  const fields = new Map(event.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
+  const data = fields.get("data");
+  if (data === undefined) {
+    return;
+  }
+  if (fields.get("event") === "message") {
+    news.message(JSON.parse(data) as Message);
+  } else if (fields.get("event") === "receipts") {
+    news.receipts(JSON.parse(data) as Receipts);
+  }
+}
+
+async function refusal(answer: Response): Promise<Refused> {
+  try {
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    return new Refused(answer.status, error.code, error.message);
+  } catch {
+    return new Refused(answer.status, "error", `The server answered ${answer.status}.`);
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
+}
+
+/** A token comes in the fragment of the address, which no server sees, and leaves the address bar at once. */
+function savedToken(): string {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) {
+    saveToken(given);
+    history.replaceState(null, "", location.pathname + location.search);
+    return given;
+  }
+  try {
+    return sessionStorage.getItem("chat-token") ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function saveToken(token: string): void {
+  try {
+    sessionStorage.setItem("chat-token", token);
+  } catch {
+    // Without storage the token lasts as long as the page.
+  }
+}
