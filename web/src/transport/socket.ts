@@ -2,7 +2,7 @@
 import type { Dial } from "./transport";
 
 /** Close code of a server that ended the session. */
-const SESSION_ENDED = 4001;
+const SESSION_ENDED = 4404;
 
 /** Dial a WebSocket address. */
 export function socket(url: string): Dial {
