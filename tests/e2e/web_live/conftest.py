@@ -92,18 +92,22 @@ class Server:
             self._process = None
 
     def call(self, tool: str, **arguments: Any) -> Any:
-        """Call an MCP tool."""
+        """Call an MCP tool; answer its first text, parsed if it is JSON."""
+        text = self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"]
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    def request(self, method: str, params: dict[str, Any]) -> Any:
+        """Send one MCP request."""
         headers = {"accept": "application/json, text/event-stream"}
         with httpx2.Client(base_url=self.mcp, headers=headers, timeout=30) as http:
             opened = http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
             http.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
             http.headers["mcp-protocol-version"] = "2025-06-18"
-            request = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-            text = http.post("/mcp", json=request).json()["result"]["content"][0]["text"]
-        try:
-            return json.loads(text)
-        except ValueError:
-            return text
+            request = {"jsonrpc": "2.0", "id": 2, "method": method, "params": params}
+            return http.post("/mcp", json=request).json()["result"]
 
 
 @pytest.fixture(scope="package")

@@ -1,0 +1,37 @@
+/** Takes on the look of the host: its theme and its colours where it names them. */
+import { apply } from "../theme/theme";
+import type { HostContext } from "./host";
+
+const COLOURS: Readonly<Record<string, string>> = {
+  "--term-bg": "--color-background-primary",
+  "--term-bg-elevated": "--color-background-secondary",
+  "--term-bg-panel": "--color-background-primary",
+  "--term-bg-hover": "--color-background-tertiary",
+  "--term-text": "--color-text-primary",
+  "--term-text-dim": "--color-text-secondary",
+  "--term-text-muted": "--color-text-tertiary",
+  "--term-border": "--color-border-primary",
+  "--term-danger": "--color-text-danger",
+  "--term-success": "--color-text-success",
+  "--term-warning": "--color-text-warning",
+  "--term-sans": "--font-sans",
+  "--term-mono": "--font-mono",
+};
+
+/** Apply what a host context says; it may say only a part. */
+export function takeLook({ theme, styles }: HostContext): void {
+  const { style } = document.documentElement;
+  if (theme === "light" || theme === "dark") {
+    apply(theme);
+    style.colorScheme = theme;
+  }
+  const variables = styles?.variables ?? {};
+  for (const [name, value] of Object.entries(variables)) {
+    style.setProperty(name, value);
+  }
+  for (const [ours, theirs] of Object.entries(COLOURS)) {
+    if (variables[theirs] !== undefined) {
+      style.setProperty(ours, `var(${theirs})`);
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/** The page inside an MCP host: the same app, with the host's own connection as its line. */
+import "../components/core";
+import "../components/more";
+import "../page.css";
+import "../shell.css";
+import "./embed.css";
+import { make } from "../page/markup";
+import { start } from "../start";
+import { followSystem } from "../theme/theme";
+import { polling, type SyncAnswer } from "../transport/sync";
+import { callTool, hostBridge, type HostAnswer, type HostBridge, type HostContext } from "./host";
+import { inlineIcons } from "./icons";
+import { takeLook } from "./look";
+import { socketUpgrade } from "./upgrade";
+
+const PROTOCOL = "2026-01-26";
+const HOST_PATIENCE_MS = 5000;
+const INPUT_PATIENCE_MS = 150;
+
+async function boot(): Promise<void> {
+  document.documentElement.classList.add("ui-embedded");
+  window.uiThemes = { names: ["light", "dark"], dark: ["dark"] };
+  inlineIcons();
+  followSystem();
+  const host = hostBridge(window.parent);
+  const session = sessionFromTool(host);
+  host.on("ui/notifications/host-context-changed", (context) => takeLook(context as HostContext));
+  const answer = await welcomed(host);
+  if (answer === null) {
+    return;
+  }
+  takeLook(answer.hostContext ?? {});
+  host.notify("ui/notifications/initialized");
+  const root = document.querySelector("[ui-app]") as Element;
+  const domains = answer.hostCapabilities?.sandbox?.csp?.connectDomains ?? [];
+  const sync = async (args: Parameters<typeof callTool>[2]): Promise<SyncAnswer> =>
+    (await callTool(host, "ui_sync", args)) as unknown as SyncAnswer;
+  const connection = start({
+    root,
+    dial: polling(sync, await session, socketUpgrade(domains)),
+    probe: () => Promise.resolve(true),
+    meet: () => undefined,
+  });
+  host.on("ui/resource-teardown", () => connection.end());
+  host.on("ping", () => ({}));
+  offer(host);
+  followSize(host, root);
+  followLinks(host);
+}
+
+/** Introduce ourselves; outside a host nobody answers. */
+async function welcomed(host: HostBridge): Promise<HostAnswer | null> {
+  const introduction = host.request("ui/initialize", {
+    protocolVersion: PROTOCOL,
+    appInfo: { name: "ui-mcp", version: "1" },
+    appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
+  });
+  const silence = new Promise<null>((resolve) => setTimeout(() => resolve(null), HOST_PATIENCE_MS));
+  const answer = window.parent === window ? null : await Promise.race([introduction, silence]);
+  if (answer === null) {
+    const text = "This page lives inside an MCP host. Open the address that ui_start gives to see it in a browser.";
+    document.body.replaceChildren(make("main", "ui-plain", make("h1", "", "Nothing around me"), make("p", "", text)));
+  }
+  return answer as HostAnswer | null;
+}
+
+/** The session that the tool call named, if the host tells us in time. */
+function sessionFromTool(host: HostBridge): Promise<string> {
+  return new Promise((resolve) => {
+    host.on("ui/notifications/tool-input", ({ arguments: given }) => {
+      const named = (given as Record<string, unknown> | undefined)?.["sessionId"];
+      resolve(typeof named === "string" && named !== "" ? named : "1");
+    });
+    host.on("ui/notifications/tool-result", () => resolve("1"));
+    setTimeout(() => resolve("1"), INPUT_PATIENCE_MS);
+  });
+}
+
+/** Let scripts of viewdefs speak to the host. */
+function offer(host: HostBridge): void {
+  Object.assign(window.uiApp, {
+    sendMessage: (text: string) => host.request("ui/message", { role: "user", content: { type: "text", text } }),
+    updateModelContext: (text: string) => host.request("ui/update-model-context", { content: [{ type: "text", text }] }),
+    openLink: (url: string) => host.request("ui/open-link", { url }),
+  });
+}
+
+function followSize(host: HostBridge, root: Element): void {
+  let last = 0;
+  new ResizeObserver(() => {
+    const height = Math.ceil(root.getBoundingClientRect().height);
+    if (height !== last && height > 0) {
+      last = height;
+      host.notify("ui/notifications/size-changed", { height });
+    }
+  }).observe(root);
+}
+
+function followLinks(host: HostBridge): void {
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (link instanceof HTMLAnchorElement && /^https?:/.test(link.href) && !event.defaultPrevented) {
+      event.preventDefault();
+      void host.request("ui/open-link", { url: link.href });
+    }
+  });
+}
+
+void boot();

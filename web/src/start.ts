@@ -1,0 +1,57 @@
+/** Joins an `ui-app` element with a line to the server. */
+import { publish } from "./api";
+import { banner } from "./page/banner";
+import { notify } from "./page/notices";
+import { showEnded } from "./page/plain";
+import { errorTips } from "./page/tip";
+import { setTheme } from "./theme/theme";
+import { connect, type Connection } from "./transport/connection";
+import type { Dial } from "./transport/transport";
+import { App } from "./view/app";
+
+export interface Beginning {
+  readonly root: Element;
+  readonly dial: Dial;
+  /** Say whether the session still exists when the line is gone; reject when nothing can be reached. */
+  probe(): Promise<boolean>;
+  /** Load what defines these custom elements. */
+  meet(tags: ReadonlySet<string>): void;
+}
+
+/** Start the app; answers its connection. */
+export function start({ root, dial, probe, meet }: Beginning): Connection {
+  const showStatus = banner(() => connection.retry());
+  let ended = false;
+  const end = (): void => {
+    if (!ended) {
+      ended = true;
+      connection.end();
+      showEnded();
+    }
+  };
+  const app = new App(root, {
+    deliver: (frame) => connection.send(frame),
+    meet,
+    notice: (level, text, code) => (code === "session_ended" ? end() : notify(level, text)),
+  });
+  const connection: Connection = connect(
+    dial,
+    {
+      opened: () => app.opened(),
+      frame: (text) => app.receive(text),
+      status(status) {
+        showStatus(status);
+        if (status === "lost") {
+          app.lost();
+        } else if (status === "ended") {
+          end();
+        }
+      },
+    },
+    probe,
+  );
+  publish(app, connection);
+  Object.assign(window.uiApp, { setTheme, notify });
+  errorTips();
+  return connection;
+}

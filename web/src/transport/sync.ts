@@ -1,0 +1,131 @@
+/** The long-poll transport: frames travel in calls of `ui_sync`, which a newer call takes over from a waiting one. */
+import type { Json } from "../protocol";
+import type { Dial, Listener, Transport } from "./transport";
+
+export interface SyncAnswer {
+  conn: string;
+  seq: number;
+  frames: (string | Json)[];
+  closed?: boolean;
+  ended?: boolean;
+  ws?: { url: string; token: string };
+}
+
+export type Sync = (args: Record<string, Json>) => Promise<SyncAnswer>;
+
+/** Try a socket instead; null when it cannot be had. */
+export type Upgrade = (offer: { url: string; token: string }, listener: Listener) => Promise<Transport | null>;
+
+const FAILURES = 3;
+const PAUSE_MS = 1000;
+
+/** Dial by polling; `upgrade` may turn the line into a socket before it is used. */
+export function polling(sync: Sync, session: string, upgrade: Upgrade): Dial {
+  return (listener) => {
+    const line = new Poller(sync, session, listener);
+    let better: Transport | null = null;
+    void line.open().then(async (answer) => {
+      if (answer === null) {
+        return;
+      }
+      better = answer.ws === undefined ? null : await upgrade(answer.ws, listener);
+      if (better === null) {
+        listener.open();
+        line.poll();
+      } else {
+        line.close();
+      }
+    });
+    return {
+      send: (frame) => (better ?? line).send(frame),
+      close: () => (better ?? line).close(),
+    };
+  };
+}
+
+class Poller implements Transport {
+  private conn = "";
+  private processed = 0;
+  private last = 0;
+  /** Frames that no finished call has carried yet; each call carries them all, so that order cannot suffer. */
+  private unsent: { n: number; frame: string }[] = [];
+  private running = 0;
+  private failures = 0;
+  private over = false;
+
+  constructor(
+    private readonly sync: Sync,
+    private readonly session: string,
+    private readonly listener: Listener,
+  ) {}
+
+  async open(): Promise<SyncAnswer | null> {
+    try {
+      const answer = await this.sync({ session: this.session, wait_ms: 0 });
+      this.conn = answer.conn;
+      return answer;
+    } catch {
+      this.end(false);
+      return null;
+    }
+  }
+
+  send(frame: string): void {
+    this.last += 1;
+    this.unsent.push({ n: this.last, frame });
+    this.poll();
+  }
+
+  close(): void {
+    this.over = true;
+  }
+
+  poll(): void {
+    if (this.over) {
+      return;
+    }
+    const carried = [...this.unsent];
+    this.running += 1;
+    this.sync({ session: this.session, conn: this.conn, after: this.processed, frames: carried })
+      .then((answer) => {
+        this.failures = 0;
+        this.unsent = this.unsent.filter(({ n }) => !carried.some((one) => one.n === n));
+        this.take(answer);
+      })
+      .catch(() => this.failed())
+      .finally(() => {
+        this.running -= 1;
+        if (this.running === 0) {
+          setTimeout(() => this.running === 0 && this.poll(), this.failures > 0 ? PAUSE_MS : 0);
+        }
+      });
+  }
+
+  private take({ seq, frames, closed, ended }: SyncAnswer): void {
+    let number = seq - frames.length;
+    for (const frame of frames) {
+      number += 1;
+      if (number > this.processed && !this.over) {
+        this.processed = number;
+        this.listener.frame(typeof frame === "string" ? frame : JSON.stringify(frame));
+      }
+    }
+    if (closed === true || ended === true) {
+      this.end(ended === true);
+    }
+  }
+
+  private failed(): void {
+    this.failures += 1;
+    if (this.failures >= FAILURES) {
+      this.end(false);
+    }
+  }
+
+  private end(ended: boolean): void {
+    if (!this.over) {
+      this.over = true;
+      this.listener.closed(ended);
+    }
+  }
+}
