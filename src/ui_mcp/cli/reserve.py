@@ -4,6 +4,8 @@ import gc
 import os
 import sys
 
+from ui_mcp import started  # noqa: F401 - noted now, before the slow imports
+
 
 def stdio() -> tuple[int, int]:
     """Move stdin and stdout to private descriptors and return them.

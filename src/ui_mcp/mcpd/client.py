@@ -91,27 +91,18 @@ class McpServer:
         self._client = client
         self._news = news
         self._options = options
+        self._capabilities = client.server_capabilities
         self.lost = lost
-
-    @property
-    def modern(self) -> bool:
-        """Say whether the server speaks the modern era."""
-        return self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
-
-    @property
-    def name(self) -> str:
+        self.modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        """Whether the server speaks the modern era."""
+        self.name = client.server_info.name if client.server_info else ""
         """The name the server gives itself."""
-        info = self._client.server_info
-        return info.name if info else ""
-
-    @property
-    def instructions(self) -> str | None:
+        self.instructions = client.instructions
         """What the server tells agents about itself."""
-        return self._client.instructions
 
     def offers(self, kind: ListKind) -> bool:
         """Say whether the server has tools, resources or prompts at all."""
-        return getattr(self._client.server_capabilities, kind) is not None
+        return getattr(self._capabilities, kind) is not None
 
     async def ping(self) -> None:
         """See whether the server is still there."""

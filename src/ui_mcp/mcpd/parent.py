@@ -5,6 +5,8 @@ import sys
 
 import anyio
 
+from ui_mcp.started import PARENT
+
 POLL_SECONDS = 2.0
 
 
@@ -13,8 +15,7 @@ async def parent_gone() -> None:
     if sys.platform == "win32":
         await _windows_parent_gone()
         return
-    parent = os.getppid()
-    while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it
+    while os.getppid() == PARENT:  # noqa: ASYNC110 - no event tells of it
         await anyio.sleep(POLL_SECONDS)
 
 
@@ -27,7 +28,7 @@ if sys.platform == "win32":
 
         synchronize, infinite = 0x00100000, 0xFFFFFFFF
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-        handle = kernel.OpenProcess(synchronize, 0, os.getppid())
+        handle = kernel.OpenProcess(synchronize, 0, PARENT)
         if not handle:
             await anyio.sleep_forever()
         await in_daemon_thread(lambda: kernel.WaitForSingleObject(handle, infinite))

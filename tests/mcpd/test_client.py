@@ -1,0 +1,147 @@
+"""A foreign server as one of our toolsets, over each transport and in each era."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import pytest
+
+from mcpd.faces import face
+from mcpd.web import served
+from ui_mcp.errors import MountError, UpstreamError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcpd.addresses import Address, Command, HttpUrl, SseUrl
+from ui_mcp.mcpd.client import McpServer, Options, connected
+from ui_mcp.toolkit.resources import Announcements, ListKind, ResourceNotFoundError
+from ui_mcp.toolkit.tool import Call, Relayed
+
+TESTS = Path(__file__).parents[1]
+PROGRAM = Command(sys.executable, ("-m", "mcpd.serve_stdio"), {"PYTHONPATH": str(TESTS)})
+Mode = Literal["auto", "legacy"]
+Transport = Literal["stdio", "http", "sse"]
+
+
+@asynccontextmanager
+async def mounted(transport: Transport, options: Options) -> AsyncIterator[McpServer]:
+    if transport == "stdio":
+        async with connected(PROGRAM, options) as server:
+            yield server
+        return
+    async with served(face()) as client:
+        base = str(client.base_url).rstrip("/")
+        address: Address = HttpUrl(f"{base}/mcp") if transport == "http" else SseUrl(f"{base}/sse")
+        async with connected(address, options) as server:
+            yield server
+
+
+@pytest.mark.covers("MCP-SDK-5")
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("transport", ["stdio", "http", "sse"])
+async def test_tools_and_resources_of_a_mounted_server_are_ours(transport: Transport, mode: Mode) -> None:
+    heard: list[tuple[float, float | None, str | None]] = []
+
+    async def progress(done: float, total: float | None = None, message: str | None = None) -> None:
+        heard.append((done, total, message))
+
+    async with mounted(transport, Options(mode=mode)) as server:
+        tools = await server.tools(Call())
+        echoed = await server.call("echo", {"text": "x"}, Call())
+        facts = await server.call("facts", {}, Call())
+        counted = await server.call("count", {}, Call(progress=progress))
+        listed = await server.resources(Call())
+        templates = await server.templates(Call())
+        (guide,) = await server.read("ui://reference", Call())
+        await server.ping()
+
+    assert server.modern is (mode == "auto")
+    assert (server.name, server.instructions) == ("test", "Call echo.")
+    assert [tool.name for tool in tools][:2] == ["echo", "wait"]
+    assert tools[0].annotations.read_only is True
+    assert echoed.content == (Relayed({"type": "text", "text": "x"}),)
+    era = "modern" if mode == "auto" else "handshake"
+    assert facts.structured == {"ä": 1, "era": era, "principal": "local", "client": "ui-mcp"}
+    assert counted.content == (Relayed({"type": "text", "text": "counted"}),)
+    assert heard == [(1, 2, "step 1"), (2, 2, "step 2")]
+    assert [resource.uri for resource in listed] == ["ui://state", "ui://reference"]
+    assert [template.uri_template for template in templates] == ["ui://{path}"]
+    assert (guide.body, guide.mime_type) == ("# Guide", "text/markdown")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_failures_of_a_mounted_server_become_ours(mode: Mode) -> None:
+    async with mounted("stdio", Options(mode=mode, call_seconds=0.3)) as server:
+        failed = await server.call("fail", {}, Call())
+        with pytest.raises(UpstreamError, match="Unknown tool: nope"):
+            await server.call("nope", {}, Call())
+        with pytest.raises(UpstreamError, match=r"hang did not answer within 0\.3 s"):
+            await server.call("hang", {}, Call())
+        with pytest.raises(ResourceNotFoundError):
+            await server.read("ui://missing", Call())
+        after = await server.call("echo", {"text": "still there"}, Call())
+
+    assert failed.is_error
+    assert after.content == (Relayed({"type": "text", "text": "still there"}),)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_announcements_of_a_mounted_server_are_relayed(mode: Mode) -> None:
+    lists: list[ListKind] = []
+    updates: list[tuple[str, JsonObject | None]] = []
+    bus = Announcements()
+
+    def updated(uri: str, extra: JsonObject | None) -> None:
+        updates.append((uri, extra))
+
+    options = Options(mode=mode, list_changed=lists.append, resource_updated=updated)
+    async with (
+        served(face(announcements=bus)) as client,
+        connected(HttpUrl(f"{str(client.base_url).rstrip('/')}/mcp"), options) as server,
+    ):
+        await server.subscribe("ui://state")
+        with anyio.fail_after(10):
+            while not (lists and updates):
+                bus.list_changed("resources")
+                bus.resource_updated("ui://state")
+                await anyio.sleep(0.05)
+        await server.unsubscribe("ui://state")
+
+    assert set(lists) == {"resources"}
+    assert updates[0][0] == "ui://state"
+
+
+async def test_a_server_that_cannot_be_reached_is_a_mount_error(tmp_path: Path) -> None:
+    told: list[str] = []
+    complaint = (sys.executable, ("-c", "import sys; print('no config', file=sys.stderr)"))
+    for address in (
+        Command(str(tmp_path / "missing")),
+        Command(*complaint),
+        Command(sys.executable, ("-c", "import time; time.sleep(60)")),
+        HttpUrl("http://127.0.0.1:9/mcp"),
+        SseUrl("http://127.0.0.1:9/sse"),
+    ):
+        with pytest.raises(MountError):
+            async with connected(address, Options(start_seconds=1.5, stderr=told.append)):
+                pass
+
+    assert told == ["no config"]
+
+
+async def test_the_end_of_a_mounted_process_is_noticed() -> None:
+    dies = "import runpy, threading, os; threading.Timer(1.5, os._exit, [3]).start(); "
+    program = Command(
+        sys.executable, ("-c", dies + "runpy.run_module('mcpd.serve_stdio', run_name='__main__')"), PROGRAM.env
+    )
+    async with connected(program, Options(stderr=lambda _: None)) as server:
+        with anyio.fail_after(20):
+            await server.lost.wait()
+            with pytest.raises(UpstreamError):
+                await server.call("echo", {"text": "x"}, Call())
+
+
+async def test_an_error_in_the_block_leaves_it_unwrapped() -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with connected(PROGRAM):
+            raise ZeroDivisionError
