@@ -95,6 +95,15 @@ class LoggingSettings(Section):
     verbosity: int = Field(0, ge=0, le=4, description="0 quiet … 4 values.")
 
 
+class IntrospectionSettings(Section):
+    """`[introspection]`: looking at UIs and operating them."""
+
+    allow_actions: bool = Field(True, description="Whether `ui_perform` may act; false leaves looking only.")
+    allow_screenshots: bool = Field(True, description="Whether `ui_screenshot` may take pictures.")
+    timeout_ms: int = Field(5000, ge=100, description="Time a UI may take to answer a look.")
+    chromium: str | None = Field(None, description="Browser to start when no page is open; else it is searched for.")
+
+
 class GatewaySettings(Section):
     """`[gateway]`: where mounted servers and APIs are configured."""
 
@@ -127,6 +136,7 @@ class Config(Section):
     lua: LuaSettings = LuaSettings()
     mcp: McpSettings = McpSettings()
     logging: LoggingSettings = LoggingSettings()
+    introspection: IntrospectionSettings = IntrospectionSettings()
     gateway: GatewaySettings = GatewaySettings()
     chat: ChatSettings = ChatSettings()
     storage: StorageSettings = StorageSettings()

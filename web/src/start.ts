@@ -1,5 +1,6 @@
 /** Joins an `ui-app` element with a line to the server. */
 import { publish } from "./api";
+import { answerLook, isLook } from "./introspect/look";
 import { banner } from "./page/banner";
 import { notify } from "./page/notices";
 import { showEnded } from "./page/plain";
@@ -38,7 +39,7 @@ export function start({ root, dial, probe, meet }: Beginning): Connection {
     dial,
     {
       opened: () => app.opened(),
-      frame: (text) => app.receive(text),
+      frame: (text) => (isLook(text) ? void answerLook(text, (frame) => connection.send(frame)) : app.receive(text)),
       status(status) {
         showStatus(status);
         if (status === "lost") {

@@ -12,6 +12,7 @@ from ui_mcp.errors import AlreadyRunningError, NotConfiguredError, NotStartedErr
 from ui_mcp.host.chats import Chats
 from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.prepare import prepare
+from ui_mcp.host.sight import Sight
 from ui_mcp.host.states import Configured, Running, State, Unconfigured
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
@@ -32,6 +33,8 @@ class Host:
     ) -> None:
         self.chats = Chats(self.configured, announcements or Announcements())
         """The chat of the base directory in use."""
+        self.sight = Sight(self.configured)
+        """What can be looked at and operated."""
         self._serve = serve
         self._flags = flags or {}
         self._state: State = Unconfigured("", "not configured yet")
@@ -50,6 +53,7 @@ class Host:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         self._stop.set()
+        await self.sight.close()
         self.chats.close()
         return await self._tasks.__aexit__(kind, error, trace)
 

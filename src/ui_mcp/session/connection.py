@@ -1,7 +1,10 @@
 """One page attached to a session: what it sends goes in, frames come out."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
+from ui_mcp.errors import WireError
+from ui_mcp.session.eyes import ANSWER, Eyes
 from ui_mcp.session.outbox import Closed, Outbox
 
 
@@ -11,6 +14,7 @@ class Connection:
     def __init__(self, number: int, accept: Callable[["Connection", str], Awaitable[None]]) -> None:
         self.number = number
         self.outbox = Outbox()
+        self.eyes = Eyes(self.outbox.put)
         self._accept = accept
 
     @property
@@ -20,7 +24,10 @@ class Connection:
 
     async def receive(self, frame: str) -> None:
         """Let the session do what the page sent; returns when it is done."""
-        if self.closed is None:
+        if frame.startswith(ANSWER):
+            with suppress(WireError):
+                self.eyes.answered(frame)
+        elif self.closed is None:
             await self._accept(self, frame)
 
     async def take(self) -> list[str]:

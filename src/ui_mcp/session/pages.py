@@ -23,8 +23,13 @@ class Pages:
         connection = self._connections[self._last] = Connection(self._last, self._accept)
         return connection
 
+    def latest(self) -> Connection | None:
+        """Return the page that came last."""
+        return next(reversed(self._connections.values()), None)
+
     def remove(self, connection: Connection) -> bool:
         """Forget a connection; False if it was closed before."""
+        connection.eyes.close()
         return self._connections.pop(connection.number, None) is not None
 
     def deliver(self, frames: Iterable[tuple[int, str]]) -> None:

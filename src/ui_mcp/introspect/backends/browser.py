@@ -14,6 +14,7 @@ from ui_mcp.introspect.backends.chromium import executable, open_closed_shadows
 from ui_mcp.introspect.backends.input import real_input
 from ui_mcp.introspect.backends.lens import Lens
 from ui_mcp.introspect.contract import Ask
+from ui_mcp.introspect.letters import all_letters
 from ui_mcp.jsontypes import JsonObject
 
 ARGUMENTS = (
@@ -32,7 +33,7 @@ class BrowserBackend:
         self._browser = browser
         self._context = context
         self._pid: int | None = None
-        self._prefixes = ("".join(letters) for letters in _words())
+        self._prefixes = all_letters()
         self._lenses: list[Lens] = []
         context.on("page", self._joined)
 
@@ -218,11 +219,6 @@ class BrowserBackend:
                 return ordered[index]
             raise UiNodeNotFoundError(f"There is no stage {index}")
         return await self._focused()
-
-
-def _words() -> "itertools.chain[tuple[str, ...]]":
-    letters = "abcdefghijkmnopqstuvwxyz"  # no l, which looks like 1, and no r, which marks rows
-    return itertools.chain.from_iterable(itertools.product(letters, repeat=length) for length in range(1, 5))
 
 
 def _numbered(index: int, lens: Lens, stage: JsonObject) -> JsonObject:

@@ -1,0 +1,163 @@
+"""What the server can look at: the open page, a browser of our own, and whatever a person has attached."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from ui_mcp.errors import NotFoundError, NotStartedError, UiArgumentError, UiNotEnabledError
+from ui_mcp.host.states import Configured, Running
+from ui_mcp.introspect import files
+from ui_mcp.introspect.backend import UiBackend
+from ui_mcp.introspect.backends.page import OpenPage, PageBackend
+from ui_mcp.introspect.files import Attached
+from ui_mcp.introspect.letters import letters
+from ui_mcp.introspect.target import Target
+from ui_mcp.jsontypes import JsonObject
+
+
+class Sight:
+    """Opens targets on first need and keeps them, so that what they handed out stays known."""
+
+    def __init__(self, configured: Callable[[], Configured | Running]) -> None:
+        self._configured = configured
+        self._targets: dict[str, Target] = {}
+        self._opened_for: dict[str, str] = {}
+        self._lock = anyio.Lock()
+
+    async def target(self, name: str | None = None) -> Target:
+        """Return a target: by name, else the open page, else the browser, else the only attached one.
+
+        Raises:
+            UiNotEnabledError: it may not or cannot be looked at; the reason is in the details.
+            UiArgumentError: there is no such target.
+        """
+        async with self._lock:
+            match name or self._usual():
+                case "page":
+                    self._running()
+                    return self._kept("page", lambda: PageBackend(self._open_page))
+                case "browser":
+                    return await self._browser(self._running())
+                case other:
+                    return await self._attached(other)
+
+    def listed(self) -> list[JsonObject]:
+        """Say what can be looked at and what cannot, with the reason."""
+        state = self._configured()
+        reason = None if isinstance(state, Running) else "NOT_STARTED"
+        page = self._open_page() is not None
+        own: list[JsonObject] = [
+            {"id": "page", "kind": "page", "enabled": page, "reason": reason or (None if page else "NO_PAGE")},
+            {"id": "browser", "kind": "browser", "enabled": reason is None, "reason": reason},
+        ]
+        attached = [
+            {"id": entry.name, "kind": entry.kind, "title": entry.title, "pid": entry.pid or None, "enabled": True}
+            for entry in files.read_all(self.folder)
+        ]
+        return [*own, *attached]
+
+    @property
+    def folder(self) -> Path:
+        """Where attached targets are written down."""
+        return target_folder(self._configured().workspace.storage)
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        targets, self._targets = self._targets, {}
+        for target in targets.values():
+            with anyio.move_on_after(5, shield=True):
+                await target.backend.close()
+
+    def _usual(self) -> str:
+        state = self._configured()
+        attached = [entry.name for entry in files.read_all(self.folder)]
+        if isinstance(state, Running):
+            return "page" if self._open_page() else "browser"
+        if len(attached) == 1:
+            return attached[0]
+        raise NotStartedError
+
+    def _running(self) -> Running:
+        state = self._configured()
+        if not isinstance(state, Running):
+            raise NotStartedError
+        return state
+
+    def _open_page(self) -> OpenPage | None:
+        state = self._configured()
+        if not isinstance(state, Running):
+            return None
+        try:
+            connection = state.sessions.get("1").pages.latest()
+        except NotFoundError:
+            return None
+        if connection is None:
+            return None
+        ask = partial(connection.eyes.ask, prefix=letters(connection.number))
+        return OpenPage(ask, state.url, os.getpid())
+
+    def _kept(self, name: str, make: Callable[[], UiBackend]) -> Target:
+        if name not in self._targets:
+            timeout = self._configured().config.introspection.timeout_ms / 1000
+            self._targets[name] = Target(name, make(), seconds=timeout)
+        return self._targets[name]
+
+    async def _browser(self, running: Running) -> Target:
+        if self._opened_for.get("browser") != running.url and "browser" in self._targets:
+            await self._targets.pop("browser").backend.close()
+        if "browser" not in self._targets:
+            chromium = running.config.introspection.chromium
+            backend = await open_browser(f"{running.url}/", chromium)
+            self._opened_for["browser"] = running.url
+            return self._kept("browser", lambda: backend)
+        return self._targets["browser"]
+
+    async def _attached(self, name: str) -> Target:
+        known = list(files.read_all(self.folder))
+        found = [entry for entry in known if entry.name == name] or [entry for entry in known if entry.kind == name]
+        if len(found) != 1:
+            names = ", ".join(["page", "browser", *(entry.name for entry in known)])
+            raise UiArgumentError(f"No target {name!r}; there are: {names}\nA person adds one with `ui-mcp attach`.")
+        key = f"{found[0].name}:{found[0].port}{found[0].url}"
+        if key not in self._targets:
+            backend = await _open(found[0])
+            self._kept(key, lambda: backend).name = found[0].name
+        return self._targets[key]
+
+
+def target_folder(storage: Path) -> Path:
+    """Return where a base directory keeps its attached targets."""
+    return storage / "targets"
+
+
+async def open_browser(url: str, chromium: str | None = None) -> UiBackend:
+    """Start a Chromium of our own on a page.
+
+    Raises:
+        UiNotEnabledError: Playwright or Chromium is missing; the message says how to get it.
+    """
+    try:
+        from ui_mcp.introspect.backends.browser import BrowserBackend
+    except ImportError as error:
+        raise UiNotEnabledError(
+            "Looking without an open page needs Playwright\nInstall it with: pip install 'ui-mcp[browser]'",
+            reason="NO_PLAYWRIGHT",
+        ) from error
+    return await BrowserBackend.launch(url, path=chromium)
+
+
+async def _open(attached: Attached) -> UiBackend:
+    match attached.kind:
+        case "javafx":
+            from ui_mcp.introspect.backends.javafx import Address, JavaFxBackend
+
+            return await JavaFxBackend.connect(Address(attached.pid, attached.port, attached.token))
+        case "cdp":
+            from ui_mcp.introspect.backends.browser import BrowserBackend
+
+            return await BrowserBackend.connect(attached.url)
+        case "url":
+            return await open_browser(attached.url)

@@ -1,0 +1,75 @@
+"""The files by which `ui-mcp attach` tells a server what it may look at."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+
+Kind = Literal["javafx", "cdp", "url"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Something a person has let us look at."""
+
+    name: str
+    kind: Kind
+    title: str
+    pid: int = 0
+    port: int = 0
+    token: str = ""
+    url: str = ""
+
+
+def write(folder: Path, attached: Attached) -> Path:
+    """Keep a target, readable by its owner alone."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
+    with os.fdopen(descriptor, "w") as file:
+        file.write(dumps(asdict(attached)))
+    path = folder / f"{attached.name}.json"
+    Path(name).replace(path)
+    return path
+
+
+def read_all(folder: Path) -> Iterator[Attached]:
+    """Yield the targets whose program still runs, by name; files of others are removed."""
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        try:
+            attached = _read(loads(path.read_bytes()))
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+        if attached.kind == "javafx" and not _runs(attached.pid):
+            path.unlink(missing_ok=True)
+            continue
+        yield attached
+
+
+def remove(folder: Path, name: str) -> bool:
+    """Forget a target; False if there is none."""
+    with suppress(OSError):
+        (folder / f"{name}.json").unlink()
+        return True
+    return False
+
+
+def _read(facts: JsonObject) -> Attached:
+    if "kind" in facts:
+        return Attached(**facts)
+    # Written by the agent of a program that was started with it.
+    return Attached(f"javafx-{facts['pid']}", "javafx", "", facts["pid"], facts["port"], facts["token"])
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

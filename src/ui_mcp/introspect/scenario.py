@@ -1,0 +1,98 @@
+"""Runs a small scripted scenario: acts, expects, and stops at the first step that fails."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError
+from ui_mcp.introspect.actions import Action
+from ui_mcp.introspect.performing import Performance, error_json, perform
+from ui_mcp.introspect.requests import Request, Selector
+from ui_mcp.introspect.target import Target
+from ui_mcp.introspect.tree import Node
+from ui_mcp.introspect.waiting import until
+from ui_mcp.jsontypes import Json, JsonObject
+
+SECONDS = 3.0
+
+
+def _as_selector(value: Json) -> Json:
+    return {"text": value} if isinstance(value, str) else value
+
+
+AnySelector = Annotated[Selector, BeforeValidator(_as_selector)]
+
+
+class Expectation(Request):
+    """What must be there, within a few seconds."""
+
+    selector: AnySelector = Field(description="css, text and predicate, or a bare text.")
+    text: str | None = Field(None, description="Text that one of the matches must contain.")
+    count: int | None = Field(
+        None, ge=0, description="How many matches there must be; 0 = none. Default: at least one."
+    )
+
+    def holds(self, found: Sequence[Node]) -> bool:
+        """Decide."""
+        if self.text is not None:
+            wanted = self.text.casefold()
+            said = [(node.record.get("l") or "") + "\n" + (node.record.get("vt") or "") for node in found]
+            found = [node for node, text in zip(found, said, strict=True) if wanted in text.casefold()]
+        return bool(found) if self.count is None else len(found) == self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The step that failed and why."""
+
+    step: int
+    given: JsonObject
+    error: IntrospectError
+
+    def json(self) -> JsonObject:
+        """Write the failure."""
+        return {"ok": False, "step": self.step, "given": self.given, **error_json(self.error)}
+
+
+async def play(target: Target, steps: Sequence[JsonObject], seconds: float = SECONDS) -> Failure | None:
+    """Run the steps in order; None when all went well."""
+    for number, step in enumerate(steps):
+        try:
+            await _step(target, step, seconds)
+        except IntrospectError as error:
+            return Failure(number, step, error)
+    return None
+
+
+async def _step(target: Target, step: JsonObject, seconds: float) -> None:
+    if "expect" in step:
+        expected = _read(Expectation, step["expect"])
+        await until(target, expected.selector, seconds, expected.holds)
+        return
+    action = dict(step)
+    for part in ("target", "from", "to"):
+        if part in action:
+            action[part] = await _resolved(target, action[part], seconds)
+    outcome = await perform(target, Performance([_read(Action, action)], timeout_ms=10_000))
+    if outcome.error is not None:
+        raise outcome.error
+
+
+async def _resolved(target: Target, given: Json, seconds: float) -> Json:
+    """Turn a selector into the uid of its first visible match; a reference stays."""
+    if not (isinstance(given, dict) and given.keys() & {"css", "text", "predicate"}):
+        return given
+    found = await until(target, _read(Selector, given), seconds, bool)
+    visible = [node for node in found if node.record.get("v") is not False and node.record.get("w") is not False]
+    if not visible:
+        raise UiActionFailedError(f"What {given} means is hidden", reason="NOT_VISIBLE")
+    return visible[0].uid
+
+
+def _read(model: type[Any], given: Json) -> Any:
+    try:
+        return model.model_validate(given)
+    except ValueError as error:
+        raise UiArgumentError(f"The step is wrong: {error}") from error

@@ -1,0 +1,38 @@
+"""`ui_get_node`: everything about one node."""
+
+from pydantic import Field
+
+from ui_mcp.host.host import Host
+from ui_mcp.introspect import view
+from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.contract import ALL, Ask
+from ui_mcp.introspect.requests import AnyRef, Include, Request
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+
+class NodeArgs(Request):
+    """Which node."""
+
+    ref: AnyRef = Field(description="Ref or bare uid from an earlier answer.")
+    include_children: bool = Field(False, description="Also its direct children.")
+    include: Include = Field(default_factory=Include, description="Sections to leave out; all are on.")
+    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+
+
+@tool(
+    "ui_get_node", NodeArgs, title="Describe a node", annotations=Annotations(read_only=True), aliases=("ui.getNode",)
+)
+async def get_node(host: Host, args: NodeArgs, call: Call) -> ToolResult:
+    """Tell everything about one node: bounds, screen position, role, tooltip, rows of a list, value."""
+    return await answered(_describe(host, args))
+
+
+async def _describe(host: Host, args: NodeArgs) -> ToolResult:
+    target = await host.sight.target(args.target)
+    sections = args.include.sections(ALL)
+    depth = 1 if args.include_children else 0
+    ref = args.ref.ref()
+    internals = bool(args.include.internals)
+    node = await target.node(ref, Ask(stage="all", depth=depth, sections=sections, root=ref, internals=internals))
+    return structured_result(view.tree(node, sections))

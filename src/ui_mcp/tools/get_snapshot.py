@@ -1,0 +1,70 @@
+"""`ui_get_snapshot`: what a UI shows."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from ui_mcp.errors import UiArgumentError
+from ui_mcp.host.host import Host
+from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.contract import Defaults, Limits, Mode, StageChoice
+from ui_mcp.introspect.looking import Look, as_json, as_text
+from ui_mcp.introspect.requests import AnyRef, Include, Request
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result, text_result
+
+
+class SnapshotArgs(Request):
+    """What to look at, and how closely."""
+
+    target: str | None = Field(None, description='"page" (what the person has open), "browser", or an attached one.')
+    stage: StageChoice = Field("focused", description="Which windows.")
+    stage_index: int | None = Field(None, description="One window by number; wins over `stage`.")
+    format: Literal["outline", "json"] = Field("outline", description="Text for reading, or the UiSnapshot as JSON.")
+    mode: Mode | None = Field(None, description="JSON only: full or compact; absent = full if it fits the budget.")
+    depth: int | None = Field(None, description="Levels below the root.")
+    include: Include = Field(default_factory=Include, description="Sections to add or leave out.")
+    max_tokens: int | None = Field(None, ge=0, description="Budget of the answer (15000; 0 = none).")
+    cursor: str | None = Field(None, description="Go on where a cut answer ended.")
+    since: str | None = Field(None, description="Only what changed since this snapshot id.")
+    root: AnyRef | None = Field(None, description="Only this node and what is below it.")
+
+
+@tool(
+    "ui_get_snapshot",
+    SnapshotArgs,
+    title="Look at a UI",
+    annotations=Annotations(read_only=True),
+    aliases=("ui.getSnapshot",),
+)
+async def get_snapshot(host: Host, args: SnapshotArgs, call: Call) -> ToolResult:
+    """See what a UI shows: the page the person has open, our own browser when none is, or an attached program.
+
+    Answers an outline, one line per node: type, uid, #id, "text", prompt, value, states. Use the uid in ui_perform,
+    ui_get_node and as `root`. The first line names the snapshot; pass its id as `since` to see only what changed.
+    Console errors and failed requests since the last look are at the end, marked with "!". A long UI is cut level by
+    level; the last line then holds the `cursor` for the rest. `format: "json"` gives bounds and every property.
+    """
+    return await answered(_look(host, args))
+
+
+async def _look(host: Host, args: SnapshotArgs) -> ToolResult:
+    if args.cursor and args.since:
+        raise UiArgumentError("Give `cursor` or `since`, not both")
+    target = await host.sight.target(args.target)
+    limit = host.configured().config.mcp.max_result_chars // 4
+    defaults = Defaults(limits=Limits(tokens=limit))
+    look = Look(
+        stage=args.stage,
+        stage_index=args.stage_index,
+        mode=args.mode,
+        depth=args.depth,
+        include=args.include,
+        max_tokens=args.max_tokens,
+        cursor=args.cursor,
+        since=args.since,
+        root=args.root.ref() if args.root else None,
+    )
+    if args.format == "json":
+        return structured_result(await as_json(target, look, defaults))
+    return text_result(await as_text(target, look, defaults))

@@ -1,0 +1,48 @@
+"""`ui_perform`: operate a UI."""
+
+from pydantic import Field
+
+from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.host.host import Host
+from ui_mcp.introspect.actions import Actions
+from ui_mcp.introspect.answers import answered, performed
+from ui_mcp.introspect.performing import Observe, Performance, perform
+from ui_mcp.introspect.requests import Request
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult
+
+
+class PerformArgs(Request):
+    """What to do."""
+
+    actions: Actions = Field(
+        description="Done in order until one fails: "
+        '{"type": "click", "target": "a12"}, {"type": "setText", "target": "a7", "text": "Ann"}, '
+        '{"type": "pressKey", "key": "ENTER"}, {"type": "scroll", "target": "a3", "deltaY": -400}, …'
+    )
+    await_ui_idle: bool = Field(True, description="Wait after each action until its effects show.")
+    timeout_ms: int = Field(5000, ge=1, le=600_000, description="Limit for the whole call.")
+    observe: Observe | None = Field(None, description="Also answer what changed (diff), or the outline afterwards.")
+    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+
+
+@tool(
+    "ui_perform", PerformArgs, title="Operate a UI", annotations=Annotations(destructive=True), aliases=("ui.perform",)
+)
+async def act(host: Host, args: PerformArgs, call: Call) -> ToolResult:
+    """Click, type, set text, press keys, scroll, select, drag, upload, answer dialogs, as a person would.
+
+    Targets are uids from ui_get_snapshot or ui_query. What a person could not do now (disabled, hidden, covered, behind
+    a dialog) is refused at once with the reason. `observe: "diff"` shows the effect in the same answer.
+    """
+    return await answered(_act(host, args))
+
+
+async def _act(host: Host, args: PerformArgs) -> ToolResult:
+    if not host.configured().config.introspection.allow_actions:
+        raise UiNotEnabledError(
+            "Operating UIs is switched off here (introspection.allow_actions = false)", reason="READ_ONLY"
+        )
+    target = await host.sight.target(args.target)
+    performance = Performance(args.actions, args.await_ui_idle, args.timeout_ms, args.observe)
+    return performed(await perform(target, performance))

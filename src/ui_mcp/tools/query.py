@@ -1,0 +1,41 @@
+"""`ui_query`: find nodes."""
+
+from pydantic import Field
+
+from ui_mcp.errors import UiArgumentError
+from ui_mcp.host.host import Host
+from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.matching import described
+from ui_mcp.introspect.requests import Request, Scope, Selector
+from ui_mcp.introspect.waiting import ask_for
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+
+class QueryArgs(Request):
+    """What to find."""
+
+    selector: Selector = Field(description="css, text and predicate; all that are given must hold.")
+    scope: Scope = Field(default_factory=Scope, description="Which window: focused, all, or index with stageIndex.")
+    limit: int = Field(50, ge=1, le=1000, description="Most matches to list.")
+    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+
+
+@tool("ui_query", QueryArgs, title="Find nodes", annotations=Annotations(read_only=True), aliases=("ui.query",))
+async def query(host: Host, args: QueryArgs, call: Call) -> ToolResult:
+    """Find nodes of a UI by css, visible text or properties; answers refs, types, ids, a summary and bounds.
+
+    No match is an empty list, not an error. Text matches contains (case ignored), equals or regex.
+    """
+    return await answered(_find(host, args))
+
+
+async def _find(host: Host, args: QueryArgs) -> ToolResult:
+    scope = args.scope
+    if scope.stage == "index" and scope.stage_index is None:
+        raise UiArgumentError('scope.stage "index" needs scope.stageIndex')
+    target = await host.sight.target(args.target)
+    stage = scope.stage_index if scope.stage == "index" else None
+    found = await target.find(args.selector, ask_for(args.selector, stage, everywhere=scope.stage == "all"))
+    cut = {"truncated": True, "total": len(found)} if len(found) > args.limit else {}
+    return structured_result({"matches": [described(node) for node in found[: args.limit]], **cut})

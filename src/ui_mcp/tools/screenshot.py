@@ -1,0 +1,54 @@
+"""`ui_screenshot`: a picture of a UI."""
+
+from base64 import b64encode
+from typing import Literal
+
+from pydantic import Field
+
+from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.host.host import Host
+from ui_mcp.host.states import Running
+from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.backend import Photo
+from ui_mcp.introspect.requests import AnyRef, Request
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured_result
+
+
+class ScreenshotArgs(Request):
+    """What to photograph."""
+
+    stage_index: int | None = Field(None, description="Window by number; absent = the focused one.")
+    ref: AnyRef | None = Field(None, description="Only this node.")
+    max_width: int | None = Field(None, ge=16, le=10_000, description="Scale down to this width.")
+    annotate: bool = Field(False, description="Draw boxes with uids over what can be operated.")
+    format: Literal["image", "json"] = Field("image", description="An image, or {contentType, dataBase64}.")
+    target: str | None = Field(
+        None, description='"browser" or an attached one; a person\'s own page gives no pictures.'
+    )
+
+
+@tool(
+    "ui_screenshot",
+    ScreenshotArgs,
+    title="Photograph a UI",
+    annotations=Annotations(read_only=True),
+    aliases=("ui.screenshot",),
+)
+async def screenshot(host: Host, args: ScreenshotArgs, call: Call) -> ToolResult:
+    """Take a picture of a UI as a PNG: a window, or one node, optionally with uids drawn over it."""
+    return await answered(_shoot(host, args))
+
+
+async def _shoot(host: Host, args: ScreenshotArgs) -> ToolResult:
+    if not host.configured().config.introspection.allow_screenshots:
+        raise UiNotEnabledError(
+            "Pictures are switched off here (introspection.allow_screenshots = false)", reason="NO_SCREENSHOTS"
+        )
+    usual = "browser" if isinstance(host.configured(), Running) else None
+    target = await host.sight.target(args.target or usual)
+    photo = Photo(args.stage_index, args.ref.ref() if args.ref else None, args.max_width, args.annotate)
+    png = await target.pixels(photo)
+    if args.format == "json":
+        return structured_result({"contentType": "image/png", "dataBase64": b64encode(png).decode()})
+    return ToolResult((Media("image", png, "image/png"),))

@@ -1,0 +1,19 @@
+"""`ui_targets`: which UIs can be looked at."""
+
+from ui_mcp.host.host import Host
+from ui_mcp.introspect.answers import answered
+from ui_mcp.toolkit.functions import NoArgs, tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+
+@tool("ui_targets", NoArgs, title="List UIs", annotations=Annotations(read_only=True, idempotent=True))
+async def targets(host: Host, args: NoArgs, call: Call) -> ToolResult:
+    """List what ui_get_snapshot and the other looking tools take as `target`, with the reason where one cannot be used.
+
+    A person adds JavaFX programs and foreign pages with the command `ui-mcp attach`.
+    """
+    return await answered(_list(host))
+
+
+async def _list(host: Host) -> ToolResult:
+    return structured_result({"targets": host.sight.listed()})

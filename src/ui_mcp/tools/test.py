@@ -1,0 +1,65 @@
+"""`ui_test`: play a scenario against an app."""
+
+from pydantic import Field
+
+from ui_mcp.errors import IntrospectError, UiActionFailedError, UiMcpError
+from ui_mcp.host.host import Host
+from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.backend import Photo
+from ui_mcp.introspect.looking import Look, as_text
+from ui_mcp.introspect.requests import Request
+from ui_mcp.introspect.scenario import Failure, play
+from ui_mcp.introspect.target import Target
+from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult, json_result
+
+
+class TestArgs(Request):
+    """The scenario."""
+
+    __test__ = False  # pytest: this is no test
+
+    app: str | None = Field(None, description="App to display first; absent = what is displayed.")
+    steps: list[JsonObject] = Field(
+        min_length=1,
+        max_length=200,
+        description="Actions of ui_perform, whose target may be a selector, "
+        '{"type": "click", "target": {"css": "#add"}}, '
+        'and expectations, {"expect": {"selector": {"css": ".row"}, "text": "Ann", "count": 1}}.',
+    )
+    target: str | None = Field(None, description='"browser" (default), "page", or an attached one.')
+
+
+@tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True))
+async def scenario(host: Host, args: TestArgs, call: Call) -> ToolResult:
+    """Play a scenario against an app: act as a person would and check what shows, each step within a few seconds.
+
+    Answers {"ok": true, "steps": N}, or the first failing step with the reason, the outline and a picture.
+    """
+    return await answered(_play(host, args))
+
+
+async def _play(host: Host, args: TestArgs) -> ToolResult:
+    if args.app is not None:
+        try:
+            await host.running().sessions.get("1").display(args.app)
+        except IntrospectError:
+            raise
+        except UiMcpError as error:
+            raise UiActionFailedError(f"Cannot display {args.app}: {error.message}", reason="DISPLAY") from error
+    target = await host.sight.target(args.target or "browser")
+    failure = await play(target, args.steps)
+    if failure is None:
+        return json_result({"ok": True, "steps": len(args.steps)})
+    return ToolResult(await _report(target, failure), is_error=True)
+
+
+async def _report(target: Target, failure: Failure) -> tuple[Content, ...]:
+    parts: list[Content] = [Text(dumps(failure.json()))]
+    try:
+        parts.append(Text(await as_text(target, Look(stage="all", max_tokens=4000))))
+        parts.append(Media("image", await target.pixels(Photo(max_width=1000)), "image/png"))
+    except IntrospectError as error:
+        parts.append(Text(f"No picture: {error.message}"))
+    return tuple(parts)

@@ -1,0 +1,32 @@
+"""`ui_wait_for`: wait until a UI shows something."""
+
+from pydantic import Field
+
+from ui_mcp.host.host import Host
+from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.matching import described
+from ui_mcp.introspect.requests import Request, Selector
+from ui_mcp.introspect.waiting import until
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+
+class WaitForArgs(Request):
+    """What to wait for."""
+
+    selector: Selector = Field(description="css, text and predicate; all that are given must hold.")
+    gone: bool = Field(False, description="Wait until nothing matches any more.")
+    timeout_ms: int = Field(5000, ge=1, le=60_000, description="How long at most.")
+    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+
+
+@tool("ui_wait_for", WaitForArgs, title="Wait for a UI", annotations=Annotations(read_only=True))
+async def wait_for(host: Host, args: WaitForArgs, call: Call) -> ToolResult:
+    """Wait until a node that matches is there (or `gone`), and answer with the matches as soon as it is so."""
+    return await answered(_wait(host, args))
+
+
+async def _wait(host: Host, args: WaitForArgs) -> ToolResult:
+    target = await host.sight.target(args.target)
+    found = await until(target, args.selector, args.timeout_ms / 1000, lambda nodes: bool(nodes) is not args.gone)
+    return structured_result({"matches": [described(node) for node in found[:50]]})
