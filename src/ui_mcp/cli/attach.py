@@ -20,7 +20,7 @@ from ui_mcp.host.sight import target_folder
 from ui_mcp.introspect import files
 from ui_mcp.introspect.attach import jvms
 from ui_mcp.introspect.backends.javafx import agent_jar, enter
-from ui_mcp.introspect.files import Attached
+from ui_mcp.introspect.files import Attached, Kind
 from ui_mcp.workspace import Workspace
 
 HELP = "let agents look at a JavaFX program or a page"
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     if options.pid is not None:
         _javafx(folder, options.pid, options.name or f"javafx-{options.pid}", read_only=options.read_only)
     elif options.url or options.cdp:
-        kind = "url" if options.url else "cdp"
+        kind: Kind = "url" if options.url else "cdp"
         address = options.url or options.cdp
         _attached(folder, Attached(options.name or kind, kind, address, url=address))
     elif options.javaagent:

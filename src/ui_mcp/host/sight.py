@@ -110,7 +110,7 @@ class Sight:
             await self._targets.pop("browser").backend.close()
         if "browser" not in self._targets:
             chromium = running.config.introspection.chromium
-            backend = await open_browser(f"{running.url}/", chromium)
+            backend = await open_browser(f"{running.url}/", chromium, ready="[ui-app] > *")
             self._opened_for["browser"] = running.url
             return self._kept("browser", lambda: backend)
         return self._targets["browser"]
@@ -133,8 +133,8 @@ def target_folder(storage: Path) -> Path:
     return storage / "targets"
 
 
-async def open_browser(url: str, chromium: str | None = None) -> UiBackend:
-    """Start a Chromium of our own on a page.
+async def open_browser(url: str, chromium: str | None = None, ready: str | None = None) -> UiBackend:
+    """Start a Chromium of our own on a page, and wait a little until it shows what `ready` means.
 
     Raises:
         UiNotEnabledError: Playwright or Chromium is missing; the message says how to get it.
@@ -146,7 +146,7 @@ async def open_browser(url: str, chromium: str | None = None) -> UiBackend:
             "Looking without an open page needs Playwright\nInstall it with: pip install 'ui-mcp[browser]'",
             reason="NO_PLAYWRIGHT",
         ) from error
-    return await BrowserBackend.launch(url, path=chromium)
+    return await BrowserBackend.launch(url, path=chromium, ready=ready)
 
 
 async def _open(attached: Attached) -> UiBackend:

@@ -13,6 +13,9 @@ from ui_mcp.session.connection import Connection
 from ui_mcp.session.outbox import GOING_AWAY, SESSION_ENDED, Closed
 from ui_mcp.session.session import Session
 
+DRIVEN = "ui-mcp-eyes"
+"""Word in the user agent of the browser by which an agent looks at pages."""
+
 FindForPage = Callable[[str, HTTPConnection], Session | None]
 """The session a socket's URL names, if this visitor may have it."""
 
@@ -31,7 +34,8 @@ class PageSocket:
             return
         await socket.accept()
         try:
-            async with session.attach() as connection:
+            driven = DRIVEN in socket.headers.get("user-agent", "")
+            async with session.attach(driven=driven) as connection:
                 await _carry(socket, connection)
                 closed = connection.closed
         except UiMcpError as error:

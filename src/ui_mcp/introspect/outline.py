@@ -46,7 +46,7 @@ def subtree(root: Node) -> list[Entry]:
     while pending:
         node, into = pending.pop()
         hidden = node.record.get("v") is False or node.record.get("w") is False
-        if is_plain(node) and not hidden:
+        if is_plain(node) and (not hidden or not node.children):
             pending.extend((child, into) for child in reversed(node.children))
             continue
         entry = Entry(node.uid, line(node) + _inside(node, hidden=hidden))

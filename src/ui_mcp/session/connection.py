@@ -11,8 +11,11 @@ from ui_mcp.session.outbox import Closed, Outbox
 class Connection:
     """A page as its session sees it; a socket, a long poll or a test drives it."""
 
-    def __init__(self, number: int, accept: Callable[["Connection", str], Awaitable[None]]) -> None:
+    def __init__(
+        self, number: int, accept: Callable[["Connection", str], Awaitable[None]], *, driven: bool = False
+    ) -> None:
         self.number = number
+        self.driven = driven
         self.outbox = Outbox()
         self.eyes = Eyes(self.outbox.put)
         self._accept = accept

@@ -17,15 +17,15 @@ class Pages:
     def __len__(self) -> int:
         return len(self._connections)
 
-    def add(self) -> Connection:
-        """Return a new connection."""
+    def add(self, *, driven: bool = False) -> Connection:
+        """Return a new connection; nobody sits before a `driven` page."""
         self._last += 1
-        connection = self._connections[self._last] = Connection(self._last, self._accept)
+        connection = self._connections[self._last] = Connection(self._last, self._accept, driven=driven)
         return connection
 
     def latest(self) -> Connection | None:
-        """Return the page that came last."""
-        return next(reversed(self._connections.values()), None)
+        """Return the page that a person opened last."""
+        return next((page for page in reversed(self._connections.values()) if not page.driven), None)
 
     def remove(self, connection: Connection) -> bool:
         """Forget a connection; False if it was closed before."""

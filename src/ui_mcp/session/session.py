@@ -120,13 +120,13 @@ class Session:
             self._around.tasks.start_soon(self._refresh)
 
     @asynccontextmanager
-    async def attach(self) -> AsyncIterator[Connection]:
-        """Connect a page for the length of the block.
+    async def attach(self, *, driven: bool = False) -> AsyncIterator[Connection]:
+        """Connect a page for the length of the block; a `driven` one has nobody before it.
 
         Raises:
             SessionGoneError: the session is over.
         """
-        connection = self.pages.add()
+        connection = self.pages.add(driven=driven)
         try:
             checked(await self.enter(Op.OPEN, connection.number))
             yield connection

@@ -116,7 +116,8 @@ function general(element: Element): Words {
     return { ...some("label", given ? clean(given) : clean(element.textContent)), ...ariaState(element), leaf: true };
   }
   if (!element.shadowRoot && inlineOnly(element)) {
-    const text = clean(element.textContent);
+    // innerText leaves out what is hidden; it is slower, and needed only where something inside could be.
+    const text = clean((element as HTMLElement).innerText ?? element.textContent);
     return { ...some("label", given ? clean(given) : text), ...ariaState(element), leaf: text !== "" || given !== null };
   }
   return { ...some("label", given ? clean(given) : ownText(element)), ...ariaState(element), leaf: false };

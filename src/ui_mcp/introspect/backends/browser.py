@@ -1,8 +1,10 @@
 """Chromium through Playwright: pages we open, or those of a browser that listens for a debugger."""
 
 import itertools
+import os
 import string
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, async_playwright
@@ -23,6 +25,11 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
+READY_MS = 3000
+DRIVEN = "ui-mcp-eyes"
+"""Word in our user agent, by which a server of ours knows that nobody sits before the page."""
+
+
 class BrowserBackend:
     """The pages of one browser context; each is a stage."""
 
@@ -38,8 +45,8 @@ class BrowserBackend:
         context.on("page", self._joined)
 
     @classmethod
-    async def launch(cls, url: str, *, path: str | None = None, sandbox: bool = False) -> "BrowserBackend":
-        """Start a headless Chromium and open `url`.
+    async def launch(cls, url: str, *, path: str | None = None, ready: str | None = None) -> "BrowserBackend":
+        """Start a headless Chromium and open `url`; wait a little for the css selector `ready`.
 
         Raises:
             UiNotEnabledError: there is no Chromium on this machine.
@@ -52,12 +59,15 @@ class BrowserBackend:
                 "No Chromium found\nInstall chromium or Google Chrome, or set UI_MCP_CHROMIUM to its path.",
                 reason="NO_BROWSER",
             )
-        arguments = [*ARGUMENTS, *([] if sandbox else ["--no-sandbox"])]
-        browser = await playwright.chromium.launch(executable_path=found, args=arguments)
-        context = await browser.new_context(viewport={"width": 1280, "height": 800})
+        browser = await playwright.chromium.launch(executable_path=found, args=[*ARGUMENTS, *_sandbox()])
+        agent = await _user_agent(browser)
+        context = await browser.new_context(viewport={"width": 1280, "height": 800}, user_agent=agent)
         await context.add_init_script(open_closed_shadows())
         backend = cls(playwright, browser, context)
         await backend.open(url)
+        if ready:
+            with suppress(PlaywrightError):
+                await (await backend._focused()).page.wait_for_selector(ready, state="attached", timeout=READY_MS)
         return backend
 
     @classmethod
@@ -219,6 +229,18 @@ class BrowserBackend:
                 return ordered[index]
             raise UiNodeNotFoundError(f"There is no stage {index}")
         return await self._focused()
+
+
+def _sandbox() -> list[str]:
+    # Chromium refuses its sandbox to root, which is what containers run as.
+    return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+
+
+async def _user_agent(browser: Browser) -> str:
+    session = await browser.new_browser_cdp_session()
+    version: dict[str, Any] = await session.send("Browser.getVersion")
+    await session.detach()
+    return f"{version['userAgent']} {DRIVEN}"
 
 
 def _numbered(index: int, lens: Lens, stage: JsonObject) -> JsonObject:
