@@ -11,6 +11,7 @@ from anyio.abc import TaskStatus
 from starlette.types import ASGIApp
 
 from ui_mcp.errors import ConfigError
+from ui_mcp.log import adopt
 
 App = ASGIApp
 """What a listener serves."""
@@ -51,6 +52,7 @@ def port_of(listener: socket.socket) -> int:
 @asynccontextmanager
 async def listening(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
     """Serve `app` on `listener` for the length of the block; afterwards the port refuses connections."""
+    adopt("uvicorn")
     server = _Server(app)
     async with anyio.create_task_group() as tasks:
         await tasks.start(server.run_on, listener)
@@ -75,6 +77,7 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 log_level=logging.ERROR,
                 access_log=False,
+                proxy_headers=False,
                 server_header=False,
                 date_header=False,
                 timeout_graceful_shutdown=1,
