@@ -24,14 +24,16 @@ class Heard:
 
     def __init__(self, bus: Announcements) -> None:
         self.all: list[ResourceUpdated] = []
+        self.subscribed = False
         self._bell = anyio.Event()
         bus.listen(self._hear)
 
-    def _hear(self, announcement: Announcement) -> None:
+    def _hear(self, announcement: Announcement) -> bool:
         assert isinstance(announcement, ResourceUpdated)
         self.all.append(announcement)
         self._bell.set()
         self._bell = anyio.Event()
+        return self.subscribed
 
     def of(self, uri: str) -> list[ResourceUpdated]:
         return [heard for heard in self.all if heard.uri == uri]
@@ -78,6 +80,23 @@ async def test_a_large_batch_is_announced_without_its_messages(room: tuple[Chat,
     await heard.until("ui://chat/inbox", 2)
 
     assert [announced.extra for announced in heard.of("ui://chat/inbox")] == [None, None]
+
+
+@pytest.mark.covers("CHAT-RECEIPT-1")
+async def test_a_message_counts_as_notified_only_when_somebody_listens(room: tuple[Chat, Heard]) -> None:
+    chat, heard = room
+    await chat.post(HUMAN, "user", "default", [Draft("into the void")])
+    await heard.until("ui://chat/head")
+    await chat.receipts.flush()
+    unheard = await chat.receipts.read("default")
+
+    heard.subscribed = True
+    (posted,) = await chat.post(HUMAN, "user", "default", [Draft("to somebody")])
+    await heard.until("ui://chat/head", 2)
+    await chat.receipts.flush()
+
+    assert unheard["notified"] is None
+    assert (await chat.receipts.read("default"))["notified"] == posted.to_json()["id"]
 
 
 @pytest.mark.covers("R-NO-8")

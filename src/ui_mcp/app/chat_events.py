@@ -18,12 +18,16 @@ _log = logger("chat")
 async def telling_of_chat(host: Host, sessions: Sessions) -> AsyncIterator[None]:
     """Open the chat and push a `chat_message` event for each batch during the block."""
 
-    def push(heard: Heard) -> None:
+    def push(heard: Heard) -> bool:
         event = {"app": "ui-mcp", "event": "chat_message", **heard.to_json()}
         try:
-            sessions.get("1").events.push(dumps(event))
+            events = sessions.get("1").events
+            waited_for = events.polling
+            events.push(dumps(event))
         except (EventQueueFullError, NotFoundError) as error:
             _log.info("No chat event: %s", error.message)
+            return False
+        return waited_for
 
     host.chats.heard = push
     try:

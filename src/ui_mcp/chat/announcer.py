@@ -43,7 +43,7 @@ class Announcer:
         tail: Tail,
         receipts: ReceiptBook,
         announcements: Announcements,
-        heard: Callable[[Heard], None],
+        heard: Callable[[Heard], object],
     ) -> None:
         self._store = store
         self._tail = tail
@@ -74,10 +74,9 @@ class Announcer:
         if movement.now.user > movement.before.user:
             heard = Heard(name, movement.now.user, await self._batch(movement))
             extra = {"messages": [message.to_json() for message in heard.messages]} if heard.messages else None
-            for uri in uris(INBOX, name):
-                self._announcements.resource_updated(uri, extra)
-            self._heard(heard)
-            self._receipts.note(name, "notified", heard.last)
+            told = [self._announcements.tell(uri, extra) for uri in uris(INBOX, name)]
+            if any([*told, self._heard(heard)]):
+                self._receipts.note(name, "notified", heard.last)
         for uri in uris(HEAD, name):
             self._announcements.resource_updated(uri)
 

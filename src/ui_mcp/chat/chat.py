@@ -141,7 +141,7 @@ async def open_chat(
     *,
     limits: Limits = Limits(),
     announcements: Announcements | None = None,
-    heard: Callable[[Heard], None] = lambda _: None,
+    heard: Callable[[Heard], object] = lambda _: None,
     poll: float = 0.025,
 ) -> AsyncIterator[Chat]:
     """Open a store, follow it, and announce what people write; everything ends with the block.

@@ -33,8 +33,8 @@ class Chats:
         self._kept: _Kept | None = None
         self._lock = anyio.Lock()
         self.tasks: TaskGroup
-        self.heard: Callable[[Heard], None] = lambda _: None
-        """Told of what people write, while the chat is open."""
+        self.heard: Callable[[Heard], object] = lambda _: None
+        """Told of what people write, while the chat is open; says whether that reached an agent."""
 
     async def current(self) -> Chat:
         """Return the chat of the configured directory.
@@ -62,8 +62,8 @@ class Chats:
             self._kept.end.set()
             self._kept = None
 
-    def _tell(self, heard: Heard) -> None:
-        self.heard(heard)
+    def _tell(self, heard: Heard) -> object:
+        return self.heard(heard)
 
     async def _keep(self, url: str, state: Configured | Running, *, task_status: TaskStatus[_Kept]) -> None:
         async with open_chat(

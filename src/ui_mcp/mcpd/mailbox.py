@@ -56,18 +56,19 @@ class Mailbox:
         if not uris:
             self._used.pop(canonical, None)
 
-    def offer(self, announcement: Announcement) -> None:
-        """Keep an announcement if it was asked for."""
+    def offer(self, announcement: Announcement) -> bool:
+        """Keep an announcement if it was asked for, and say whether it was."""
         match announcement:
-            case ListChanged(kind):
-                if kind in self._kinds:
-                    self.post(rpc.notification(f"notifications/{kind}/list_changed"), once=True)
-            case ChannelEvent(content, meta):
-                if CHANNEL in self._kinds:
-                    self.post(rpc.notification(f"notifications/{CHANNEL}", {"content": content, "meta": meta}))
-            case ResourceUpdated(uri, extra):
-                for used in tuple(self._used.get(uri, ())):
+            case ListChanged(kind) if kind in self._kinds:
+                self.post(rpc.notification(f"notifications/{kind}/list_changed"), once=True)
+            case ChannelEvent(content, meta) if CHANNEL in self._kinds:
+                self.post(rpc.notification(f"notifications/{CHANNEL}", {"content": content, "meta": meta}))
+            case ResourceUpdated(uri, extra) if uri in self._used:
+                for used in tuple(self._used[uri]):
                     self._updated(uri, used, extra)
+            case _:
+                return False
+        return True
 
     def _updated(self, uri: str, used: str, extra: JsonObject | None) -> None:
         message = rpc.notification("notifications/resources/updated", _update(used, extra))

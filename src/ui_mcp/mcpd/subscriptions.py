@@ -106,9 +106,9 @@ class Subscriptions:
         self._mailboxes[id(mailbox)] = mailbox
         return mailbox
 
-    def _offer(self, announcement: Announcement) -> None:
-        for mailbox in list(self._mailboxes.values()):
-            mailbox.offer(announcement)
+    def _offer(self, announcement: Announcement) -> bool:
+        wanted = [mailbox.offer(announcement) for mailbox in list(self._mailboxes.values())]
+        return any(wanted)
 
 
 async def _messages(mailbox: Mailbox) -> AsyncIterator[JsonObject]:

@@ -138,11 +138,14 @@ class Announcements:
     """
 
     def __init__(self) -> None:
-        self._listeners: dict[int, Callable[[Announcement], None]] = {}
+        self._listeners: dict[int, Callable[[Announcement], object]] = {}
         self._next = 0
 
-    def listen(self, listener: Callable[[Announcement], None]) -> Callable[[], None]:
-        """Call `listener` for every announcement until the returned function is called."""
+    def listen(self, listener: Callable[[Announcement], object]) -> Callable[[], None]:
+        """Call `listener` for every announcement until the returned function is called.
+
+        What it returns says whether somebody had asked for the announcement.
+        """
         key = self._next = self._next + 1
         self._listeners[key] = listener
 
@@ -153,7 +156,11 @@ class Announcements:
 
     def resource_updated(self, uri: str, extra: JsonObject | None = None) -> None:
         """Tell subscribers of `uri`."""
-        self._announce(ResourceUpdated(uri, extra))
+        self.tell(uri, extra)
+
+    def tell(self, uri: str, extra: JsonObject | None = None) -> bool:
+        """Tell subscribers of `uri`, and say whether there are any."""
+        return self._announce(ResourceUpdated(uri, extra))
 
     def list_changed(self, kind: ListKind) -> None:
         """Tell subscribers of a listing."""
@@ -163,6 +170,6 @@ class Announcements:
         """Push an event to hosts with a channel."""
         self._announce(ChannelEvent(content, meta))
 
-    def _announce(self, announcement: Announcement) -> None:
-        for listener in list(self._listeners.values()):
-            listener(announcement)
+    def _announce(self, announcement: Announcement) -> bool:
+        wanted = [listener(announcement) for listener in list(self._listeners.values())]
+        return any(wanted)

@@ -37,7 +37,7 @@ async def test_a_message_is_shown_once_and_its_receipt_follows_the_agent(room: R
 
     await send(page, "Deploy **now**?")
     await expect(page.locator(".chat-user")).to_have_count(1)
-    await expect(page.get_by_label("Agent notified")).to_be_visible()
+    await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
     await room.agent_reads()
     await expect(page.get_by_label("Read by the agent")).to_be_visible()
     await room.answer("Deploying.")
@@ -154,7 +154,7 @@ async def test_a_locked_chat_asks_for_the_token_and_keeps_it_out_of_the_address(
     await page.get_by_role("button", name="Open").click()
     await expect(page.get_by_role("status")).to_be_hidden()
     await send(page, "it is me")
-    await expect(page.get_by_label("Agent notified")).to_be_visible()
+    await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
 
     linked = await (await room.browser.new_context()).new_page()
     await linked.goto(f"{room.url}/chat#token={token}")

@@ -1,0 +1,73 @@
+"""The chat on the ui server: the agent's tools, the human's page and its cookie, events in the queue."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from interaction.lineclient import LineClient
+
+
+def ui_mcp(*arguments: str, cwd: Path) -> str:
+    command = [sys.executable, "-m", "ui_mcp", *arguments]
+    return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+
+@pytest.mark.covers("CHAT-UI-1", "R-PO-2")
+def test_the_agent_chats_before_and_without_starting_the_ui(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as agent:
+        names = [tool["name"] for tool in agent.request("tools/list")["tools"]]
+        said = agent.call("chat_assistant_post", content="hello")
+        asked = ui_mcp("chat", "post", "who is there?", cwd=tmp_path)
+        page = agent.call("chat_wait_since", after_id=said["id"], timeout_s=10)
+        inbox = json.loads(agent.request("resources/read", {"uri": "ui://chat/inbox"})["contents"][0]["text"])
+
+    assert {"chat_assistant_post", "chat_read_since", "chat_wait_since"} <= set(names)
+    assert "chat_human_post" not in names
+    assert [(message["id"], message["author"]) for message in page["messages"]] == [(asked, "user")]
+    assert [message["content"] for message in inbox["messages"]] == ["hello", "who is there?"]
+
+
+@pytest.mark.covers("CHAT-UI-2")
+def test_a_post_of_the_human_is_announced_and_put_into_the_event_queue(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as agent:
+        agent.call("ui_start")
+        agent.request("resources/subscribe", {"uri": "ui://chat/inbox"})
+        posted = ui_mcp("chat", "post", "look here", cwd=tmp_path)
+        events = agent.call("ui_wait", timeout=20)
+        mcp = f"http://127.0.0.1:{(tmp_path / '.claude/ui/mcp-port').read_text()}"
+        with urllib.request.urlopen(f"{mcp}/wait?timeout=1", timeout=20) as answer:
+            drained = answer.status
+
+    (event,) = events
+    assert (event["app"], event["event"], event["last_id"]) == ("ui-mcp", "chat_message", posted)
+    assert [message["content"] for message in event["messages"]] == ["look here"]
+    assert drained == 204
+
+
+@pytest.mark.covers("CHAT-UI-3", "R-BR-4")
+def test_on_the_ui_port_the_cookie_is_the_human_and_on_the_mcp_port_a_token_is_needed(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as agent:
+        url = agent.call("ui_start")
+        mcp = f"http://127.0.0.1:{(tmp_path / '.claude/ui/mcp-port').read_text()}"
+        with httpx2.Client(base_url=url) as stranger, httpx2.Client(base_url=url) as human:
+            assert stranger.get("/chat/inbox").status_code == 401
+            assert human.get("/chat", headers={"accept": "text/html"}).status_code == 200
+            posted = human.post("/chat/messages", json={"content": "from the page"})
+            as_json = human.get("/chat", headers={"accept": "application/json"}).json()
+        token = ui_mcp("token", "create", "bot", "--role", "agent", cwd=tmp_path)
+        with httpx2.Client(base_url=mcp) as script:
+            refused = script.get("/chat/messages")
+            page = script.get("/chat/messages", headers={"authorization": f"Bearer {token}"}).json()
+            answered = script.post(
+                "/chat/messages", json={"content": "by script"}, headers={"authorization": f"Bearer {token}"}
+            )
+        texts = [message["content"] for message in agent.call("chat_read_since")["messages"]]
+
+    assert [posted.status_code, refused.status_code, answered.status_code] == [201, 401, 201]
+    assert as_json["last_id"] == page["last_id"] == posted.json()["id"]
+    assert texts == ["from the page", "by script"]
