@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMPS := .stamps
 BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py
+# `make bench BENCHMARKS=benchmarks/x.py` runs one; the two left out are servers and clients for the others.
+BENCHMARKS := $(filter-out %/mcp_echo.py %/mcp_peers.py,$(wildcard benchmarks/*.py))
 
 .PHONY: help run test quick check e2e bench web agent release ci clean FORCE
 
@@ -33,21 +35,23 @@ e2e: $(STAMPS)/dev assets packages  ## the tests in a real browser
 	$(BIN)/pytest tests/e2e
 
 bench: $(STAMPS)/dev assets packages  ## measure every claim, as ratios
-	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+	@status=0; for file in $(BENCHMARKS); do echo "== $$file"; $(BIN)/python "$$file" || status=1; done; exit $$status
 
 web: $(STAMPS)/node  ## build the front end into the bundle
 	@$(BIN)/python scripts/assets.py web
 
-agent:  ## build the in-JVM agent into the bundle
-	@if test -d agents/javafx; then $(BIN)/python scripts/assets.py agent; else echo "agents/javafx is not part of this version yet"; fi
+agent: $(BIN)/python  ## build the in-JVM agent into the bundle
+	@$(BIN)/python scripts/assets.py agent
 
-release: $(STAMPS)/dev assets  ## wheel, sdist and executable in release/, each tried in a clean environment
+release: $(STAMPS)/dev packages  ## wheel, sdist and executable in release/, each tried in a clean environment
+	@$(BIN)/python -c 'import sys; sys.path.insert(0, "scripts"); import assets; assets.ensure()'
 	$(BIN)/python scripts/release.py
 
 ci: check test  ## what must pass before a change lands
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) $(STAMPS) .clients build dist release web/node_modules src/ui_mcp/bundle/base/html src/ui_mcp/bundle/web
+	rm -rf $(VENV) $(STAMPS) .clients build dist release web/node_modules
+	rm -rf src/ui_mcp/bundle/base/html src/ui_mcp/bundle/web src/ui_mcp/bundle/agents
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # --- set-up, each step done once -------------------------------------------------------------------------------------

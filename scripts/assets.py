@@ -1,7 +1,8 @@
-"""Builds what the package carries but the repository does not: the front end, by npm, when it is missing or stale.
+"""Builds what the package carries but the repository does not: the front end, by npm, and the JavaFX agent, by javac.
 
-`python scripts/assets.py [web|test]` builds or tests by hand; the build hook calls `ensure()` for every wheel, sdist
-and editable install. Staleness is judged by a digest of the sources: a clone gives its files any time stamp.
+`python scripts/assets.py [web|agent|test]` builds or tests by hand; the build hook calls `ensure()` for every wheel,
+sdist and editable install, which builds what is missing or stale. Staleness is judged by a digest of the sources,
+because a clone gives its files any time stamp.
 """
 
 import importlib.util
@@ -19,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 BUNDLE = ROOT / "src" / "ui_mcp" / "bundle"
 STAMPS = ROOT / ".stamps"
 OLDEST_NODE = (20, 19)
-IGNORED = frozenset({"node_modules", "dist", "coverage", "test-results", "tests", "screenshots"})
+IGNORED = frozenset({"node_modules", "__pycache__", "dist", "coverage", "test-results", "tests", "screenshots"})
 
 
 class BuildError(Exception):
@@ -56,19 +57,35 @@ class Asset:
             return self.built()
         return self.built() and stamp.is_file() and stamp.read_text() == self.digest()
 
+    def built_from(self, digest: str) -> None:
+        """Note what the outputs were made from."""
+        missing = [str(output.relative_to(ROOT)) for output in self.outputs if not output.exists()]
+        if missing:
+            raise BuildError(f"The build of {self.name} did not write {', '.join(missing)}")
+        STAMPS.mkdir(exist_ok=True)
+        (STAMPS / self.name).write_text(digest)
+
 
 WEB = Asset("web", ROOT / "web", (BUNDLE / "base" / "html" / "index.html", BUNDLE / "web"))
+AGENT = Asset("agent", ROOT / "agents" / "javafx", (BUNDLE / "agents" / "javafx-agent.jar",))
 
 
-def ensure() -> None:
-    """Build whatever is missing or stale.
+def ensure(*, without_agent: bool = False) -> None:
+    """Build whatever is missing or stale; `without_agent` does without Java tools when this machine has none.
 
     Raises:
         MissingToolError: names the tool and the ways to get it.
-        BuildError: npm failed; says what npm said.
+        BuildError: the tool failed; says what it said.
     """
     if (WEB.source / "package.json").is_file() and not WEB.fresh():
         build_web()
+    if (AGENT.source / "build.py").is_file() and not AGENT.fresh():
+        try:
+            build_agent()
+        except MissingToolError as error:
+            if not without_agent or os.environ.get("CI") == "true":
+                raise
+            print(f"{error}\nEverything but looking into JavaFX programs works without it.", file=sys.stderr)
 
 
 def build_web() -> None:
@@ -81,11 +98,25 @@ def build_web() -> None:
         if done.returncode:
             said = (done.stdout + done.stderr).decode(errors="replace")
             raise BuildError(f"npm {arguments[0]} failed in web/:\n{said}")
-    missing = [str(output.relative_to(ROOT)) for output in WEB.outputs if not output.exists()]
-    if missing:
-        raise BuildError(f"The npm build in web/ did not write {', '.join(missing)}")
-    STAMPS.mkdir(exist_ok=True)
-    (STAMPS / WEB.name).write_text(digest)
+    WEB.built_from(digest)
+
+
+def build_agent() -> None:
+    """Compile the agent and note what it was made from."""
+    digest = AGENT.digest()
+    print("Building the JavaFX agent (javac)…", file=sys.stderr)
+    spec = importlib.util.spec_from_file_location("javafx_build", AGENT.source / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    recipe = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(recipe)
+    try:
+        recipe.build()
+    except recipe.MissingToolError as error:
+        raise MissingToolError(str(error)) from error
+    except subprocess.CalledProcessError as error:
+        raise BuildError(f"javac failed: {error}") from error
+    AGENT.built_from(digest)
 
 
 def test_web() -> None:
@@ -139,10 +170,12 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def main(arguments: list[str]) -> int:
     """Build or test what is named; without a name build whatever is stale."""
-    work = {"web": build_web, "test": test_web}
+    work = {"web": build_web, "agent": build_agent, "test": test_web}
     try:
-        for step in [work[name] for name in arguments] or [ensure]:
-            step()
+        for name in arguments:
+            work[name]()
+        if not arguments:
+            ensure(without_agent=True)
     except (BuildError, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,7 @@ def smoke(command: list[str]) -> None:
         check(said.stdout.startswith("ui-mcp v"), f"--version says {said.stdout!r}")
         with Server(command, folder, environment) as server:
             try_server(server, said.stdout.removeprefix("ui-mcp v").strip(), Path(folder))
+        try_demo(command, folder, environment)
 
 
 def try_server(server: "Server", version: str, folder: Path) -> None:
@@ -50,11 +52,32 @@ def try_server(server: "Server", version: str, folder: Path) -> None:
     check(status["version"] == version, f"ui_status says {status}")
     check((folder / ".claude/skills/ui/SKILL.md").is_file(), "the skills were not installed")
     url = server.call("ui_start").splitlines()[0]
-    page = build_opener(ProxyHandler({})).open(f"{url}/", timeout=60).read().decode()
-    check("ui-app" in page, f"{url} serves no app page")
+    check("ui-app" in fetch(f"{url}/"), f"{url} serves no app page")
     if "ui_run" in tools:
         answer = server.call("ui_run", code="return 6 * 7")
         check(answer == "42", f"ui_run says {answer}")
+
+
+def try_demo(command: list[str], folder: str, environment: dict[str, str]) -> None:
+    """Look whether the example apps came along."""
+    demo = subprocess.Popen(
+        [*command, "demo", "--no-browser"],
+        cwd=folder, env=environment, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        assert demo.stdout is not None
+        url = next((found[0] for line in demo.stdout if (found := re.search(r"http://127[^ ]*\d", line))), None)
+        check(url is not None, "ui-mcp demo prints no address")
+        check("ui-app" in fetch(f"{url}/"), f"{url} serves no app page")
+    finally:
+        demo.terminate()
+        demo.wait(timeout=30)
+
+
+def fetch(url: str) -> str:
+    """Get a page, around any proxy."""
+    return str(build_opener(ProxyHandler({})).open(url, timeout=60).read().decode())
 
 
 def check(fine: bool, problem: str) -> None:

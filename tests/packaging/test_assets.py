@@ -35,11 +35,12 @@ class Clone:
         tool.write_text(text)
         tool.chmod(0o755)
 
-    def build(self) -> subprocess.CompletedProcess[str]:
+    def build(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         # -S hides the packages of the environment, as pip's isolated build does.
-        command = [sys.executable, "-S", str(self.root / "scripts" / "assets.py")]
+        command = [sys.executable, "-S", str(self.root / "scripts" / "assets.py"), *arguments]
         path = f"{self.tools}:/usr/bin:/bin" if (self.tools / "npm").exists() else str(self.tools)
-        return subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=False)
+        env = {"PATH": path, **environment}
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
     def calls(self) -> list[str]:
         file = self.root / "npm-calls"
@@ -127,3 +128,29 @@ def test_npm_is_silent_unless_it_fails(with_node: Clone) -> None:
     assert (good.stdout, good.stderr) == ("", "Building the front end (npm)…\n")
     assert (bad.returncode, bad.stdout) == (1, "")
     assert "npm ci failed in web/:\nthe reason" in bad.stderr
+
+
+RECIPE = """
+class MissingToolError(Exception): pass
+def build(): raise MissingToolError("there is no javac")
+"""
+
+
+@pytest.fixture
+def without_java(with_node: Clone) -> Clone:
+    (with_node.root / "agents" / "javafx").mkdir(parents=True)
+    (with_node.root / "agents" / "javafx" / "build.py").write_text(RECIPE)
+    return with_node
+
+
+def test_a_working_copy_does_without_the_agent_when_there_is_no_java(without_java: Clone) -> None:
+    done = without_java.build()
+
+    assert done.returncode == 0
+    assert "there is no javac\nEverything but looking into JavaFX programs works" in done.stderr
+    assert without_java.page() == "first"
+
+
+def test_in_ci_or_when_asked_for_the_agent_java_is_needed(without_java: Clone) -> None:
+    assert without_java.build(CI="true").returncode == 1
+    assert without_java.build("agent").returncode == 1

@@ -38,15 +38,16 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     machine = Machine(tmp_path)
+    machine.give("uname", "echo Linux")
     machine.give("apt-get", f'echo "$@" >> {machine.calls}')
     return machine
 
 
 def test_nothing_happens_when_everything_is_there(machine: Machine) -> None:
-    for name in ("chromium", "curl"):
+    for name in ("chromium", "curl", "javac", "Xvfb", "initdb"):
         machine.give(name)
 
-    done = machine.run()
+    done = machine.run(JAVAFX_LIB="/somewhere")
 
     assert (done.returncode, done.stderr, machine.installed()) == (0, "", [])
 
@@ -57,17 +58,18 @@ def test_root_gets_the_missing_packages_installed(machine: Machine) -> None:
     done = machine.run()
 
     assert done.returncode == 0
-    assert {"install", "-y", "chromium", "curl"} <= set(machine.installed())
+    assert {"install", "-y", "chromium", "curl", "default-jdk-headless", "xvfb"} <= set(machine.installed())
 
 
 def test_others_are_told_the_exact_command_and_may_go_on(machine: Machine) -> None:
     machine.give("id", "echo 1000")
-    machine.give("curl")
+    for name in ("curl", "javac", "Xvfb", "initdb"):
+        machine.give(name)
 
-    done = machine.run()
+    done = machine.run(JAVAFX_LIB="/somewhere")
 
     assert done.returncode == 0
-    assert "Install with:  sudo apt-get install -y chromium" in done.stderr
+    assert "Install with:  sudo apt-get install -y chromium\n" in done.stderr
     assert machine.installed() == []
 
 
