@@ -10,7 +10,7 @@ from ui_mcp.compositor.openapi.model import Operation, Scheme
 from ui_mcp.compositor.openapi.tokens import Grant, Tokens
 from ui_mcp.errors import RefusedError
 
-Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh"]
+Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh", "any"]
 DEFAULT = ""
 """The credential that fits the first scheme of its kind, or stands alone."""
 
@@ -121,7 +121,9 @@ class Credentials:
     async def _one(self, scheme: Scheme | None, credential: Credential, *, renew: bool) -> Attached:
         secrets = credential.secrets
         name = (scheme.parameter if scheme else "") or credential.parameter
-        where = scheme.kind if scheme and scheme.kind in {"header", "query", "cookie"} else credential.kind
+        where: str = credential.kind
+        if scheme and (scheme.kind in {"header", "query", "cookie"} or credential.kind == "any"):
+            where = scheme.kind
         if credential.grant is not None:
             grant = _completed(credential.grant, scheme)
             token = await self._tokens.token(grant, renew=renew)
@@ -154,6 +156,8 @@ def _completed(grant: Grant, scheme: Scheme | None) -> Grant:
 
 
 def _fits(scheme: Scheme, credential: Credential) -> bool:
+    if credential.kind == "any":
+        return True
     if credential.kind == "bearer":
         return scheme.kind in {"bearer", "oauth2", "other"}
     if credential.grant is not None:

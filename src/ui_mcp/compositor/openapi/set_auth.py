@@ -49,19 +49,9 @@ def set_auth(credentials: Credentials, api: Api | None, arguments: JsonObject, c
             f"scheme: the document has no {args.scheme!r}" + (f"; did you mean {near[0]!r}?" if near else "")
         )
     token = _value(args.token)
-    kind: Kind = args.auth_type or _kind(args.scheme, api)
+    kind: Kind = args.auth_type or "any"
     credentials.set(call.principal, args.scheme or DEFAULT, Credential(kind, token=token, parameter=args.header_name))
-    return structured_result({"ok": True, "scheme": args.scheme or None, "auth_type": kind, "token": MASK})
-
-
-def _kind(scheme: str, api: Api | None) -> Kind:
-    if api is None:
-        return "bearer"
-    candidates = [api.schemes[scheme]] if scheme else list(api.schemes.values())
-    for found in candidates:
-        if found.kind in {"header", "query", "cookie", "basic", "bearer"}:
-            return found.kind
-    return "bearer"
+    return structured_result({"ok": True, "scheme": args.scheme or None, "auth_type": args.auth_type, "token": MASK})
 
 
 def _value(token: str) -> str:

@@ -210,7 +210,10 @@ class Target:
                 break
             rows += found[1]
             count += 1
+            by_link = isinstance(following, NextUrl)
             following = next_page(prepared.operation, arguments, answer, value)
+            if by_link and not isinstance(following, NextUrl):
+                following = None  # who links to pages links to all of them
             if following is None or count >= pages or len(rows) > 100_000:
                 break
             await call.progress(count, pages, f"page {count}")
