@@ -1,0 +1,45 @@
+"""Whole gateways for tests, with a real API behind them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from compositor.conftest import Recorder, document
+from ui_mcp.app.upstreams import connector
+from ui_mcp.compositor.gateway import Gateway, Surroundings
+from ui_mcp.compositor.settings import GatewaySettings
+from ui_mcp.jsontypes import Json, dumps
+
+THINGS = document(
+    {
+        "/things": {
+            "get": {"operationId": "listThings", "responses": {}},
+            "post": {
+                "operationId": "addThing",
+                "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}},
+                "responses": {},
+            },
+        },
+        "/things/{id}": {
+            "delete": {
+                "operationId": "deleteThing",
+                "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+                "responses": {},
+            }
+        },
+    }
+)
+
+
+@asynccontextmanager
+async def gateway(folder: Path, recorder: Recorder | None = None, **settings: Json) -> AsyncIterator[Gateway]:
+    """Run a gateway under the guard policy; it has the API `shop` when a server is given."""
+    if recorder is not None:
+        (folder / "shop.json").write_text(dumps(THINGS))
+        shop = {"name": "shop", "spec": str(folder / "shop.json"), "base_url": recorder.url}
+        settings["targets"] = [*settings.get("targets", []), shop]
+    settings.setdefault("approvals", {"sync_wait_s": 0.3})
+    around = Surroundings(folder / "data", folder / "cache", connector(), mode="guard")
+    async with Gateway(GatewaySettings.model_validate(settings), around).running() as found:
+        await found.ready()
+        yield found

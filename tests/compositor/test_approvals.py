@@ -1,0 +1,350 @@
+"""Approvals: asked, answered once, bound to the exact call, lasting over restarts."""
+
+import sqlite3
+from pathlib import Path
+
+import anyio
+import pytest
+
+from compositor.conftest import Recorder, json_reply
+from compositor.gateways import gateway
+from ui_mcp.compositor.approvals.desk import Reply
+from ui_mcp.compositor.approvals.row import (
+    AlreadyDecidedError,
+    Approval,
+    DigestMismatchError,
+    ExpiredError,
+    canonical,
+)
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.errors import DeniedError, InvalidArgumentsError
+from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.toolkit.tool import Call, ToolResult
+
+ADD: JsonObject = {"body": {"name": "boat"}}
+
+
+async def asked(found: Gateway, arguments: JsonObject = ADD, tool: str = "shop__addThing") -> Approval:
+    """Call a tool that must ask, and return the question."""
+    result = await found.policed.call(tool, arguments, Call())
+    assert (result.structured or {})["status"] == "awaiting_approval"
+    return await found.desk.get((result.structured or {})["approval_id"])
+
+
+async def yes(found: Gateway, row: Approval, by: str = "ann", **more: object) -> Approval:
+    return await found.desk.answer(row.id, Reply("approve", row.digest, by, **more))  # type: ignore[arg-type]
+
+
+async def outcome(found: Gateway, row: Approval) -> ToolResult:
+    return await found.policed.outcome(row.id, 5, Call())
+
+
+@pytest.mark.covers("GW-POL-2", "R-AP-1")
+async def test_reading_goes_through_and_writing_asks(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        read = await found.policed.call("shop__listThings", {}, Call())
+        await asked(found)
+        await asked(found, {"id": 1}, "shop__deleteThing")
+
+    assert read.structured == {}
+    assert [request.line for request in recorder.requests] == ["GET /things HTTP/1.1"]
+
+
+@pytest.mark.covers("R-AP-2", "R-AP-11")
+async def test_a_yes_runs_the_call_once_and_the_result_is_fetched(recorder: Recorder, tmp_path: Path) -> None:
+    recorder.default = json_reply({"id": 7})
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found)
+        await yes(found, row)
+        first = await outcome(found, row)
+        settled = await found.desk.get(row.id)
+
+    assert first.structured == {"id": 7}
+    assert len(recorder.requests) == 1
+    assert (settled.status, settled.execution, settled.decided_by) == ("approved", "completed", "ann")
+
+
+@pytest.mark.covers("R-AP-11")
+async def test_a_waiting_caller_gets_the_result_as_its_own(recorder: Recorder, tmp_path: Path) -> None:
+    recorder.default = json_reply({"id": 7})
+    results: list[ToolResult] = []
+    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 30}) as found:
+
+        async def caller() -> None:
+            results.append(await found.policed.call("shop__addThing", ADD, Call()))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(caller)
+            with anyio.fail_after(10):
+                while not await found.desk.pending():
+                    await anyio.lowlevel.checkpoint()
+            await yes(found, (await found.desk.pending())[0])
+
+    assert results[0].structured == {"id": 7}
+
+
+@pytest.mark.covers("R-AP-11")
+async def test_the_same_call_joins_the_open_question_until_its_outcome_was_delivered(recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        first, second = await asked(found), await asked(found)
+        await yes(found, first)
+        await outcome(found, first)
+        third = await asked(found)
+
+    assert first.id == second.id != third.id
+
+
+@pytest.mark.covers("R-AP-8")
+@pytest.mark.parametrize(("decision", "code"), [("deny_continue", -32951), ("deny_abort", -32950)])
+async def test_a_no_keeps_its_meaning_and_its_reason(decision, code, recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found)
+        await found.desk.answer(row.id, Reply(decision, row.digest, "ann", "not today"))
+        with pytest.raises(DeniedError) as caught:
+            await outcome(found, row)
+
+    assert caught.value.details["rpc_code"] == code
+    assert "not today" in caught.value.message
+    assert recorder.requests == []
+
+
+@pytest.mark.covers("R-AP-4")
+async def test_of_two_people_answering_at_once_one_wins(recorder: Recorder, tmp_path: Path) -> None:
+    losers: list[AlreadyDecidedError] = []
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found)
+
+        async def answer(by: str, decision: str) -> None:
+            try:
+                await found.desk.answer(row.id, Reply(decision, row.digest, by))  # type: ignore[arg-type]
+            except AlreadyDecidedError as error:
+                losers.append(error)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(answer, "ann", "approve")
+            group.start_soon(answer, "bob", "approve")
+        await outcome(found, row)
+
+    assert len(losers) == 1
+    assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("R-AP-5")
+async def test_an_answer_about_another_call_is_refused(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found)
+        with pytest.raises(DigestMismatchError):
+            await found.desk.answer(row.id, Reply("approve", "0" * 64, "ann"))
+
+        assert (await found.desk.get(row.id)).status == "pending"
+
+
+@pytest.mark.covers("R-AP-5")
+async def test_edited_arguments_are_what_runs_and_the_caller_is_told(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found)
+        edited = {"body": {"name": "ship"}}
+        decided = await found.desk.answer(row.id, Reply("approve_with_edit", row.digest, "ann", arguments=edited))
+        result = await outcome(found, row)
+
+    assert loads(recorder.last.body) == {"name": "ship"}
+    assert decided.args_version == 2
+    assert decided.digest != row.digest
+    assert "ann changed the arguments" in str(result.content[-1])
+
+
+@pytest.mark.covers("R-AP-6")
+async def test_an_expired_question_is_a_no(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 0.1, "expiry_s": 0.2}) as found:
+        row = await asked(found)
+        with pytest.raises(DeniedError, match="expired"):
+            await outcome(found, row)
+        with pytest.raises(ExpiredError):
+            await yes(found, row)
+
+    assert recorder.requests == []
+
+
+@pytest.mark.covers("R-AP-3")
+async def test_a_question_outlives_a_restart_and_its_yes_still_runs(recorder: Recorder, tmp_path: Path) -> None:
+    recorder.default = json_reply({"id": 7})
+    async with gateway(tmp_path, recorder) as before:
+        row = await asked(before)
+    async with gateway(tmp_path, recorder) as after:
+        await yes(after, row)
+        result = await outcome(after, row)
+
+    assert result.structured == {"id": 7}
+    assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("R-AP-3")
+async def test_a_yes_given_while_nothing_runs_is_carried_out_at_the_next_start(recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as before:
+        row = await asked(before)
+        await before.desk.store.swap(row, row)
+    base = sqlite3.connect(tmp_path / "data" / "approvals.db")
+    base.execute("UPDATE approvals SET status = 'approved', decision = 'approve', decided_by = 'ann', decided_at = 1")
+    base.commit()
+    base.close()
+    async with gateway(tmp_path, recorder) as after:
+        await outcome(after, row)
+
+    assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("R-AP-4")
+async def test_what_ran_when_the_process_died_is_never_run_again(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as before:
+        row = await asked(before)
+    base = sqlite3.connect(tmp_path / "data" / "approvals.db")
+    base.execute("UPDATE approvals SET status = 'approved', execution = 'executing', lease = '4194999:x'")
+    base.commit()
+    base.close()
+    async with gateway(tmp_path, recorder) as after:
+        result = await outcome(after, row)
+
+    assert result.is_error
+    assert recorder.requests == []
+    assert "interrupted" in str(result.content)
+
+
+@pytest.mark.covers("R-AP-10")
+async def test_a_caller_that_leaves_does_not_take_its_question_along(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 30}) as found:
+        async with anyio.create_task_group() as group:
+            group.start_soon(found.policed.call, "shop__addThing", ADD, Call())
+            with anyio.fail_after(10):
+                while not await found.desk.pending():
+                    await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+        row = (await found.desk.pending())[0]
+        await yes(found, row)
+        await outcome(found, row)
+
+    assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("R-AP-7")
+async def test_a_yes_for_the_session_and_one_for_always(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found)
+        await yes(found, row, scope="session")
+        await outcome(found, row)
+        again = await found.policed.call("shop__addThing", {"body": {"name": "other"}}, Call())
+        other = await asked(found, {"id": 1}, "shop__deleteThing")
+        await yes(found, other, scope="always")
+        await outcome(found, other)
+    async with gateway(tmp_path, recorder) as restarted:
+        await asked(restarted)
+        always = await restarted.policed.call("shop__deleteThing", {"id": 2}, Call())
+        number = (await restarted.store.rules())[0][0]
+        await restarted.store.remove_rule(number)
+        await restarted.refresh_rules()
+        await asked(restarted, {"id": 3}, "shop__deleteThing")
+
+    assert (again.structured, always.structured) == ({}, {})
+
+
+@pytest.mark.covers("R-AP-5")
+async def test_a_rule_that_denies_meanwhile_wins_over_the_yes(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as before:
+        row = await asked(before)
+    deny = {"tool": "addThing", "decision": "deny_continue", "reason": "closed"}
+    async with gateway(tmp_path, recorder, policy={"rules": [deny]}) as after:
+        await yes(after, row)
+        result = await outcome(after, row)
+
+    assert result.is_error
+    assert "closed" in str(result.content)
+    assert recorder.requests == []
+
+
+@pytest.mark.covers("GW-POL-5")
+async def test_the_question_shows_the_real_request(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found)
+
+    assert row.preview is not None
+    assert (row.preview["method"], row.preview["url"]) == ("POST", f"{recorder.url}/things")
+    assert row.preview["body"] == '{"name":"boat"}'
+
+
+async def test_arguments_that_do_not_fit_are_refused_before_anyone_is_asked(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        with pytest.raises(InvalidArgumentsError):
+            await found.policed.call("shop__deleteThing", {"id": "x"}, Call())
+
+        assert await found.desk.pending() == []
+
+
+@pytest.mark.covers("GW-REL-4")
+async def test_a_dry_run_asks_nobody(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        result = await found.policed.call("shop__addThing", {**ADD, "_dry_run": True}, Call())
+
+        assert (result.structured or {})["method"] == "POST"
+        assert await found.desk.pending() == []
+
+
+@pytest.mark.covers("R-AP-11")
+async def test_a_client_that_can_ask_its_user_is_asked_first(recorder: Recorder, tmp_path: Path) -> None:
+    shown: list[str] = []
+
+    async def ask_user(message: str, form: JsonObject) -> JsonObject:
+        shown.append(message)
+        return {"action": "accept", "content": {"decision": "approve"}}
+
+    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 10}) as found:
+        result = await found.policed.call("shop__addThing", ADD, Call(client_name="desk", ask_user=ask_user))
+        row = (await found.desk.history())[0]
+
+    assert result.structured == {}
+    assert shown[0].startswith("desk wants to call shop__addThing (writes).\nPOST ")
+    assert row.decided_by == "user of desk"
+
+
+@pytest.mark.covers("R-AP-14", "GW-AUD-1")
+async def test_the_audit_tells_a_persons_yes_from_the_policys(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        await found.policed.call("shop__listThings", {}, Call())
+        row = await asked(found)
+        await yes(found, row)
+        await outcome(found, row)
+
+    file = tmp_path / "data" / "audit.jsonl"
+    lines = [loads(line) for line in file.read_text().splitlines()]
+    assert [(line["tool"], line["outcome"]) for line in lines] == [
+        ("shop__listThings", "policy_allow"),
+        ("shop__addThing", "user_approve"),
+    ]
+    assert lines[1]["approval_id"] == row.id
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "boat" not in file.read_text()
+
+
+@pytest.mark.covers("R-PC-6")
+async def test_a_proposal_is_replayed_and_does_nothing_until_a_person_accepts_it(recorder, tmp_path: Path) -> None:
+    from ui_mcp.compositor.offered import Offered
+
+    rule = {"rule": {"source": "shop", "tool": "addThing", "decision": "allow"}, "rationale": "adding is harmless"}
+    async with gateway(tmp_path, recorder) as found:
+        await asked(found)
+        offered = Offered(found)
+        proposed = (await offered.call("policy__propose", rule, Call())).structured or {}
+        before = await asked(found, {"body": {"name": "second"}})
+        await found.proposals.settle(proposed["id"], "accepted", "ann")
+        await found.refresh_rules()
+        after = await found.policed.call("shop__addThing", {"body": {"name": "third"}}, Call())
+        with pytest.raises(InvalidArgumentsError):
+            await offered.call("policy__propose", {"rule": {"decision": "allow"}, "rationale": "x"}, Call())
+
+    assert proposed["status"] == "pending"
+    assert proposed["replay"] == {"calls": 1, "allow": 1, "would_have_allowed_what_was_denied": []}
+    assert before.status == "pending"
+    assert after.structured == {}
+
+
+def test_equal_calls_are_written_equally() -> None:
+    assert canonical({"b": 1.0, "a": [True, None, "é"]}) == canonical({"a": [True, None, "é"], "b": 1})
+    assert canonical({"\U0001f600": 1, "\ufb01": 2}) == '{"\U0001f600":1,"\ufb01":2}'
