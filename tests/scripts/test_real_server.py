@@ -1,0 +1,83 @@
+"""The scripts against the server they were written for."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui import open_host
+from ui_mcp.host.states import Running
+from ui_mcp.jsontypes import loads
+from ui_mcp.toolkit.resources import Announcements
+
+APP = """
+Bell = session:prototype("Bell", { rings = 0 })
+function Bell:ring() self.rings = self.rings + 1; mcp.pushState({ app = "bell", rings = self.rings }) end
+if not session.reloading then bell = Bell:new() end
+"""
+
+
+@pytest.fixture
+async def running(tmp_path: Path) -> AsyncIterator[Running]:
+    """A started server that asks for its token, with an app displayed."""
+    base = tmp_path / "my project" / ".claude" / "ui"
+    (base / "config").mkdir(parents=True)
+    (base / "config" / "config.toml").write_text("[server]\nrequire_token = true\n")
+    (base / "apps" / "bell").mkdir(parents=True)
+    (base / "apps" / "bell" / "app.lua").write_text(APP)
+    async with open_host({"lua.host": "thread"}, Doors(), Announcements()) as host:
+        await host.begin(str(base))
+        running = await host.start()
+        await running.sessions.get("1").display("bell")
+        yield running
+
+
+async def script(running: Running, *command: str) -> str:
+    with anyio.fail_after(30):
+        done = await anyio.run_process([str(running.workspace.base / command[0]), *command[1:]], check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+@pytest.mark.covers("UI-SCR-1", "UI-SEC-5")
+async def test_state_and_variables_are_what_the_agent_reads(running: Running) -> None:
+    await running.sessions.get("1").run_lua("bell:ring()")
+
+    assert loads(await script(running, "state"))["rings"] == 1
+    assert loads(await script(running, "variables"))[0]["type"] == "MCP"
+
+
+@pytest.mark.covers("UI-SCR-1", "UI-SCR-2")
+async def test_event_ends_when_something_happens(running: Running) -> None:
+    heard: list[str] = []
+
+    async def listen() -> None:
+        heard.append(await script(running, "event"))
+
+    session = running.sessions.get("1")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listen)
+        with anyio.fail_after(30):
+            while not session.events.polling:
+                await anyio.sleep(0.01)
+        await session.run_lua("bell:ring()")
+
+    assert loads(heard[0]) == [{"app": "bell", "rings": 1}]
+
+
+@pytest.mark.covers("UI-WAIT-13")
+async def test_wait_for_state_ends_well_when_the_server_stops(running: Running) -> None:
+    session = running.sessions.get("1")
+    url = f"http://127.0.0.1:{running.mcp_port}"
+    command = [str(running.workspace.base / "scripts" / "wait-for-state.sh"), url, "1"]
+
+    async with await anyio.open_process(command, stderr=None) as process:
+        assert process.stdout is not None
+        with anyio.fail_after(30):
+            await session.run_lua("bell:ring()")
+            line = await process.stdout.receive()
+        process.terminate()
+
+    assert loads(line) == {"app": "bell", "rings": 1}
