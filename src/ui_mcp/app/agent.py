@@ -1,0 +1,98 @@
+"""`ui-mcp agent`: the whole runtime — a person's messages in, tools used, answers out — as a client of the chat."""
+
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.loop import Loop, LoopSettings
+from ui_mcp.agent.models.choose import choose_model, model_settings
+from ui_mcp.agent.orchestrator import Orchestrator
+from ui_mcp.agent.scribe import Scribe
+from ui_mcp.app.chat import Served, directory_of, opened
+from ui_mcp.app.inbox_client import McpInbox, Open
+from ui_mcp.app.nlui import Asked
+from ui_mcp.app.nlui import opened as opened_gateway
+from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.chat.desk import desk_for
+from ui_mcp.chat.toolset import ChatTools
+from ui_mcp.compositor.offered import Offered, instructions
+from ui_mcp.mcpd.client import McpServer
+from ui_mcp.toolkit.combined import Combined
+from ui_mcp.workspace import Workspace
+
+SYSTEM = """\
+You are the assistant in a chat with a person. The only way to reach them is the tool chat_assistant_post;
+text outside a tool call is never shown. Use the other tools to find out and to act. When you have said what
+there is to say, call loop_yield_turn; you hear from the person again when they write.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAsked:
+    """What the command line said."""
+
+    base_dir: str
+    config: str | None = None
+    conversation: str = "default"
+    verbosity: int = 0
+
+
+def run_agent(asked: AgentAsked) -> int:
+    """Run until interrupted."""
+    return run(_agent, asked)
+
+
+async def _agent(asked: AgentAsked) -> int:
+    gateway_asked = Asked(source=asked.config, verbosity=asked.verbosity)
+    journal = SqliteJournal(Workspace.at(asked.base_dir).storage / "agent.db")
+    served = Served("assistant", asked.base_dir, None, asked.verbosity)
+    async with (
+        until_signalled(),
+        opened(served) as (_, chat, _),
+        opened_gateway(gateway_asked, mode="guard") as gateway,
+    ):
+        llm = model_settings(gateway.settings.llm)
+        model = choose_model(llm, gateway.settings.proxy)
+        tools = Combined([ChatTools(desk_for(chat, directory_of(served, chat)), "assistant"), Offered(gateway)])
+
+        def make_loop(scribe: Scribe) -> Loop:
+            settings = LoopSettings(
+                system=f"{SYSTEM}\n{instructions(gateway)}",
+                max_context_tokens=llm.max_context_tokens,
+                max_output_tokens=llm.max_output_tokens,
+            )
+            return Loop(model, tools, scribe, settings)
+
+        inbox = McpInbox(human_face(asked.base_dir), asked.conversation)
+        agent = Orchestrator(asked.conversation, journal, inbox, make_loop)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(inbox.run)
+                sys.stdout.write(f"ui-mcp agent serves conversation {asked.conversation} of {asked.base_dir}\n")
+                sys.stdout.flush()
+                await agent.run()
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await journal.close()
+    return 0
+
+
+def human_face(base_dir: str) -> Open:
+    """Return how to reach the person's side: a process of its own, so that the agent never holds its rights."""
+    from ui_mcp.mcpd.addresses import Command
+    from ui_mcp.mcpd.client import Options, connected
+
+    arguments = ("-m", "ui_mcp", "chat", "--face", "human", "--principal", "orchestrator", "--dir", base_dir)
+
+    @asynccontextmanager
+    async def open_face(hinted: Callable[[str], None]) -> AsyncIterator[McpServer]:
+        options = Options(resource_updated=lambda uri, _: hinted(uri))
+        async with connected(Command(sys.executable, arguments), options) as server:
+            yield server
+
+    return open_face

@@ -1,0 +1,75 @@
+"""The orchestrator's own MCP client to the person's side of the chat: subscribed for ever, read by cursor."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import anyio
+
+from ui_mcp.agent.orchestrator import InboxPage
+from ui_mcp.errors import AgentError, UiMcpError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
+from ui_mcp.mcpd.client import McpServer
+from ui_mcp.toolkit.tool import Call
+
+INBOX = "ui://chat/inbox"
+FIRST_WAIT = 0.2
+LONGEST_WAIT = 10.0
+_log = logger("agent.inbox")
+
+Open = Callable[[Callable[[str], None]], AbstractAsyncContextManager[McpServer]]
+"""Connects to the human face; the argument is told which resource changed."""
+
+
+class McpInbox:
+    """Keeps a subscription to one conversation; notifications are hints, reading is what counts."""
+
+    def __init__(self, open_face: Open, conversation: str = "default") -> None:
+        self._open = open_face
+        self._conversation = conversation
+        self._uri = INBOX if conversation == "default" else f"{INBOX}/{conversation}"
+        self._server: McpServer | None = None
+        self._connected = anyio.Event()
+        self._news = anyio.Event()
+
+    async def run(self) -> None:
+        """Stay connected and subscribed until cancelled."""
+        wait = FIRST_WAIT
+        while True:
+            try:
+                async with self._open(self._hinted) as server:
+                    await server.subscribe(self._uri)
+                    wait = FIRST_WAIT
+                    self._server = server
+                    self._connected.set()
+                    self._news.set()  # what came while nobody listened is read now
+                    await server.lost.wait()
+            except UiMcpError as error:
+                _log.warning("the chat cannot be reached: %s", error.message)
+            self._server, self._connected = None, anyio.Event()
+            await anyio.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT)
+
+    async def read(self, after: str | None, limit: int) -> InboxPage:
+        """Return messages of people after a cursor."""
+        await self._connected.wait()
+        if self._server is None:
+            raise AgentError("The chat is not connected")
+        arguments: JsonObject = {"authors": ["user"], "limit": limit, "conversation": self._conversation}
+        if after is not None:
+            arguments["after_id"] = after
+        result = await self._server.call("chat_read_since", arguments, Call())
+        if result.is_error or result.structured is None:
+            raise AgentError(f"The chat refused to be read: {result.content}")
+        page = result.structured
+        return InboxPage(page["messages"], page["last_id"], page["has_more"])
+
+    async def hint(self, seconds: float) -> None:
+        """Return when something may be new."""
+        with anyio.move_on_after(seconds):
+            await self._news.wait()
+        self._news = anyio.Event()
+
+    def _hinted(self, uri: str) -> None:
+        if uri == self._uri:
+            self._news.set()

@@ -1,0 +1,118 @@
+"""`ui-mcp agent` as a process: a person writes, it answers, and kill -9 changes nothing."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.timeline import StoredEvent, replay
+from ui_mcp.chat.chat import Ask, Chat, open_chat
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.message import Draft
+from ui_mcp.workspace import Workspace
+
+SCRIPT = """
+data_dir: ./data
+llm:
+  provider: scripted
+  script:
+    - when: {user: "."}
+      emit: [{call: chat_assistant_post, args: {content: "re: {{user}}"}}]
+    - emit: [{call: loop_yield_turn}]
+"""
+HUMAN = principal("human", "human")
+
+
+@contextmanager
+def agent(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "ui_mcp", "agent"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert b"serves conversation" in process.stdout.readline()
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "nlui.yaml").write_text(SCRIPT)
+    return tmp_path
+
+
+def store_url(folder: Path) -> str:
+    return f"sqlite:///{Workspace.at('.claude/ui', cwd=folder).storage / 'runtime.db'}"
+
+
+async def say(chat: Chat, text: str) -> None:
+    await chat.post(HUMAN, "user", "default", [Draft(text)])
+
+
+async def events_of(folder: Path) -> list[StoredEvent]:
+    journal = SqliteJournal(Workspace.at(".claude/ui", cwd=folder).storage / "agent.db")
+    try:
+        return await journal.events("default")
+    finally:
+        await journal.close()
+
+
+async def until_quiet(folder: Path, messages: int) -> list[StoredEvent]:
+    """Wait until every message has been taken and the last turn has ended."""
+    with anyio.fail_after(120):
+        while True:
+            events = await events_of(folder)
+            taken = [event for event in events if event.type == "user_text"]
+            if len(taken) >= messages and events[-1].type == "ui_end_turn":
+                return events
+            await anyio.sleep(0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-OR-1", "R-OR-2", "R-OR-7")
+async def test_a_message_is_answered_through_the_persons_own_chat_server(folder: Path) -> None:
+    async with open_chat(store_url(folder)) as chat:
+        await say(chat, "written before it started")
+        with agent(folder):
+            await until_quiet(folder, 1)
+            await say(chat, "written while it runs")
+            events = await until_quiet(folder, 2)
+            page = await chat.read(HUMAN, Ask())
+
+    assert [(message.author, message.content) for message in page.messages] == [
+        ("user", "written before it started"),
+        ("assistant", "re: written before it started"),
+        ("user", "written while it runs"),
+        ("assistant", "re: written while it runs"),
+    ]
+    assert [item["kind"] for item in replay(events).items] == ["user_message", "assistant_markdown", "end_turn"] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.covers("R-OR-4", "R-LO-13")
+async def test_killing_the_agent_again_and_again_loses_and_doubles_nothing(folder: Path) -> None:
+    chance = random.Random(7)
+    texts = [f"message {number}" for number in range(30)]
+    async with open_chat(store_url(folder)) as chat:
+        for start in range(0, len(texts), 6):
+            for text in texts[start : start + 6]:
+                await say(chat, text)
+            with agent(folder) as process:
+                await anyio.sleep(chance.uniform(0.2, 4.0))
+                process.kill()
+        with agent(folder):
+            events = await until_quiet(folder, len(texts))
+
+    assert [event.data["text"] for event in events if event.type == "user_text"] == texts
+    called = [event.data["call_id"] for event in events if event.type == "tool_call"]
+    ended = [event.data["call_id"] for event in events if event.type == "function_call_output"]
+    assert len(called) == len(set(called))
+    assert len(ended) == len(set(ended))
+    assert set(called) <= set(ended)
