@@ -53,7 +53,9 @@ class Chat:
             await self.store.audit(who.name, f"refused post as {author}", conversation)
         who.require(_SCOPES[author])
         self.limits.check_drafts(drafts)
-        return await self.store.append(Post(conversation_name(conversation), author, who.name, tuple(drafts)))
+        posted = await self.store.append(Post(conversation_name(conversation), author, who.name, tuple(drafts)))
+        self.tail.committed(conversation, author, max(done.id for done in posted))
+        return posted
 
     async def read(self, who: Principal, ask: Ask) -> Page:
         """Return one page after a cursor; nothing moves.
@@ -110,6 +112,8 @@ class Chat:
         if READ not in who.scopes:
             return None
         after = self._handed.get((who.name, conversation), 0)
+        if self.tail.follows and self.tail.head(conversation).user <= after:
+            return None
         count = await self.store.unread(conversation, after, who.name)
         return {conversation: count} if count else None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from ui_mcp.chat.message import Head
+from ui_mcp.chat.message import Author, Head
 from ui_mcp.chat.store import ChatStore
 from ui_mcp.errors import ChatError
 from ui_mcp.log import logger
@@ -93,13 +93,31 @@ class Tail:
         while self.head(conversation).any <= number:
             await self._turn.wait()
 
+    @property
+    def follows(self) -> bool:
+        """Say whether anybody keeps this up to date."""
+        return self._watchers > 0
+
+    def committed(self, conversation: str, author: Author, number: int) -> None:
+        """Take note of a commit of our own at once, without asking the store."""
+        head = self.head(conversation)
+        if self.follows and number > head.any:
+            user = number if author == "user" else head.user
+            self._take({**self._heads, conversation: Head(number, user)}, told=True)
+
     async def _look(self, *, told: bool) -> None:
-        before, self._heads = self._heads, await self._store.heads()
-        if not told and before == self._heads:
+        seen = await self._store.heads()
+        # A commit of our own may have been noted while the store was read.
+        newest = {name: _later(head, self.head(name)) for name, head in seen.items()}
+        self._take({**self._heads, **newest}, told=told)
+
+    def _take(self, heads: Mapping[str, Head], *, told: bool) -> None:
+        before, self._heads = self._heads, heads
+        if not told and before == heads:
             return
         self.version += 1
         turn, self._turn = self._turn, anyio.Event()
-        for name, now in self._heads.items():
+        for name, now in heads.items():
             was = before.get(name, Head())
             if now != was:
                 self._tell(Moved(name, was, now))
@@ -108,3 +126,7 @@ class Tail:
     def _tell(self, movement: Moved) -> None:
         for listener in tuple(self._listeners):
             listener(movement)
+
+
+def _later(one: Head, other: Head) -> Head:
+    return Head(max(one.any, other.any), max(one.user, other.user))

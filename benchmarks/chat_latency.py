@@ -1,0 +1,84 @@
+"""From a post to the moment a second client has read it, against one bare echo call of the SDK.
+
+Both servers run as processes of their own over streamable HTTP, both with the SDK's client. A post is one call, an
+announcement and one read, written to disk in between: the ratio to a single echo says what that costs. No bar is set.
+"""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import anyio
+from mcp import Client
+
+ROUNDS = 300
+ECHO = Path(__file__).with_name("mcp_echo.py")
+SCALE = 1e3
+
+
+@contextmanager
+def started(command: list[str]) -> Iterator[str]:
+    """Run a server; yield the last word of its first line."""
+    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.terminate()
+
+
+async def echo_times(url: str) -> list[float]:
+    spent = []
+    async with Client(url) as client:
+        for n in range(ROUNDS):
+            start = time.perf_counter()
+            await client.call_tool("echo", {"text": f"message {n}"})
+            spent.append(time.perf_counter() - start)
+    return spent
+
+
+async def chat_times(human: str, assistant: str) -> list[float]:
+    spent = []
+    async with Client(human) as poster, Client(assistant) as reader:
+        newest = (await reader.call_tool("chat_read_since", {"after_id": "9" * 18})).structured_content
+        after = newest["head_id"] if newest else None
+        async with reader.listen(resource_subscriptions=["ui://chat/inbox"]) as hints:
+            for n in range(ROUNDS):
+                start = time.perf_counter()
+                await poster.call_tool("chat_human_post", {"content": f"message {n}"})
+                await anext(hints)
+                page = (await reader.call_tool("chat_read_since", {"after_id": after})).structured_content
+                spent.append(time.perf_counter() - start)
+                assert page is not None
+                assert len(page["messages"]) == 1
+                after = page["last_id"]
+    return spent
+
+
+def told(name: str, spent: list[float]) -> float:
+    middle = statistics.median(spent)
+    late = statistics.quantiles(spent, n=100)[98]
+    print(f"{name:44} p50 {middle * SCALE:7.2f} ms   p99 {late * SCALE:7.2f} ms")
+    return middle
+
+
+async def main() -> None:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        face = ["-m", "ui_mcp", "chat", "--dir", folder, "--port", "0", "--face"]
+        port = stack.enter_context(started([str(ECHO), "bare", "http"]))
+        human = stack.enter_context(started([*face, "human"])) + "/mcp"
+        assistant = stack.enter_context(started([*face, "assistant"])) + "/mcp"
+        base = told("bare SDK echo, one call", await echo_times(f"http://127.0.0.1:{port}/mcp"))
+        one = told("post → read, one process", await chat_times(human, human))
+        two = told("post → read, two processes on one file", await chat_times(human, assistant))
+    print(f"ratio to one echo: {one / base:.1f} in one process, {two / base:.1f} across two")
+
+
+if __name__ == "__main__":
+    anyio.run(main)

@@ -1,0 +1,114 @@
+"""The chat's store against bare SQLite, and against its own size.
+
+Bars: appends per second at full durability at least 0.7 times a bare SQLite loop that inserts and commits the same
+rows; reading 50 messages from a million within twice the time of reading them from a thousand.
+"""
+
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft, Head
+from ui_mcp.chat.store import Post, Query
+from ui_mcp.chat.stores.sqlite import SqliteStore
+
+APPENDS, ROUNDS, READS = 300, 5, 300
+TEXT = "Deploy now? " * 10
+
+
+def bare_loop(path: Path) -> float:
+    """Appends per second of the least that keeps a message: one insert, one commit, one flush to disk."""
+    file = sqlite3.connect(path, isolation_level=None)
+    file.execute("PRAGMA journal_mode=WAL")
+    file.execute("PRAGMA synchronous=FULL")
+    file.execute("CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY, ts INTEGER, author TEXT, content TEXT)")
+    start = time.perf_counter()
+    for _ in range(APPENDS):
+        file.execute("BEGIN IMMEDIATE")
+        file.execute("INSERT INTO messages (ts, author, content) VALUES (?, 'user', ?)", (time.time_ns(), TEXT))
+        file.execute("COMMIT")
+    spent = time.perf_counter() - start
+    file.close()
+    return APPENDS / spent
+
+
+async def our_loop(store: SqliteStore) -> float:
+    """Appends per second of one writer that waits for each acknowledgement."""
+    post = Post(DEFAULT_CONVERSATION, "user", "human", (Draft(TEXT),))
+    start = time.perf_counter()
+    for _ in range(APPENDS):
+        await store.append(post)
+    return APPENDS / (time.perf_counter() - start)
+
+
+async def together(store: SqliteStore, writers: int = 8) -> float:
+    """Appends per second of several writers at once, who share disk flushes."""
+    post = Post(DEFAULT_CONVERSATION, "user", "human", (Draft(TEXT),))
+
+    async def write() -> None:
+        for _ in range(APPENDS // writers):
+            await store.append(post)
+
+    start = time.perf_counter()
+    async with anyio.create_task_group() as tasks:
+        for _ in range(writers):
+            tasks.start_soon(write)
+    return APPENDS // writers * writers / (time.perf_counter() - start)
+
+
+def fill(path: Path, conversation: str, count: int) -> list[int]:
+    """Write `count` messages at once, the way the store would have one by one; return their ids."""
+    ids = [1_700_000_000_000_000_000 + n * 1_000_000 for n in range(count)]
+    file = sqlite3.connect(path)
+    with file:
+        key = file.execute(
+            "INSERT INTO conversations (name, head, user_head) VALUES (?, ?, ?)", (conversation, ids[-1], ids[-1])
+        ).lastrowid
+        rows = ((key, number, number // 1000, "user", "human", "text/markdown", TEXT, None) for number in ids)
+        file.executemany("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    file.close()
+    return ids
+
+
+async def read_time(store: SqliteStore, conversation: str, ids: list[int]) -> float:
+    """Median seconds to read 50 messages from places all over the conversation."""
+    spent = []
+    for n in range(READS):
+        after = ids[(n * 7919) % (len(ids) - 60)]
+        start = time.perf_counter()
+        page = await store.since(Query(conversation, after, 50))
+        spent.append(time.perf_counter() - start)
+        assert len(page.messages) == 50
+    return statistics.median(spent)
+
+
+async def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        store = await SqliteStore.open(home / "ours.db")
+        bare, ours, many = 0.0, 0.0, 0.0
+        for _ in range(ROUNDS):  # by turns, so that a busy disk hits all alike
+            bare = max(bare, bare_loop(home / "bare.db"))
+            ours = max(ours, await our_loop(store))
+            many = max(many, await together(store))
+        small_ids, large_ids = fill(home / "ours.db", "small", 1_000), fill(home / "ours.db", "large", 1_000_000)
+        assert (await store.heads())["large"] == Head(large_ids[-1], large_ids[-1])
+        small = min([await read_time(store, "small", small_ids) for _ in range(3)])
+        large = min([await read_time(store, "large", large_ids) for _ in range(3)])
+        await store.close()
+    ratio, growth = ours / bare, large / small
+    print(f"appends/s  bare SQLite loop {bare:8.0f}   one writer {ours:8.0f}   eight writers {many:8.0f}")
+    print(f"  one writer / bare = {ratio:.2f} (bar 0.70)   eight writers / bare = {many / bare:.2f}")
+    print(
+        f"read_since of 50  from 1k {small * 1e3:.3f} ms   from 1M {large * 1e3:.3f} ms   ratio {growth:.2f} (bar 2.00)"
+    )
+    return 0 if ratio >= 0.7 and growth <= 2.0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(anyio.run(main))
