@@ -1,7 +1,8 @@
 """Lists of flat values as bytes, for the pipe between a session and its child process."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 Flat = str | bytes | int | float | bool | None
 
@@ -55,38 +56,49 @@ def unpack(body: bytes) -> list[Flat]:
 
 
 def _packed(value: Flat) -> bytes:
-    match value:
-        case None:
-            return b"n"
-        case True:
-            return b"t"
-        case False:
-            return b"f"
-        case int() if -(1 << 62) < value < 1 << 62:
-            return b"i" + _WHOLE.pack(value)
-        case int() | float():
-            return b"d" + _NUMBER.pack(float(value))
-        case bytes():
-            return b"b" + _HEAD.pack(len(value)) + value
-        case _:
-            data = value.encode("utf-8", "surrogatepass")
-            return b"s" + _HEAD.pack(len(data)) + data
+    return _PACKERS[type(value)](value)
+
+
+def _packed_int(value: int) -> bytes:
+    if -(1 << 62) < value < 1 << 62:
+        return b"i" + _WHOLE.pack(value)
+    return b"d" + _NUMBER.pack(float(value))
+
+
+def _packed_text(value: str) -> bytes:
+    data = value.encode("utf-8", "surrogatepass")
+    return b"s" + _HEAD.pack(len(data)) + data
+
+
+_PACKERS: dict[type, Callable[[Any], bytes]] = {
+    type(None): lambda _: b"n",
+    bool: lambda value: b"t" if value else b"f",
+    int: _packed_int,
+    float: lambda value: b"d" + _NUMBER.pack(value),
+    bytes: lambda value: b"b" + _HEAD.pack(len(value)) + value,
+    str: _packed_text,
+}
 
 
 def _unpacked(body: bytes, at: int) -> tuple[Flat, int]:
-    kind = body[at : at + 1]
+    kind = body[at]
     at += 1
+    if kind in _TEXTS:
+        start = at + HEAD
+        end = start + int(_HEAD.unpack_from(body, at)[0])
+        if end > len(body):
+            raise ValueError("not a message")
+        data = body[start:end]
+        return (data if kind == _BYTES else data.decode("utf-8", "replace")), end
     if kind in _WORDS:
         return _WORDS[kind], at
-    if kind == b"i":
+    if kind == _INT:
         return int(_WHOLE.unpack_from(body, at)[0]), at + 8
-    if kind == b"d":
+    if kind == _FLOAT:
         return float(_NUMBER.unpack_from(body, at)[0]), at + 8
-    end = at + HEAD + length(body[at : at + HEAD])
-    data = body[at + HEAD : end]
-    if kind not in {b"b", b"s"} or len(body) < end:
-        raise ValueError("not a message")
-    return (data if kind == b"b" else data.decode("utf-8", "replace")), end
+    raise ValueError("not a message")
 
 
-_WORDS: dict[bytes, Flat] = {b"n": None, b"t": True, b"f": False}
+_BYTES, _INT, _FLOAT = b"bid"
+_TEXTS = frozenset(b"bs")
+_WORDS: dict[int, Flat] = dict(zip(b"ntf", (None, True, False), strict=True))

@@ -50,10 +50,15 @@ class Outbox:
 
     async def take(self) -> list[str]:
         """Wait for frames and take all of them; an empty list says that the connection is closed."""
+        await self.has_frames()
+        return self.take_now()
+
+    async def has_frames(self) -> bool:
+        """Wait for frames; False says that the connection is closed and everything has been taken."""
         while not self._frames and self.closed is None:
             self._news = Event()
             await self._news.wait()
-        return self.take_now()
+        return bool(self._frames)
 
     def take_now(self) -> list[str]:
         """Take the frames that are there."""
