@@ -35,6 +35,13 @@ def rules(report: JsonObject, kind: str = "violations") -> list[tuple[str, str]]
     return [(finding["rule"], finding["location"]) for finding in report[kind]]
 
 
+@pytest.mark.covers("UI-AUD-2")
+def test_a_guard_on_one_line_is_as_good(tmp_path: Path) -> None:
+    one_line = GOOD_LUA.replace("then\n  thing = Thing:new()\nend", "then thing = Thing:new() end")
+
+    assert rules(audited(tmp_path, one_line)) == []
+
+
 @pytest.mark.covers("UI-AUD-1")
 def test_a_sound_app_has_no_findings(tmp_path: Path) -> None:
     report = audited(tmp_path)
