@@ -1,4 +1,5 @@
 /** Starts the page: asks the gate, connects, and shows what the server sends. */
+import { offerChat } from "./chat/opener";
 import { loadComponents } from "./components/load";
 import { openGate, type Gate } from "./conserve/gate";
 import { showDuplicate } from "./page/plain";
@@ -28,6 +29,7 @@ function openHere(gate: Gate): void {
   const root = document.querySelector("[ui-app]") ?? container.appendChild(document.createElement("div"));
   root.setAttribute("ui-app", "");
   const scheme = location.protocol === "https:" ? "wss" : "ws";
+  offerChat();
   start({ root, dial: socket(`${scheme}://${location.host}/ws/${session.address}`), probe, meet: loadComponents });
 }
 

@@ -1,0 +1,64 @@
+/**
+ * The way into the chat from any page of ours: whatever carries `data-chat` opens the panel, Alt+C too.
+ * The chat itself is loaded on first use; until then a look now and then tells of new answers.
+ */
+const LOOK_MS = 10_000;
+
+interface Heads {
+  readonly last_id: string | null;
+  readonly head_id: string | null;
+  readonly messages: readonly unknown[];
+}
+
+export function offerChat(): void {
+  const badge = unreadBadge();
+  const open = (): void => {
+    void import("./panel").then(({ togglePanel }) => togglePanel(badge.pause, badge.resume));
+  };
+  document.addEventListener("click", (event) => {
+    if (event.target instanceof Element && event.target.closest("[data-chat]")) {
+      open();
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.code === "KeyC" && event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      open();
+    }
+  });
+}
+
+/** Marks the document while the agent has said something that was not looked at. */
+function unreadBadge(): { pause(): void; resume(): void } {
+  let after: string | null = null;
+  let paused = false;
+  const look = async (): Promise<void> => {
+    if (paused || document.hidden) {
+      return;
+    }
+    const answer = await fetch(`/chat/messages?limit=1&authors=assistant&after=${after ?? "9".repeat(18)}`);
+    if (!answer.ok) {
+      return;
+    }
+    const page = (await answer.json()) as Heads;
+    if (after === null) {
+      after = page.head_id ?? "0";
+    } else if (page.messages.length > 0) {
+      document.documentElement.classList.add("chat-unread");
+    }
+  };
+  const safely = (): void => void look().catch(() => undefined);
+  setInterval(safely, LOOK_MS);
+  setTimeout(safely, 1000);
+  return {
+    pause() {
+      paused = true;
+      document.documentElement.classList.remove("chat-unread");
+    },
+    resume() {
+      paused = false;
+      after = null;
+      safely();
+    },
+  };
+}
