@@ -5,7 +5,7 @@ import signal
 from collections.abc import AsyncIterator
 
 import pytest
-from anyio import fail_after
+from anyio import create_task_group, fail_after
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
@@ -165,3 +165,31 @@ async def test_work_that_waits_at_the_door_while_the_world_dies_is_done_by_the_n
 
     assert results[-1] == "1"
     assert (await session.enter(Op.REFRESH)).fault is None
+
+
+@pytest.mark.covers("UI-WAIT-6")
+async def test_events_of_eight_producers_survive_crashes_once_each(sessions: Sessions) -> None:
+    session = sessions.get("1")
+    accepted: list[tuple[int, int]] = []
+    crash_after = {100, 250}
+
+    async def produce(producer: int) -> None:
+        for number in range(50):
+            try:
+                await session.run_lua(f"mcp.pushState({{p = {producer}, n = {number}}})")
+            except SessionGoneError:
+                continue
+            accepted.append((producer, number))
+            if len(accepted) in crash_after:
+                os.kill(pid(session), signal.SIGKILL)
+
+    with fail_after(60):
+        async with create_task_group() as group:
+            for producer in range(8):
+                group.start_soon(produce, producer)
+
+    queued = [(event["p"], event["n"]) for event in told(session) if "p" in event]
+    assert len(set(queued)) == len(queued)
+    assert set(accepted) <= set(queued)
+    assert len(accepted) >= 350
+    assert [event["restarted"] for event in told(session) if "p" not in event] == [True, True]
