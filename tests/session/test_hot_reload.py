@@ -193,3 +193,16 @@ async def test_a_burst_of_saves_runs_the_file_once(app: Path, session: Session, 
     await browser.until(lambda: browser.value("title") == "n19")
 
     assert int(await session.run_lua("return runs")) <= 3
+
+
+@pytest.mark.covers("UI-ROB-1", "UI-ROB-2")
+async def test_a_file_that_no_parser_understands_harms_nobody(app: Path, session: Session, browser: Browser) -> None:
+    save(app / "viewdefs" / "Odd.DEFAULT.html", "<template><![;")
+    (app / "viewdefs" / "Bytes.DEFAULT.html").write_bytes(b"<template><p>\xff\xfe\x00</p></template>")
+    (app / "bytes.lua").write_bytes(b"\xff\xfe\x00")
+    save(app / "app.lua", APP.replace('"!"', '" still here"'))
+
+    await browser.until(lambda: browser.value("shown()") == "live still here")
+
+    problem = await until_event(session, "load_error")
+    assert "Odd.DEFAULT.html" in str(problem["message"])

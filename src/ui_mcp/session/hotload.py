@@ -155,9 +155,12 @@ class Watch:
             stop.set()
 
     async def _look(self, paths: Iterable[Path]) -> None:
-        files = self._contents.news(await to_thread.run_sync(files_in, paths))
-        if files:
-            await self._on_saved([Saved(file, names_of(file, self._roots)) for file in files])
+        try:
+            files = await to_thread.run_sync(lambda: self._contents.news(files_in(paths)))
+            if files:
+                await self._on_saved([Saved(file, names_of(file, self._roots)) for file in files])
+        except Exception:  # noqa: BLE001 — a file nobody can read must not end the watch, nor the server
+            _log.exception("Cannot load what was saved")
 
     def _roots_moved(self) -> bool:
         before, self._roots = self._roots, find_roots(self._workspace)

@@ -187,7 +187,7 @@ class Session:
             room=MAX_EVENTS - len(queue),
             room_bytes=MAX_BYTES - queue.size,
             status=self._around.status(),
-            timing=monotonic() - self._looked < WATCHED_SECONDS,
+            timing=self._around.timing or monotonic() - self._looked < WATCHED_SECONDS,
         )
 
     def _noted(self, kind: str, text: str) -> None:

@@ -26,6 +26,7 @@ from ui_mcp.toolkit.resources import Announcements
 from ui_mcp.workspace import Workspace
 
 SWEEP_SECONDS = 3600.0
+TIMING_VERBOSITY = 3
 
 _log = logger("sessions")
 
@@ -152,6 +153,7 @@ class Sessions:
             status=self._status,
             announce=Coalesced(tasks, announcements.resource_updated),
             tasks=tasks,
+            timing=self._config.logging.verbosity >= TIMING_VERBOSITY,
             note=self._server.note,
         )
         watch = Watch(self._workspace, self._saved)

@@ -20,5 +20,7 @@ class Surroundings:
     """Say that the resource at a URI changed; bursts are thinned out."""
     tasks: TaskGroup
     """Owns what the sessions run in the background."""
+    timing: bool = False
+    """Whether compute times are always measured."""
     note: Callable[[str, str], None] = lambda _kind, _text: None
     """Take a world's remark that concerns the server: `themes`, `subscribed`."""

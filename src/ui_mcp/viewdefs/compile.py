@@ -87,8 +87,11 @@ class _Walker(HTMLParser):
         for line in html.split("\n"):
             self._lines.append(self._lines[-1] + len(line) + 1)
         self.open: list[_Element] = []
-        self.feed(html)
-        self.close()
+        try:
+            self.feed(html)
+            self.close()
+        except AssertionError as error:  # how Python's parser says that a declaration is malformed
+            raise ViewdefError(f"invalid viewdef: {error}") from error
 
     def entered(self, element: _Element, attrs: Attributes) -> None:
         """Hear of a start tag; `open` holds what is around it."""
