@@ -5,6 +5,7 @@ import javafx.application.Application;
 import javafx.application.Platform;
 import javafx.beans.property.ReadOnlyStringWrapper;
 import javafx.collections.FXCollections;
+import javafx.collections.ObservableList;
 import javafx.scene.Scene;
 import javafx.scene.canvas.Canvas;
 import javafx.scene.control.Alert;
@@ -39,10 +40,12 @@ import javafx.scene.layout.VBox;
 import javafx.stage.Modality;
 import javafx.stage.Stage;
 
-/** A program with one of everything, to be looked at and operated from outside. It knows nothing of that. */
+/** A program with one of everything, to be looked at and operated from outside; it does nothing for that. */
 public class Demo extends Application {
     private final Label status = named(new Label(), "status");
     private final HBox grow = named(new HBox(), "grow");
+    private final ObservableList<String> items = FXCollections.observableArrayList(
+            IntStream.range(0, 1000).mapToObj(at -> "Item " + at).collect(Collectors.toList()));
     private int clicks;
 
     public static void main(String[] arguments) {
@@ -93,7 +96,8 @@ public class Demo extends Application {
         Button alert = button("alert", "Alert", () -> new Alert(Alert.AlertType.INFORMATION, "Well done").showAndWait());
         Button add = button("add", "Add", () -> grow.getChildren().add(new Button("Grown")));
         Button remove = button("remove", "Remove", () -> grow.getChildren().remove(0));
-        return new HBox(4, ok, off, later, slow, modal, alert, add, remove);
+        Button reverse = button("reverse", "Reverse", () -> FXCollections.reverse(items));
+        return new HBox(4, ok, off, later, slow, modal, alert, add, remove, reverse);
     }
 
     private void ask(Stage owner) {
@@ -131,9 +135,8 @@ public class Demo extends Application {
         return offset;
     }
 
-    private static ListView<String> rows() {
-        ListView<String> list = named(new ListView<>(), "list");
-        list.setItems(FXCollections.observableArrayList(IntStream.range(0, 1000).mapToObj(at -> "Item " + at).collect(Collectors.toList())));
+    private ListView<String> rows() {
+        ListView<String> list = named(new ListView<>(items), "list");
         list.setPrefHeight(200);
         return list;
     }
@@ -182,13 +185,17 @@ public class Demo extends Application {
         MenuItem inspect = new MenuItem("Inspect");
         inspect.setOnAction(chosen -> status.setText("inspected"));
         spot.setContextMenu(new ContextMenu(inspect));
-        return new VBox(4, towns, spot, named(new Canvas(100, 50), "canvas"), new Button("Anonymous") {});
+        Canvas canvas = named(new Canvas(100, 50), "canvas");
+        canvas.getProperties().put("mcp.uid", "the-canvas");
+        return new VBox(4, towns, spot, canvas, new Button("Anonymous") {});
     }
 
     private MenuBar menus() {
         MenuItem open = new MenuItem("Open");
         open.setOnAction(chosen -> status.setText("opened"));
-        return new MenuBar(new Menu("File", null, open));
+        MenuItem quit = new MenuItem("Quit");
+        quit.setOnAction(chosen -> Platform.exit());
+        return new MenuBar(new Menu("File", null, open, quit));
     }
 
     private static ScrollPane many(int count) {

@@ -151,7 +151,8 @@ async def running(command: list[str], screen: str) -> AsyncIterator[int]:
                 pytest.fail(f"the program ended early:\n{said}")
         yield process.pid
     finally:
-        process.kill()
+        if process.returncode is None:
+            process.kill()
         await process.aclose()
 
 

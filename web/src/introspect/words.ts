@@ -47,10 +47,19 @@ export function wordsOf(element: Element): Words {
   }
 }
 
-/** The field inside a custom element that people type into or toggle. */
+/** The one field inside a custom element that people type into or toggle; an element with more in it is no control. */
 export function innerField(element: Element): HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement | null {
-  if (!element.localName.includes("-")) return null;
-  return element.shadowRoot?.querySelector<HTMLInputElement>("input,textarea,select") ?? null;
+  const shadow = element.localName.includes("-") ? element.shadowRoot : null;
+  const fields = shadow?.querySelectorAll<HTMLInputElement>("input,textarea,select");
+  if (!shadow || fields?.length !== 1 || shadow.querySelector("h1,h2,h3,h4,ul,ol,table,form,p,section")) return null;
+  return fields[0] ?? null;
+}
+
+/** Whether a custom element is only the dress of one button or link: whatever it says is slotted. */
+function dressesButton(element: Element): boolean {
+  const shadow = element.localName.includes("-") ? element.shadowRoot : null;
+  if (shadow?.querySelectorAll("button,a[href],[role=button]").length !== 1) return false;
+  return [...shadow.querySelectorAll("*")].every((part) => part.localName === "style" || ownText(part) === "");
 }
 
 export function isEditable(element: Element): boolean {
@@ -106,8 +115,7 @@ function inner(element: Element): Words | null {
     const label = clean(element.getAttribute("label")) || clean(element.textContent) || words.label;
     return { ...words, ...some("label", label), leaf: element.children.length === 0 || inlineOnly(element) };
   }
-  const button = element.localName.includes("-") && element.shadowRoot?.querySelector("button,a[href],[role=button]");
-  return button ? { ...some("label", clean(element.textContent) || accessibleName(element)), leaf: inlineOnly(element) } : null;
+  return dressesButton(element) ? { ...some("label", clean(element.textContent) || accessibleName(element)), leaf: inlineOnly(element) } : null;
 }
 
 function general(element: Element): Words {

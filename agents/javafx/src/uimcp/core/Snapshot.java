@@ -168,11 +168,12 @@ final class Snapshot {
         if (css != null) {
             meant = meantBy(css, root);
         }
-        pending.add(new Step(root, records, -1, null, 0, hiddenAbove(root)));
+        pending.add(new Step(root, records, -1, null, 0, hiddenBelow(null, root)));
     }
 
-    private static boolean hiddenAbove(Node node) {
-        for (Node at = node.getParent(); at != null; at = at.getParent()) {
+    /** Whether something between an ancestor and a node hides the node, such as the part of a skin that holds a tab. */
+    private static boolean hiddenBelow(Node ancestor, Node node) {
+        for (Node at = node.getParent(); at != ancestor && at != null; at = at.getParent()) {
             if (!at.isVisible()) {
                 return true;
             }
@@ -243,7 +244,8 @@ final class Snapshot {
         boolean hidden = step.hidden || !node.isVisible();
         List<String> names = names(node, children);
         for (int at = children.size() - 1; at >= 0; at--) {
-            pending.push(new Step(children.get(at), step.records, index, names.get(at), step.depth + 1, hidden));
+            Node child = children.get(at);
+            pending.push(new Step(child, step.records, index, names.get(at), step.depth + 1, hidden || hiddenBelow(node, child)));
         }
     }
 

@@ -31,22 +31,16 @@ final class Windows {
         return title == null ? "" : title;
     }
 
+    /** The stage that has the focus, else the first; where a modal dialog blocks it, the dialog is the one to use. */
     static Window focused(List<Window> all) {
-        return all.stream()
+        Window front = all.stream()
                 .filter(window -> window instanceof Stage && window.isFocused())
                 .findFirst()
-                .orElseGet(() -> topModal(all));
-    }
-
-    /** Without a window manager nothing has the focus: the last modal dialog has it then, else the first stage. */
-    private static Window topModal(List<Window> all) {
-        Window top = all.get(0);
-        for (Window window : Window.getWindows()) {
-            if (window.isShowing() && window instanceof Stage && ((Stage) window).getModality() != Modality.NONE) {
-                top = window;
-            }
+                .orElse(all.get(0));
+        for (Stage modal = blocking(front); modal != null; modal = blocking(front)) {
+            front = modal;
         }
-        return top;
+        return front;
     }
 
     static Window primary(List<Window> all) {

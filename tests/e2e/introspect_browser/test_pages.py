@@ -1,0 +1,205 @@
+"""What only pages have: shadow roots, frames, native dialogs, navigation, uploads, console errors."""
+
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from introspect.demos import Demo
+from ui_mcp.errors import UiStaleRefError
+from ui_mcp.introspect.contract import Ref
+from ui_mcp.introspect.looking import Look, as_json, as_text
+from ui_mcp.introspect.requests import Include
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+
+async def show(browser: Demo, folder: Path, html: str, name: str = "page.html") -> str:
+    page = folder / name
+    page.write_text(f"<!doctype html><title>Test</title>{html}")
+    await browser.target.backend.visit(page.as_uri())
+    browser.target.backend.problems()
+    return page.as_uri()
+
+
+@pytest.mark.covers("IN-78", "IN-104")
+@pytest.mark.parametrize("mode", ["open", "closed"])
+async def test_a_shadow_root_is_part_of_the_page(browser: Demo, tmp_path: Path, mode: str) -> None:
+    await show(
+        browser,
+        tmp_path,
+        f"""<my-panel></my-panel><p id=said></p><script>
+        customElements.define("my-panel", class extends HTMLElement {{
+          constructor() {{
+            super();
+            const root = this.attachShadow({{mode: "{mode}"}});
+            root.innerHTML = "<section><h2>Inside</h2><button>Press</button><ul><li>a</li></ul></section>";
+            root.querySelector("button").onclick = () => {{ said.textContent = "pressed " + this.shadowRoot; }};
+          }}
+        }});</script>""",
+    )
+
+    outcome = await browser.do({"type": "click", "target": (await browser.find(text="Press"))[0].uid})
+
+    assert outcome.error is None
+    said = (await browser.one("#said")).record["l"]
+    assert said == ("pressed null" if mode == "closed" else "pressed [object ShadowRoot]")
+
+
+@pytest.mark.covers("IN-78", "IN-10")
+async def test_a_frame_of_the_same_origin_is_read_and_operated(browser: Demo, tmp_path: Path) -> None:
+    await show(
+        browser,
+        tmp_path,
+        """<div style="height:50px"></div><iframe id=f width=400 height=200 srcdoc='
+        <input id=inner placeholder=Deep><button id=go onclick="this.textContent=inner.value">Go</button>'></iframe>""",
+    )
+
+    await browser.do({"type": "setText", "target": await browser.uid("#inner"), "text": "from outside"})
+    outcome = await browser.click("#go")
+
+    assert outcome.error is None
+    go = await browser.one("#go")
+    assert go.record["l"] == "from outside"
+    assert "iframe[0]/body[0]/button[0]" in go.path
+    assert (await browser.target.node(Ref(None, go.path))).uid == go.uid
+
+
+@pytest.mark.covers("IN-78", "IN-64", "IN-87")
+async def test_a_native_dialog_is_seen_and_answered_and_hangs_nothing(browser: Demo, tmp_path: Path) -> None:
+    await show(
+        browser, tmp_path, """<button id=ask onclick="this.textContent = prompt('Your name?', 'Ann')">Ask</button>"""
+    )
+    begun = perf_counter()
+
+    asked = await browser.click("#ask")
+    text = await as_text(browser.target, Look(stage="all"))
+    blocked = await browser.do({"type": "pressKey", "key": "A"})
+    await browser.do({"type": "dialog", "accept": True, "text": "Zoë"})
+
+    assert asked.error is None
+    assert 'dialog 1 "prompt" 0x0 focused modal message="Your name?" buttons=OK,Cancel' in text
+    assert blocked.error.details["reason"] == "BEHIND_MODAL"
+    assert (await browser.one("#ask")).record["l"] == "Zoë"
+    assert perf_counter() - begun < 10
+
+
+@pytest.mark.covers("IN-101", "IN-7")
+async def test_after_a_navigation_old_uids_are_stale_and_never_mean_something_else(
+    browser: Demo, tmp_path: Path
+) -> None:
+    await show(browser, tmp_path, "<button id=old>Old</button>")
+    old = await browser.uid("#old")
+
+    await show(browser, tmp_path, "<button id=new>New</button>", "other.html")
+
+    with pytest.raises(UiStaleRefError):
+        await browser.target.node(Ref(old))
+    assert (await browser.do({"type": "click", "target": old})).error.code == "MCP_UI_STALE_REF"
+    assert await browser.uid("#new") != old
+
+
+@pytest.mark.covers("IN-7", "IN-5")
+async def test_uids_stay_with_their_element_and_are_never_used_twice(browser: Demo, tmp_path: Path) -> None:
+    await show(
+        browser,
+        tmp_path,
+        """<div id=box></div><button id=more onclick="box.replaceChildren(...Array.from({length: 100},
+        (_, i) => Object.assign(document.createElement('p'), {textContent: i})))">More</button>""",
+    )
+    more, seen = await browser.uid("#more"), []
+    for _ in range(10):
+        await browser.click("#more")
+        seen += [node.uid for node in await browser.find(css="#box > p")]
+
+    assert len(seen) == len(set(seen)) == 1000
+    assert await browser.uid("#more") == more
+
+
+async def test_files_are_uploaded_things_dragged_and_options_chosen(browser: Demo, tmp_path: Path) -> None:
+    await show(
+        browser,
+        tmp_path,
+        """<input id=file type=file onchange="said.textContent = this.files[0].name"><p id=said></p>
+        <select id=town><option>Rome<option>Oslo</select>
+        <details id=more><summary>More</summary><p>Hidden text</p></details>
+        <div id=a style="width:50px;height:50px;background:red" onmousedown="window.held=1">A</div>
+        <div id=b style="width:50px;height:50px;margin:40px"
+          onmouseup="if (window.held) this.textContent='dropped'">B</div>""",
+    )
+    sent = tmp_path / "letter.txt"
+    sent.write_text("x")
+
+    outcome = await browser.do(
+        {"type": "setFiles", "target": await browser.uid("#file"), "paths": [str(sent)]},
+        {"type": "select", "target": await browser.uid("#town"), "value": "Oslo"},
+        {"type": "expand", "target": await browser.uid("#more")},
+        {"type": "drag", "from": await browser.uid("#a"), "to": await browser.uid("#b")},
+    )
+
+    assert outcome.error is None
+    assert (await browser.one("#said")).record["l"] == "letter.txt"
+    assert (await browser.one("#town")).record["vt"] == "Oslo"
+    assert len(await browser.find(text="Hidden text", predicate={"visible": True})) == 1
+    assert (await browser.one("#b")).record["l"] == "dropped"
+
+
+async def test_console_errors_and_failed_requests_are_told_once(browser: Demo, tmp_path: Path) -> None:
+    await show(
+        browser,
+        tmp_path,
+        """<button id=go onclick="console.error('broken thing'); fetch('http://127.0.0.1:9/none').catch(() => 0);
+        setTimeout(() => { throw new Error('late') })">Go</button>""",
+    )
+
+    await browser.click("#go")
+    first, second = await as_text(browser.target, Look()), await as_text(browser.target, Look())
+
+    assert "! console: broken thing" in first
+    assert "! error: late" in first
+    assert "! request: failed GET http://127.0.0.1:9/none" in first
+    assert "!" not in second
+
+
+async def test_a_control_of_a_component_library_is_one_line(browser: Demo, tmp_path: Path) -> None:
+    await show(
+        browser,
+        tmp_path,
+        """<x-input label="Name"></x-input><script>
+        customElements.define("x-input", class extends HTMLElement {
+          constructor() { super(); this.attachShadow({mode: "open"}).innerHTML =
+            "<div><label>Name</label><div><input placeholder='Your name'></div></div>"; } });</script>""",
+    )
+    field = (await browser.find(css="x-input"))[0].uid
+
+    await browser.do({"type": "setText", "target": field, "text": "Ann"}, {"type": "typeText", "text": "a"})
+    text = await as_text(browser.target, Look())
+    inside = await as_json(browser.target, Look(include=Include(internals=True), mode="compact", depth=20))
+
+    assert "x-input " in text
+    assert 'prompt="Your name" value="Anna"' in text
+    assert "\n      " not in text
+    assert "input" in str(inside)
+
+
+async def test_lone_surrogates_do_not_break_an_answer(browser: Demo, tmp_path: Path) -> None:
+    await show(browser, tmp_path, "<p id=odd></p><script>odd.textContent = 'x\\ud800y'</script>")
+
+    assert (await browser.one("#odd")).record["l"] == "x\ufffdy"
+
+
+@pytest.mark.covers("IN-18", "IN-37", "IN-38")
+async def test_a_second_page_is_a_second_stage(browser: Demo, tmp_path: Path) -> None:
+    await show(
+        browser,
+        tmp_path,
+        """<button id=open onclick="window.open('about:blank').document.title='Another'">Open</button>""",
+    )
+
+    await browser.click("#open")
+    stages = (await as_json(browser.target, Look(stage="all", depth=0)))["stages"]
+    primary = (await as_json(browser.target, Look(stage="primary", depth=0)))["stages"]
+
+    assert sorted(stage["title"] for stage in stages) == ["Another", "Test"]
+    assert [stage["title"] for stage in primary] == ["Test"]
+    assert len((await as_json(browser.target, Look(depth=0)))["stages"]) == 1

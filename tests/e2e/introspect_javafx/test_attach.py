@@ -1,0 +1,193 @@
+"""Attaching: every launch shape works without a flag, every refusal is named, nothing is left behind."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from time import perf_counter
+
+import anyio
+import pytest
+
+from e2e.introspect_javafx.conftest import Programs
+from introspect.demos import ROOT, running
+from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.introspect.attach import jvms, load_agent
+from ui_mcp.introspect.backends.javafx import Address, JavaFxBackend, agent_jar, enter
+from ui_mcp.introspect.contract import Ask, Ref
+from ui_mcp.introspect.requests import Selector
+from ui_mcp.introspect.target import Target
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+SHAPES = ["class path", "named modules", "mixed", "module layer", "isolated loader"]
+
+
+async def texts(backend: JavaFxBackend) -> set[str]:
+    capture = await Target("javafx", backend).capture(Ask(stage="all"))
+    return {node.record.get("l", "") for node in capture.nodes()}
+
+
+async def gone(pid: int) -> None:
+    """Wait until a program has ended."""
+    status = Path(f"/proc/{pid}/status")
+    with anyio.fail_after(10):
+        while status.exists() and "zombie" not in status.read_text():
+            await anyio.sleep(0.05)
+
+
+@pytest.mark.covers("IN-76")
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_a_program_of_any_shape_is_seen_without_a_flag(programs: Programs, screen: str, shape: str) -> None:
+    async with running(programs.command(shape), screen) as pid:
+        assert pid in {jvm.pid for jvm in jvms() if jvm.javafx}
+
+        backend = await JavaFxBackend.attach(pid)
+
+        assert "OK" in await texts(backend)
+        await backend.close()
+
+
+@pytest.mark.covers("IN-76")
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        ("-XX:-EnableDynamicAgentLoading", "DYNAMIC_AGENTS_DISABLED"),
+        ("-XX:+DisableAttachMechanism", "ATTACH_DISABLED"),
+    ],
+)
+async def test_a_program_that_refuses_is_named_and_can_be_started_with_the_agent(
+    programs: Programs, screen: str, tmp_path: Path, option: str, reason: str
+) -> None:
+    file = tmp_path / "started.json"
+    agent = f"-javaagent:{agent_jar(tmp_path)}=enabled=true;file={file}"
+    async with running(programs.command("mixed", option, agent), screen) as pid:
+        with pytest.raises(UiNotEnabledError) as caught:
+            await JavaFxBackend.attach(pid)
+        assert caught.value.details["reason"] == reason
+
+        with anyio.fail_after(10):
+            while not file.exists():
+                await anyio.sleep(0.05)
+        backend = await JavaFxBackend.connect(Address.read(file))
+        assert "OK" in await texts(backend)
+        assert file.stat().st_mode & 0o777 == 0o600
+        await backend.close()
+
+
+@pytest.mark.covers("IN-76")
+async def test_what_is_no_java_program_gets_no_signal(tmp_path: Path) -> None:
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        with pytest.raises(UiNotEnabledError) as caught:
+            load_agent(process.pid, tmp_path / "none.jar", "")
+        assert caught.value.details["reason"] == "NOT_A_JVM"
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.covers("IN-76")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can start a program of another user")
+async def test_a_program_of_another_user_is_refused(tmp_path: Path) -> None:
+    process = subprocess.Popen(["sleep", "60"], user=65534)
+    try:
+        begun = perf_counter()
+        with pytest.raises(UiNotEnabledError) as caught:
+            load_agent(process.pid, tmp_path / "none.jar", "")
+        assert caught.value.details["reason"] == "OTHER_USER"
+        assert perf_counter() - begun < 1
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.covers("IN-76")
+async def test_a_java_program_without_javafx_is_named(programs: Programs, screen: str) -> None:
+    async with running(programs.command("none"), screen) as pid:
+        with pytest.raises(UiNotEnabledError) as caught:
+            await JavaFxBackend.attach(pid)
+
+    assert caught.value.details["reason"] == "NO_JAVAFX"
+
+
+@pytest.mark.covers("IN-76")
+async def test_a_runtime_without_instrumentation_is_named(programs: Programs, screen: str, tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    subprocess.run(["jlink", "--add-modules", "java.base", "--output", str(image)], check=True)
+    command = [str(image / "bin/java"), "-cp", str(programs.launch), "Launch", "sleep", ""]
+    async with running(command, screen) as pid:
+        with pytest.raises(UiNotEnabledError) as caught:
+            await JavaFxBackend.attach(pid)
+
+    assert caught.value.details["reason"] == "NO_INSTRUMENT_MODULE"
+
+
+@pytest.mark.covers("IN-75", "IN-73", "IN-69", "IN-95")
+async def test_attaching_twice_makes_one_server_that_wants_its_token(
+    programs: Programs, screen: str, tmp_path: Path
+) -> None:
+    async with running(programs.command("mixed"), screen) as pid:
+        first = await anyio.to_thread.run_sync(lambda: enter(pid, folder=tmp_path))
+        second = await anyio.to_thread.run_sync(lambda: enter(pid, folder=tmp_path))
+        assert first == second
+
+        stranger = await JavaFxBackend.connect(Address(pid, first.port, "0" * 32))
+        with pytest.raises(UiNotEnabledError):
+            await stranger.capture(Ask())
+
+        friend = await JavaFxBackend.connect(first)
+        os.kill(pid, signal.SIGKILL)
+        begun = perf_counter()
+        await gone(pid)
+        with pytest.raises(UiNotEnabledError) as caught:
+            await friend.capture(Ask())
+        assert caught.value.details["reason"] == "GONE"
+        assert perf_counter() - begun < 5
+
+
+@pytest.mark.covers("IN-95", "IN-72")
+async def test_without_the_flag_the_agent_refuses_everything(programs: Programs, screen: str, tmp_path: Path) -> None:
+    file = tmp_path / "started.json"
+    agent = f"-javaagent:{agent_jar(tmp_path)}=file={file}"
+    async with running(programs.command("mixed", agent), screen):
+        with anyio.fail_after(10):
+            while not file.exists():
+                await anyio.sleep(0.05)
+        backend = await JavaFxBackend.connect(Address.read(file))
+        with pytest.raises(UiNotEnabledError) as caught:
+            await backend.capture(Ask())
+
+    assert caught.value.details["reason"] == "FLAG_OFF"
+
+
+@pytest.mark.covers("IN-75", "IN-74")
+async def test_a_watched_program_can_be_read_only_and_ends_as_it_would(programs: Programs, screen: str) -> None:
+    async with running(programs.command("mixed"), screen) as pid:
+        backend = await JavaFxBackend.attach(pid, read_only=True)
+        target = Target("javafx", backend)
+        (ok,) = await target.find(Selector(css="#okButton"), Ask(css="#okButton", internals=True))
+        with pytest.raises(UiNotEnabledError) as caught:
+            await target.act({"type": "click", "target": {"uid": ok.uid, "path": None}})
+        assert caught.value.details["reason"] == "READ_ONLY"
+        await target.node(Ref(ok.uid))
+        await backend.close()
+
+        again = Target("javafx", await JavaFxBackend.attach(pid))
+        (menu,) = await again.find(Selector(text="File"), Ask())
+        await again.act({"type": "click", "target": {"uid": menu.uid, "path": None}})
+        await again.backend.idle()
+        (leave,) = await again.find(Selector(text="Quit"), Ask(stage="all"))
+        await again.act({"type": "click", "target": {"uid": leave.uid, "path": None}})
+
+        await gone(pid)
+
+
+@pytest.mark.covers("IN-114")
+def test_two_builds_of_the_agent_are_the_same_bytes(tmp_path: Path) -> None:
+    build = str(ROOT / "agents/javafx/build.py")
+    for name in ("one.jar", "two.jar"):
+        subprocess.run(["python3", build, str(tmp_path / name)], check=True)
+
+    assert (tmp_path / "one.jar").read_bytes() == (tmp_path / "two.jar").read_bytes()

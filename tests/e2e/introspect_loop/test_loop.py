@@ -1,0 +1,148 @@
+"""An agent builds an app, looks at it, finds a bug by acting, mends it, and looks again; all through MCP."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from interaction.lineclient import LineClient
+from introspect.demos import needs
+
+pytestmark = pytest.mark.slow
+SCHEMA = Path(__file__).parents[3] / "contracts" / "ui-error.schema.json"
+
+APP = """\
+Tally = session:prototype("Tally", {count = 0, name = ""})
+
+function Tally:add()
+    self.count = self.count + 2
+end
+
+function Tally:greeting()
+    return self.name == "" and "" or "Hello, " .. self.name
+end
+
+if not session.reloading then
+    tally = session:create(Tally)
+end
+"""
+VIEW = """\
+<template>
+  <div>
+    <h1>Tally</h1>
+    <p id="count" ui-value="count"></p>
+    <button id="add" ui-action="add()">Add one</button>
+    <input id="who" placeholder="Your name" ui-value="name?keypress">
+    <p id="hello" ui-value="greeting()"></p>
+  </div>
+</template>
+"""
+SCENARIO = [
+    {"type": "click", "target": {"css": "#add"}},
+    {"type": "click", "target": {"css": "#add"}},
+    {"expect": {"selector": {"css": "#count"}, "text": "2"}},
+]
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[LineClient]:
+    needs("chromium")
+    with LineClient(cwd=tmp_path) as client:
+        yield client
+
+
+def build(tmp_path: Path) -> Path:
+    app = tmp_path / ".claude/ui/apps/tally"
+    (app / "viewdefs").mkdir(parents=True)
+    (app / "viewdefs/Tally.DEFAULT.html").write_text(VIEW)
+    (app / "app.lua").write_text(APP)
+    return app / "app.lua"
+
+
+@pytest.mark.covers("D-27", "IN-1", "IN-67")
+def test_an_agent_finds_a_bug_by_acting_and_mends_it_by_hot_loading(agent: LineClient, tmp_path: Path) -> None:
+    code = build(tmp_path)
+    agent.call("ui_start")
+    assert agent.call("ui_display", name="tally") == "Displayed app: tally"
+
+    seen = agent.call("ui_get_snapshot")
+    assert "button" in seen
+    assert '#add "Add one"' in seen
+    assert '#who prompt="Your name"' in seen
+
+    failed = agent.request("tools/call", {"name": "ui_test", "arguments": {"steps": SCENARIO}})
+    report = json.loads(failed["content"][0]["text"])
+    assert (failed["isError"], report["step"], report["error"]["code"]) == (True, 2, "MCP_UI_TIMEOUT")
+    assert '#count "4"' in failed["content"][1]["text"]
+    assert failed["content"][2]["type"] == "image"
+
+    code.write_text(APP.replace("+ 2", "+ 1"))
+    agent.call("ui_run", code="tally.count = 0")
+    assert agent.call("ui_test", steps=SCENARIO)["ok"] is True
+
+    who = agent.call("ui_query", selector={"css": "#who"})["matches"][0]["ref"]["uid"]
+    done = agent.call("ui_perform", actions=[{"type": "setText", "target": who, "text": "Zoë 漢😀"}], observe="diff")
+    assert done["results"] == [{"ok": True, "type": "setText"}]
+    assert '#hello "Hello, Zoë 漢😀"' in done["observed"]
+
+
+@pytest.mark.covers("IN-1", "IN-2", "IN-72", "IN-43", "IN-67", "IN-3")
+def test_before_the_start_every_tool_says_that_it_is_not_enabled(agent: LineClient) -> None:
+    listed = {tool["name"]: tool for tool in agent.request("tools/list")["tools"]}
+    calls = {
+        "ui_get_snapshot": {},
+        "ui.getSnapshot": {"unknown": 1},
+        "ui_query": {"selector": {"text": "x"}},
+        "ui_get_node": {"ref": "a1"},
+        "ui_perform": {"actions": [{"type": "click", "target": "a1"}]},
+        "ui_screenshot": {},
+    }
+
+    answers = [agent.request("tools/call", {"name": name, "arguments": given}) for name, given in calls.items()]
+
+    assert {name for name in calls if "." not in name} <= listed.keys()
+    for answer in answers:
+        told = json.loads(answer["content"][0]["text"])
+        Draft202012Validator(json.loads(SCHEMA.read_text())).validate(told)
+        assert answer["isError"] is True
+        assert told == answer["structuredContent"]
+        assert told["error"]["code"] == "MCP_UI_NOT_ENABLED"
+        assert told["error"]["details"] == {"reason": "NOT_STARTED"}
+    refused = agent.request("tools/call", {"name": "ui_get_snapshot", "arguments": {"mode": "x"}})
+    assert "'full' or 'compact'" in refused["content"][0]["text"]
+
+
+@pytest.mark.covers("IN-53", "IN-66", "IN-2")
+def test_one_node_and_pictures_come_in_their_forms(agent: LineClient, tmp_path: Path) -> None:
+    build(tmp_path)
+    agent.call("ui_start")
+    agent.call("ui_display", name="tally")
+
+    uid = agent.call("ui_query", selector={"css": "#add"})["matches"][0]["ref"]["uid"]
+    node = agent.call("ui_get_node", ref=uid, includeChildren=True)
+    picture = agent.request("tools/call", {"name": "ui_screenshot", "arguments": {"ref": uid, "annotate": True}})
+    as_json = agent.call("ui_screenshot", format="json", maxWidth=100)
+    snapshot = agent.request("tools/call", {"name": "ui_get_snapshot", "arguments": {"format": "json"}})
+
+    assert (node["type"], node["text"]["label"], node["accessibility"]["role"]) == ("button", "Add one", "BUTTON")
+    assert [block["type"] for block in picture["content"]] == ["image"]
+    assert "structuredContent" not in picture
+    assert as_json["contentType"] == "image/png"
+    assert json.loads(snapshot["content"][0]["text"]) == snapshot["structuredContent"]
+
+
+@pytest.mark.covers("IN-74")
+def test_looking_without_acting_can_be_enforced(tmp_path: Path) -> None:
+    needs("chromium")
+    config = tmp_path / ".claude/ui/config/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[introspection]\nallow_actions = false\nallow_screenshots = false\n")
+    with LineClient(cwd=tmp_path) as agent:
+        agent.call("ui_start")
+        acted = agent.call("ui_perform", actions=[{"type": "click", "x": 1, "y": 1}])
+        shot = agent.call("ui_screenshot")
+
+    assert acted["error"]["details"]["reason"] == "READ_ONLY"
+    assert shot["error"]["details"]["reason"] == "NO_SCREENSHOTS"
