@@ -33,6 +33,9 @@ MODULES = (
     "plain",
     "plain_scan",
     "connections",
+    "listing",
+    "server_variables",
+    "markdown",
     "main",
 )
 """The engine's files in the order they are loaded; the last one returns the door."""
@@ -122,6 +125,7 @@ class Core:
             "source": answer(modules.source),
             "apps": answer(modules.apps),
             "app_list": answer(modules.app_list),
+            "real": answer(modules.real),
             "shell": answer(lambda command: run_process(permissions, str(command))),
             "max_bytes": self._cap,
             "max_seconds": float(str(launch["max_seconds"])),

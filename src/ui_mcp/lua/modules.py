@@ -27,11 +27,15 @@ class Modules:
         except OSError as error:
             return None, f"cannot read {path}: {error.strerror}"
 
+    def real(self, path: object) -> object:
+        """Return a path with its links resolved, as `find` does."""
+        return realpath(str(path)).encode()
+
     def apps(self) -> object:
         """Return the paths of every `apps/*/init.lua`, by name, separated by newlines."""
         folder = join(self._base, "apps")
         names = sorted(os.listdir(folder)) if isdir(folder) else []
-        found = (join(folder, name, "init.lua") for name in names)
+        found = (realpath(join(folder, name, "init.lua")) for name in names)
         return "\n".join(path for path in found if isfile(path)).encode()
 
     def app_list(self) -> object:

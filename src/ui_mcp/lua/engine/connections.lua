@@ -13,6 +13,7 @@ end
 function E.ops.open(conn)
   local root = { id = 1, serial = 0, children = {}, props = {}, json = "null", base = "null", changes = 0, path = { text = "" } }
   connections[conn] = { id = conn, vars = { root }, order = {}, views = {}, stand_ins = {}, sent = {}, has = {}, lacks = {}, out = E.fresh_out() }
+  E.place_server_variables(connections[conn])
 end
 
 function E.ops.close(conn)

@@ -25,11 +25,13 @@ local function compile(path, chunk)
   return nil, { code = "lua-syntax", message = tostring(problem), traceback = "" }
 end
 
-local function restore(outer, ok, ...)
+local function back_to(outer, ...)
   current = outer
-  if not ok then error((...), 0) end
   return ...
 end
+
+-- Forget which file was running; an error may have left it set.
+function loader.reset() current = nil end
 
 -- Run a file now; raises what it raises.
 function loader.run(path, chunk, ...)
@@ -37,7 +39,7 @@ function loader.run(path, chunk, ...)
   if not f then error({ fault = fault }, 0) end
   local outer = current
   current, declared[path] = path, {}
-  return restore(outer, guard.pcall(f, ...))
+  return back_to(outer, f(...))
 end
 
 -- require: marked before it runs so that a cycle ends, unmarked when it fails so that a retry works.
@@ -56,8 +58,10 @@ function env.require(name)
   if by_path[path] then return by_path[path].value end
   local entry = { value = true, key = key, name = name }
   by_path[path], loaded[name], loaded[key] = entry, true, true
+  local outer = current
   local ok, value = guard.pcall(loader.run, path, key, name)
   if not ok then
+    current = outer
     by_path[path], loaded[name], loaded[key] = nil, nil, nil
     if type(value) == "table" and value.fault then value = value.fault.message end
     error(value, 0)
@@ -69,6 +73,8 @@ end
 
 -- Re-run a changed file; false when this session never loaded it.
 function E.ops.reload(path)
+  path = host.real(path)
+  host.arm()
   local entry = by_path[path]
   if not entry then return "false" end
   env.session.reloading = true
@@ -77,7 +83,6 @@ function E.ops.reload(path)
   E.thaw()
   E.prototypes.settle()
   if not ok then
-    if fault.code == "lua-error" and fault.inner then fault = fault.inner end
     host.emit("load_error", E.json.encode({ file = entry.key, message = fault.message, code = fault.code }), 0)
     return "true", fault
   end

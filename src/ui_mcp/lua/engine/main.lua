@@ -17,6 +17,7 @@ end
 local function perform(op, ...)
   local f = ops[op]
   if not f then return { code = "invalid", message = "unknown operation " .. tostring(op), traceback = "" } end
+  E.loader.reset()
   guard.begin()
   local ok, result, fault = guard.call(f, ...)
   if ok then return fault, result end

@@ -89,6 +89,7 @@ function plain.owner(here, var)
 end
 
 function plain.read(var)
+  if var.fixed ~= nil then return paths.reader(var.path)(var.fixed) end
   return paths.reader(var.path)(start_object(var))
 end
 

@@ -1,12 +1,13 @@
 -- Change detection over views: one walk from the root, parents first; a binding that raises costs nobody else.
 local E, host = ...
 local views, guard, paths, json = E.views, E.guard, E.paths, E.json
-local getinfo, getlocal, rawequal, next = debug.getinfo, debug.getlocal, rawequal, next
+local getinfo, getlocal, rawequal, next, tonumber, tostring, remove = debug.getinfo, debug.getlocal, rawequal, next, tonumber, tostring, table.remove
 
-local MAX_EXPIRIES, MAX_PASSES = 3, 4
+local MAX_EXPIRIES, MAX_PASSES, MAX_DIAGS = 3, 4, 20
 local queue, cursor, tail, expiries = {}, 0, 0, 0
 local timing, running = false, nil
 local next_row, failed_row = nil, nil
+local computing, computing_pos = nil, nil
 local careful
 
 local function enqueue_one(s)
@@ -131,9 +132,10 @@ function careful(s, level, from)
     local b = s[1][pos]
     local dead = s[8] and s[8].dead and s[8].dead[pos]
     if b.reads and b.level == level and not dead and expiries <= MAX_EXPIRIES then
-      E.computing = s
+      computing, computing_pos = s, pos
       local ok, fault
       if timing then ok, fault = clocked(s, b) else ok, fault = guard.call(dispatch, s, b) end
+      computing = nil
       if ok then views.mend(s, pos) else note_failure(s, pos, fault) end
     end
   end
@@ -167,6 +169,23 @@ local function level_pass(here, level)
   end
   if expiries > MAX_EXPIRIES then E.log_error("change detection", "dropped: too many bindings ran out of time") end
   for i = 1, tail do queue[i] = nil end
+end
+
+-- diag(level, text): a remark kept with the variable that is being computed.
+function E.env.diag(level, text)
+  if (tonumber(level) or 0) > host.verbosity then return end
+  local s, pos = computing, computing_pos
+  if not s then
+    s, pos = queue[cursor], position()
+    if s and s.elements then s = failed_row and s[failed_row] end
+  end
+  if not s or not pos then return end
+  local x = views.rare(s)
+  x.diags = x.diags or {}
+  local list = x.diags[pos] or {}
+  x.diags[pos] = list
+  if #list >= MAX_DIAGS then remove(list, 1) end
+  list[#list + 1] = tostring(text)
 end
 
 -- One detection: high, medium, low; again while lists keep changing their items.

@@ -2,7 +2,7 @@
 --   1 shape, 2 object the bindings read from, 3 number, 4 parent view, 5 position in the parent, 6 row (0-based) or nil,
 --   7 true until sent, 8 table of rare things (errors, wrappers, …) or nil, 9 change counts or nil, then the last values.
 local E = ...
-local json, viewdefs = E.json, E.viewdefs
+local json, viewdefs, paths, guard = E.json, E.viewdefs, E.paths, E.guard
 local type, rawequal, next, tostring = type, rawequal, next, tostring
 local type_of, value_json, shape_of = E.type_of, E.value_json, E.shape
 
@@ -102,6 +102,16 @@ local function shown_above(parent, object, viewdef)
   if depth > MAX_DEPTH then return "views are nested more than " .. MAX_DEPTH .. " deep" end
 end
 
+-- `create=T`: put an instance where the path is empty.
+local function make_default(s, b)
+  local ok, fault = guard.call(function()
+    local from = b.path.ups == 0 and s[2] or views.up(s, b.path.ups)
+    local class = E.class_named(b.query.create)
+    if class and paths.reader(b.path)(from) == nil then paths.write(b.path, from, class:new(), "w") end
+  end)
+  if not ok then views.fail(s, b.pos, fault) end
+end
+
 -- Make a view; its values are read by the pass that goes on below it.
 local function create(parent, pos, row, object, shape)
   local s = shape.empty()
@@ -113,6 +123,7 @@ local function create(parent, pos, row, object, shape)
   if shape.level3 then here.has_low = true end
   viewdefs.need(here, shape.kind)
   for i = 1, #shape.refused do views.refuse(s, shape.refused[i]) end
+  for i = 1, #(shape.makers or {}) do make_default(s, shape.makers[i]) end
   return s
 end
 

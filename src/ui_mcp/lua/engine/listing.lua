@@ -1,0 +1,148 @@
+-- All variables of the session, plain and expanded alike, as the JSON the variable pages show.
+local E, host = ...
+local json, connections = E.json, E.connections
+local next, sort, concat, tostring, floor = next, table.sort, table.concat, tostring, math.floor
+
+local function strings(map)
+  local names, parts = {}, {}
+  for name in next, map do names[#names + 1] = name end
+  sort(names)
+  for i = 1, #names do parts[i] = json.quote(names[i]) .. ":" .. json.quote(tostring(map[names[i]])) end
+  return "{" .. concat(parts, ",") .. "}"
+end
+
+local function seconds(n)
+  return n and json.number(floor(n * 1e9) / 1e9) or "null"
+end
+
+-- An entry in the making; ids are creation numbers, so parents come before children.
+local function entry(id, parent, fields)
+  fields.id, fields.parent, fields.children = id, parent, {}
+  return fields
+end
+
+local function binding_entry(here, s, b, parent)
+  local x, reads = s[8] or {}, b.reads
+  local nested = b.kind == "view" or b.kind == "viewlist"
+  local child = b.kind == "view" and s[b.slot + 1] or nil
+  local wrap = x.wraps and x.wraps[b.pos]
+  local value = not reads and "null" or nested and E.value_json(s[b.slot]) or E.views.slot_json(s[b.slot])
+  local props = { path = b.path.text, access = b.access }
+  for name, text in next, b.query do props[name] = text end
+  if child then props.type, props.viewdef = child[1].kind, child[1].key end
+  if nested then props.namespace = b.namespace ~= "" and b.namespace or nil end
+  local time = x.times and x.times[b.pos]
+  return entry(s[3] + b.pos + 1, parent, {
+    path = b.path.text,
+    type = child and child[1].kind or "",
+    value = wrap and wrap.object and E.value_json(wrap.object) or value,
+    base = value,
+    props = props,
+    access = b.access or "r",
+    error = b.refused or (x.errors and x.errors[b.pos] and x.errors[b.pos].message),
+    changes = s[9] and s[9][b.pos] or 0,
+    last = time and time.last,
+    max = time and time.max,
+    diags = x.diags and x.diags[b.pos],
+    conn = here.id,
+    wire = -(s[3] + b.pos),
+    active = true,
+  })
+end
+
+local function row_entry(here, s, parent)
+  local element = E.value_json(s[2])
+  return entry(s[3], parent, {
+    path = tostring(s[6]),
+    type = s[1].kind,
+    value = element,
+    base = element,
+    props = { path = tostring(s[6]), type = s[1].kind, viewdef = s[1].key },
+    access = "r",
+    changes = 0,
+    conn = here.id,
+    wire = -(s[3] - 1),
+    active = true,
+  })
+end
+
+local function plain_entry(here, var)
+  local parent = var.parent and (var.parent.id < 0 and -var.parent.id + 1 or var.parent.serial + 1) or 0
+  return entry(var.serial + 1, parent, {
+    path = var.path and var.path.text or "",
+    type = var.props.type or "",
+    value = var.json,
+    base = var.base,
+    props = var.props,
+    access = var.access or "r",
+    error = var.error and var.error.message,
+    changes = var.changes,
+    last = var.took,
+    max = var.longest,
+    diags = var.diags,
+    conn = var.id ~= 1 and here.id or nil,
+    wire = var.id ~= 1 and var.id or nil,
+    active = not var.hidden,
+  })
+end
+
+local function view_entries(here, s, all)
+  local parent
+  if s[6] then
+    parent = s[3]
+    all[#all + 1] = row_entry(here, s, s[4][3] + s[5] + 1)
+  else
+    parent = s[4] and s[4][3] + s[5] + 1 or 1
+  end
+  for pos = 0, s[1].count - 1 do all[#all + 1] = binding_entry(here, s, s[1][pos], parent) end
+end
+
+local function collect()
+  local all, root = {}, nil
+  for _, here in next, connections do
+    for _, var in next, here.vars do
+      if var.id ~= 1 then all[#all + 1] = plain_entry(here, var) else root = root or plain_entry(here, var) end
+    end
+    for _, s in next, here.views do view_entries(here, s, all) end
+  end
+  root = root or entry(1, 0, { path = "", type = "MCP", value = E.value_json(E.root), props = { type = "MCP" }, access = "r", changes = 0, active = true })
+  root.base = root.base or root.value
+  all[#all + 1] = root
+  sort(all, function(a, b) return a.id < b.id end)
+  return all
+end
+
+local function link(all)
+  local by_id = {}
+  for i = 1, #all do
+    local e = all[i]
+    by_id[e.id] = e
+    local above = by_id[e.parent]
+    e.depth = above and above.depth + 1 or 0
+    if above then above.children[#above.children + 1] = e.id end
+  end
+end
+
+local function text(e)
+  local diags = {}
+  for i = 1, #(e.diags or {}) do diags[i] = json.quote(e.diags[i]) end
+  local parts = {
+    '"id":' .. e.id, '"parentId":' .. e.parent, '"type":' .. json.quote(e.type), '"path":' .. json.quote(e.path),
+    '"value":' .. e.value, '"properties":' .. strings(e.props), '"childIds":[' .. concat(e.children, ",") .. "]",
+    '"error":' .. (e.error and json.quote(tostring(e.error)) or "null"), '"active":' .. tostring(e.active), '"access":' .. json.quote(e.access),
+    '"baseValue":' .. e.base, '"computeTime":' .. seconds(e.last), '"maxComputeTime":' .. seconds(e.max), '"changeCount":' .. e.changes,
+    '"depth":' .. e.depth, '"elementId":' .. (e.props.elementId and json.quote(e.props.elementId) or "null"), '"diags":[' .. concat(diags, ",") .. "]",
+  }
+  if e.conn then
+    parts[#parts + 1] = '"conn":' .. e.conn
+    parts[#parts + 1] = '"wireId":' .. json.number(e.wire)
+  end
+  return "{" .. concat(parts, ",") .. "}"
+end
+
+function E.ops.variables()
+  local all = collect()
+  link(all)
+  for i = 1, #all do all[i] = text(all[i]) end
+  return "[" .. concat(all, ",") .. "]"
+end

@@ -1,0 +1,46 @@
+-- Variables made by app code: the same number on every page.
+local E = ...
+local env, plain, connections, paths = E.env, E.plain, E.connections, E.paths
+local type, next, rawequal, tostring, tonumber = type, next, rawequal, tostring, tonumber
+
+local made = {}
+
+local function place(here, spec)
+  local parent = here.vars[spec.parent] or here.vars[1]
+  local var = { id = spec.id, serial = -spec.id, parent = parent, children = {}, props = {}, json = "null", base = "null", changes = 0, fixed = spec.object }
+  for name, value in next, spec.props do var.props[name] = tostring(value) end
+  var.path = paths.parse(var.props.path or "") or paths.parse("")
+  var.access, var.reads, var.writes, var.level = "r", true, false, 2
+  here.vars[spec.id] = var
+  parent.children[#parent.children + 1] = var
+  here.order[#here.order + 1] = var
+end
+
+function E.place_server_variables(here)
+  for i = 1, #made do place(here, made[i]) end
+end
+
+local function id_of(what)
+  if type(what) == "number" then return what end
+  for i = 1, #made do
+    if rawequal(made[i].object, what) then return made[i].id end
+  end
+  return 1
+end
+
+function env.session:createVariable(parent, object, props)
+  local spec = { id = -E.draw(1), parent = id_of(parent), object = object, props = type(props) == "table" and props or {} }
+  made[#made + 1] = spec
+  for _, here in next, connections do place(here, spec) end
+  return spec.id
+end
+
+function env.session:destroyVariable(what)
+  local id = id_of(what)
+  for i = #made, 1, -1 do
+    if made[i].id == id then table.remove(made, i) end
+  end
+  for _, here in next, connections do
+    if id ~= 1 and here.vars[id] then plain.destroy(here, here.vars[id]) end
+  end
+end
