@@ -18,19 +18,21 @@ class Bench:
     def __init__(self, folder: Path, **changes: object) -> None:
         launch: dict[str, object] = {"base_dir": str(folder), "project": str(folder), "log": str(folder / "log")}
         launch |= {"session_id": "secret", "bundle_lua": "", "status": "{}", "permissions": {}, "verbosity": 0}
+        self.folder = folder
         self.out: list[tuple[str, str, float]] = []
         self.core = Core(launch | {"max_seconds": 5, "max_memory_mb": 64} | changes, self._emit, lambda _: None)
         self.store = ViewdefStore()
         self.pages: dict[int, Page] = {}
         self.facts = NO_FACTS
         self.must("start")
+        self.must("viewdefs", self.store.bundle())
 
     def viewdefs(self, **templates: str) -> None:
         """Register `Type__namespace="…"` templates and hand them over."""
         keys = [
             self.store.put(*name.split("__"), f"<template>{html}</template>").key for name, html in templates.items()
         ]
-        self.must("viewdefs", self.store.bundle(None if not self.pages else keys))
+        self.must("viewdefs", self.store.bundle(keys))
 
     def open(self, number: int = 1, *, expand: bool = True) -> Page:
         """Connect a page and let it watch."""

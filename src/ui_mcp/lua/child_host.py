@@ -67,6 +67,11 @@ class ChildWorld:
         self._closing = False
         self._reason = ""
 
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._process.pid
+
     async def begin(self, settings: str) -> Reply:
         """Hand over the settings and run the start-up files."""
         await self._write(settings)

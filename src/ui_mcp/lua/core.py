@@ -47,6 +47,14 @@ Flat = str | bytes | int | float | bool | None
 
 _ENGINE = os.path.join(os.path.dirname(__file__), "engine")
 
+_HOOKED = b"""
+local stopped = false
+debug.sethook(function() stopped = true end, '', 10)
+for _ = 1, 100 do end
+debug.sethook()
+return stopped
+"""
+_CAPPED = b"return not pcall(string.rep, 'x', 1000000)"
 _BOOT = b"""
 python = nil
 local engine, host = {}, {}
@@ -69,6 +77,7 @@ class Core:
             attribute_filter=_no_attributes,
             max_memory=0,
         )
+        _verify(self._runtime)
         give, load = self._runtime.execute(_BOOT)
         for name, value in self._services(launch, emit, watch).items():
             give(name.encode(), value.encode() if isinstance(value, str) else value)
@@ -77,7 +86,11 @@ class Core:
 
     def enter(self, op: str, args: tuple[Flat, ...], facts: tuple[Flat, ...]) -> list[Flat]:
         """Do one thing: code, message, traceback, result, then connection and frame in turns."""
-        reply = self._door(_given(op), *map(_given, facts), *map(_given, args))
+        try:
+            reply = self._door(_given(op), *map(_given, facts), *map(_given, args))
+        except lupa.LuaError as error:
+            self._runtime.set_max_memory(0)
+            reply = (b"memory" if isinstance(error, lupa.LuaMemoryError) else b"lua-error", str(error), b"", b"null")
         self._recover()
         return [_text(value) for value in reply]
 
@@ -88,8 +101,8 @@ class Core:
 
     @property
     def overfull(self) -> bool:
-        """Whether the world still holds more than it may after a collection."""
-        return self.memory > self._cap
+        """Whether the world still fills its memory after a collection, so that every entry would fail."""
+        return self.memory > self._cap * 0.95
 
     def _recover(self) -> None:
         if self.memory > self._cap // 10 * 9:
@@ -105,7 +118,8 @@ class Core:
         def answer(ask: Callable[..., object]) -> Callable[..., object]:
             def asked(*args: Flat) -> object:
                 limit(0)
-                return ask(*(_text(arg) for arg in args))
+                found = ask(*(_text(arg) for arg in args))
+                return tuple(map(_given, found)) if isinstance(found, tuple) else _given(found)
 
             return asked
 
@@ -136,6 +150,16 @@ class Core:
         }
 
 
+def _verify(runtime: lupa.LuaRuntime) -> None:
+    """Refuse a Lua that does not stop for a hook or a memory limit."""
+    hooked = runtime.execute(_HOOKED)
+    runtime.set_max_memory(runtime.get_memory_used() + 100_000)
+    capped = runtime.execute(_CAPPED)
+    runtime.set_max_memory(0)
+    if not (hooked and capped):
+        raise RuntimeError("this Lua enforces no budgets (time hook or memory limit is missing)")
+
+
 def _no_attributes(_object: object, _name: object, _setting: bool) -> object:
     raise AttributeError("Python objects have no attributes here")
 
@@ -145,7 +169,7 @@ def _source(name: str) -> bytes:
         return file.read()
 
 
-def _given(value: Flat) -> Flat:
+def _given(value: object) -> object:
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
 
 

@@ -11,13 +11,14 @@ local function problem(code, message)
 end
 
 function E.ops.open(conn)
+  if type(conn) ~= "number" or conn % 1 ~= 0 then return "null", problem("invalid", "a connection is a whole number") end
   local root = { id = 1, serial = 0, children = {}, props = {}, json = "null", base = "null", changes = 0, path = { text = "" } }
   connections[conn] = { id = conn, vars = { root }, order = {}, views = {}, stand_ins = {}, sent = {}, has = {}, lacks = {}, out = E.fresh_out() }
   E.place_server_variables(connections[conn])
 end
 
 function E.ops.close(conn)
-  connections[conn] = nil
+  if conn ~= nil then connections[conn] = nil end
 end
 
 function E.ops.refresh() end
@@ -142,7 +143,7 @@ end
 function E.ops.frame(conn, text)
   local here = connections[conn]
   if not here then return "null", problem("not-found", "no connection " .. tostring(conn)) end
-  if not find(text, "%S") then return end
+  if type(text) == "string" and not find(text, "%S") then return end
   local frame, wrong = json.parse(text)
   local list = not wrong and messages_in(frame)
   if not list then return plain.tell(here, nil, problem("invalid", wrong or "a frame is an object or a list")) end

@@ -1,13 +1,14 @@
 -- Budgets: a time limit that pcall and coroutines cannot swallow, and a memory limit set while app code runs.
 local E, host = ...
 local clock, arm, disarm, watch = host.clock, host.arm, host.disarm, host.watch
-local error, select, type, tostring = error, select, type, tostring
+local error, type, tostring, setmetatable, getmetatable = error, type, tostring, setmetatable, debug.getmetatable
 local gsub, load = string.gsub, load
 local raw_pcall, raw_xpcall, sethook, traceback = pcall, xpcall, debug.sethook, debug.traceback
 local create, resume = coroutine.create, coroutine.resume
 
 local STEP = 1000
 local deadline, expired, armed = 0, false, false
+local RAISED = { __tostring = function(raised) return raised.fault.message end }
 local TIMEOUT, MEMORY = { code = "timeout" }, "not enough memory"
 
 local guard = {}
@@ -46,23 +47,41 @@ end
 
 function guard.expired() return expired end
 
+-- Raise a fault of our own; app code cannot forge one.
+function guard.raise(code, message)
+  error(setmetatable({ fault = { code = code, message = message, traceback = "" } }, RAISED), 0)
+end
+
+-- The fault inside what a protected call of ours caught, or nil.
+function guard.raised(problem)
+  return type(problem) == "table" and getmetatable(problem) == RAISED and problem.fault or nil
+end
+
 -- The error as { code, message, traceback }.
 local function fault(problem, trace)
   if problem == TIMEOUT or expired then return { code = "timeout", message = TIMEOUT.message, traceback = trace } end
   if problem == MEMORY then return { code = "memory", message = "memory: Lua memory limit reached", traceback = trace } end
-  if type(problem) == "table" and problem.fault then return problem.fault end
+  if type(problem) == "table" and getmetatable(problem) == RAISED then return problem.fault end
   local ok, text = raw_pcall(tostring, problem)
   if not ok or type(text) ~= "string" then text = "error object is a " .. type(problem) end
   return { code = "lua-error", message = text, traceback = trace }
 end
 
 -- What app code did before the error, without the engine's own frames.
-local function handler(problem)
-  armed = false
-  if problem == MEMORY then return fault(problem, "") end
-  local trace = gsub(traceback("", 2), "^\nstack traceback:\n", "")
+local function describe(problem)
+  if problem == MEMORY or problem == TIMEOUT then return fault(problem, "") end
+  local trace = gsub(traceback("", 3), "^\nstack traceback:\n", "")
   trace = gsub(trace, "[^\n]*engine/[^\n]*\n?", "")
   return fault(problem, (gsub(trace, "[^\n]*%[C%]: in [^\n]*\n?", "")))
+end
+
+-- The budget comes back afterwards: `load` runs this handler for its own errors and then goes on.
+local function handler(problem)
+  local was = armed
+  armed = false
+  local found = describe(problem)
+  armed = was
+  return found
 end
 
 local function done(was, ok, first, ...)
@@ -83,10 +102,11 @@ function guard.call_found(f, where, ...)
   local was = armed
   armed = true
   return done(was, raw_xpcall(f, function(problem)
+    local before = armed
     armed = false
-    local at = where()
-    local found = handler(problem)
+    local at, found = where(), describe(problem)
     if at and found.at == nil then found.at = at end
+    armed = before
     return found
   end, ...))
 end
@@ -117,7 +137,12 @@ function guard.wrap(f)
   return function(...) return finished(resume(co, ...)) end
 end
 
-function guard.load(...) return check(load(...)) end
+local function compiled(f, why)
+  if type(why) == "table" and why.message then why = why.message end
+  return f, why
+end
+
+function guard.load(...) return compiled(check(load(...))) end
 
 -- Uncaught errors go to lua-err.log with their origin.
 function E.report(origin, problem)

@@ -220,6 +220,7 @@ end
 
 -- Read JSON text, keeping `null` and the lengths of lists; nil and a message when it is not JSON.
 local function parse(s)
+  if type(s) ~= "string" then return nil, "expected text" end
   local ok, value, at = pcall(read, s, 1, 0)
   if not ok then return nil, type(value) == "table" and value.json or tostring(value) end
   at = skip(s, at)

@@ -19,10 +19,9 @@ end
 local function compile(path, chunk)
   local text, why = host.source(path)
   host.arm()
-  if not text then return nil, { code = "not-found", message = why, traceback = "" } end
+  if not text then guard.raise("not-found", why) end
   local f, problem = guard.load(text, "@" .. chunk, "t", env)
-  if f then return f end
-  return nil, { code = "lua-syntax", message = tostring(problem), traceback = "" }
+  return f or guard.raise("lua-syntax", tostring(problem))
 end
 
 local function back_to(outer, ...)
@@ -35,8 +34,7 @@ function loader.reset() current = nil end
 
 -- Run a file now; raises what it raises.
 function loader.run(path, chunk, ...)
-  local f, fault = compile(path, chunk)
-  if not f then error({ fault = fault }, 0) end
+  local f = compile(path, chunk)
   local outer = current
   current, declared[path] = path, {}
   return back_to(outer, f(...))
@@ -63,8 +61,8 @@ function env.require(name)
   if not ok then
     current = outer
     by_path[path], loaded[name], loaded[key] = nil, nil, nil
-    if type(value) == "table" and value.fault then value = value.fault.message end
-    error(value, 0)
+    local fault = guard.raised(value)
+    error(fault and fault.message or value, 0)
   end
   if value == nil then value = true end
   entry.value, loaded[name], loaded[key] = value, value, value

@@ -20,6 +20,7 @@ local function perform(op, ...)
   E.loader.reset()
   guard.begin()
   local ok, result, fault = guard.call(f, ...)
+  guard.finish()
   if ok then return fault, result end
   return result
 end

@@ -6,15 +6,15 @@ local type, tostring, error, find, gsub, upper, lower, sub, rawequal, select, pc
 -- Every function of mcp may be called with "." or ":".
 local function method(f)
   return function(first, ...)
-    if rawequal(first, env.mcp) then return f(...) end
+    if rawequal(first, E.mcp) then return f(...) end
     return f(first, ...)
   end
 end
 
 local function push(event)
-  if type(event) ~= "table" then error("pushState expects a table, got " .. type(event), 3) end
+  if type(event) ~= "table" then error("pushState expects a table, got " .. type(event), 2) end
   local facts, text = E.facts, json.encode(event, true)
-  if facts.room < 1 or facts.room_bytes < #text then error("event queue full", 3) end
+  if facts.room < 1 or facts.room_bytes < #text then error("event queue full", 2) end
   facts.room, facts.room_bytes, facts.pending = facts.room - 1, facts.room_bytes - #text, facts.pending + 1
   host.emit("event", text, 0)
 end
@@ -43,7 +43,7 @@ end
 local function display(name)
   local found, why = app(name)
   if found == nil then return nil, why end
-  env.mcp.value = found
+  E.mcp.value = found
   E.displayed = name
   host.emit("displayed", name, 0)
   return true
@@ -58,7 +58,7 @@ end
 
 function E.make_mcp()
   local mcp = { type = "MCP", sessionId = host.session_id }
-  env.mcp = mcp
+  env.mcp, E.mcp = mcp, mcp
   mcp.pushState = method(push)
   mcp.display, mcp.app, mcp.status = method(display), method(app), method(status)
   mcp.apps = method(function()
@@ -83,12 +83,13 @@ function E.make_mcp()
 end
 
 function E.ops.display(name)
-  local ok, why = env.mcp.display(name)
+  local show = type(E.mcp.display) == "function" and E.mcp.display or display
+  local ok, why = show(name)
   if ok then return "true" end
   return "null", { code = "not-found", message = tostring(why), traceback = "" }
 end
 
 function E.ops.state()
-  local mcp = env.mcp
+  local mcp = E.mcp
   return json.encode(mcp.state ~= nil and mcp.state or mcp.value)
 end

@@ -89,11 +89,12 @@ local function parse(text)
   local path, query_text = match(text, "^([^?]*)%?(.*)$")
   local query = parse_query(query_text or "")
   if not query then return nil, "'" .. text .. "' is not a path" end
-  local ups, rest = climb(gsub(match(path or text, "^(.-)%s*$"), "%[(%d+)%]", ".%1"))
+  path = match(path or text, "^(.-)%s*$")
+  local ups, rest = climb((gsub(path, "%[(%d+)%]", ".%1")))
   local elements = parse_elements(rest)
   if not elements then return nil, "'" .. text .. "' is not a path" end
   local last = elements[#elements]
-  local parsed = { text = path or text, query = query, ups = ups, elements = elements, last = last, code = reader_source(elements) }
+  local parsed = { text = path, query = query, ups = ups, elements = elements, last = last, code = reader_source(elements) }
   cache[text] = parsed
   return parsed
 end
@@ -132,7 +133,7 @@ local function write(path, o, value, access)
   for i = 1, n - 1 do
     if o ~= nil then o = step(o, elements[i]) end
   end
-  if o == nil or n == 0 then error({ fault = { code = "path-failure", message = "nothing at '" .. path.text .. "' to write to", traceback = "" } }, 0) end
+  if o == nil or n == 0 then E.guard.raise("path-failure", "nothing at '" .. path.text .. "' to write to") end
   local e = elements[n]
   if e.call then
     local f = o[e.call]

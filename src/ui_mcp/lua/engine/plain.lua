@@ -108,6 +108,7 @@ local function configure(var)
   local path, wrong = paths.parse(var.props.path or "")
   if not path then return problem("invalid", wrong) end
   for name, value in next, path.query do var.props[name] = value end
+  var.props.path = path.text
   local access = var.props.access or "rw"
   local refused = paths.refusal(path, access)
   if refused then return problem("invalid", refused) end

@@ -42,6 +42,7 @@ local function describe(v)
 end
 
 function E.ops.run(code)
+  code = type(code) == "string" and code or ""
   local f, problem = guard.load(code, "=mcp-run", "t", env)
   if not f then return "null", { code = "lua-syntax", message = tostring(problem), traceback = "" } end
   local ok, value = guard.call(f)

@@ -2,7 +2,7 @@
 local E, host = ...
 local guard = E.guard
 local type, select, error, tostring, tonumber, rawget, rawset, rawlen, next = type, select, error, tostring, tonumber, rawget, rawset, rawlen, next
-local setmetatable, getmetatable, load, floor = setmetatable, getmetatable, load, math.floor
+local setmetatable, getmetatable, floor, log, collectgarbage = setmetatable, getmetatable, math.floor, math.log, collectgarbage
 local rep, format, gsub, sub, find, byte = string.rep, string.format, string.gsub, string.sub, string.find, string.byte
 local getinfo, getupvalue, upvaluejoin, traceback = debug.getinfo, debug.getupvalue, debug.upvaluejoin, debug.traceback
 local insert, remove, unpack, pack = table.insert, table.remove, table.unpack, table.pack
@@ -24,7 +24,7 @@ env.pcall, env.xpcall = guard.pcall, guard.xpcall
 env.coroutine = copy(coroutine, "running status yield")
 env.coroutine.create, env.coroutine.resume, env.coroutine.wrap = guard.create_coroutine, guard.resume_coroutine, guard.wrap
 env.math = copy(math, "abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log log10 max min modf pi pow rad random randomseed sin sinh sqrt tan tanh")
-env.math.mod = math.fmod
+env.math.mod, env.math.log10 = math.fmod, function(x) return log(x, 10) end
 env.string = copy(string, "byte char find gmatch gsub len lower match reverse sub upper")
 env.table = copy(table, "concat sort pack unpack")
 env.unpack, env.table.getn = unpack, function(t) return #t end
@@ -50,7 +50,8 @@ function env.collectgarbage(what, ...)
 end
 
 function env.string.rep(s, n, separator)
-  s, n, separator = tostring(s), tonumber(n) or 0, separator or ""
+  if type(s) ~= "string" and type(s) ~= "number" then error("bad argument #1 to 'rep' (string expected)", 2) end
+  s, n, separator = tostring(s), tonumber(n) or error("bad argument #2 to 'rep' (number expected)", 2), separator or ""
   local size = (#s + #separator) * n
   if n < 1 or size == 0 then return "" end
   if size > host.max_bytes / 2 then error("memory: string.rep of " .. E.json.number(size) .. " bytes is too long", 2) end
@@ -159,7 +160,7 @@ function env.setfenv(f, scope)
   local found = target(f)
   local at, old
   if found then at, old = env_upvalue(found) end
-  if type(scope) ~= "table" or old == real then error("cannot change the environment of this object", 2) end
+  if type(scope) ~= "table" or old == real or not found or getinfo(found, "S").what == "C" or find(getinfo(found, "S").source, "^@engine/") then error("cannot change the environment of this object", 2) end
   if at then upvaluejoin(found, at, function() return scope end, 1) end
   return found
 end

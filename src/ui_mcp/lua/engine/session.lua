@@ -10,14 +10,14 @@ session.prototype, session.create, session.removePrototype = prototypes.prototyp
 
 -- The engine binds variable 1 to mcp; an app's own root is shown inside it.
 function session:createAppVariable(object)
-  if env.mcp == nil then E.early_root = object
-  elseif rawequal(object, env.mcp) then E.root = object
-  else env.mcp.value = object end
+  if E.mcp == nil then E.early_root = object
+  elseif rawequal(object, E.mcp) then E.root = object
+  else E.mcp.value = object end
   return 1
 end
 
 function session:getApp()
-  return env.mcp and env.mcp.value
+  return E.mcp and E.mcp.value
 end
 
 function session:unloadModule(key) loader.unload(tostring(key)) end
@@ -103,8 +103,9 @@ end
 local vowel = "^[AEIOUaeiou]"
 env.Object = prototypes.prototype(nil, "Object", {
   tostring = function(self)
+    local own = rawget(self, "type")
+    if own and rawequal(prototypes.get(own), self) then return own end
     local name = E.type_of(self) or "Object"
-    if rawequal(prototypes.get(name), self) then return name end
     return (find(name, vowel) and "an " or "a ") .. name
   end,
   __tostring = function(self) return session.metaTostring(self) end,

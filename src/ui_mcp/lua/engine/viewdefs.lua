@@ -1,7 +1,7 @@
 -- Viewdefs in this world: by key, found by type and namespace, delivered once to each page.
 local E, host = ...
 local json = E.json
-local next, sort, find, sub, concat = next, table.sort, string.find, string.sub, table.concat
+local type, next, sort, find, sub, concat = type, next, table.sort, string.find, string.sub, table.concat
 
 local by_key, by_type = {}, {}
 local viewdefs = { by_key = by_key, version = 0 }
@@ -20,12 +20,14 @@ end
 -- Take viewdefs as key → [html, bindings]; the old ones of the same keys are gone.
 function viewdefs.take(text)
   local given, problem = json.parse(text)
-  if problem then return problem end
+  if problem or type(given) ~= "table" then return problem or "viewdefs come as an object" end
   viewdefs.version = viewdefs.version + 1
   for key, entry in next, given do
-    local viewdef = { key = key, html = entry[1], bindings = entry[2], version = viewdefs.version }
-    by_key[key] = viewdef
-    index(key, viewdef)
+    if type(key) == "string" and type(entry) == "table" and type(entry[1]) == "string" and type(entry[2]) == "table" then
+      local viewdef = { key = key, html = entry[1], bindings = entry[2], version = viewdefs.version }
+      by_key[key] = viewdef
+      index(key, viewdef)
+    end
   end
 end
 
