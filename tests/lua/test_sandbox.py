@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lua.cores import Bench
+from ui_mcp.lua.core import verify
 
 
 @pytest.mark.parametrize(
@@ -255,3 +256,21 @@ class TestOutput:
         bench.enter("run", "error('boom')")
 
         assert "run: mcp-run:1: boom" in (bench.folder / "log" / "lua-err.log").read_text()
+
+
+@pytest.mark.covers("UI-BUDG-5")
+def test_a_lua_without_budgets_is_refused() -> None:
+    class Careless:
+        """A runtime whose limits do nothing."""
+
+        def execute(self, _code: bytes) -> bool:
+            return False
+
+        def set_max_memory(self, _limit: int) -> None:
+            return
+
+        def get_memory_used(self) -> int:
+            return 0
+
+    with pytest.raises(RuntimeError, match="enforces no budgets"):
+        verify(Careless())

@@ -77,7 +77,7 @@ class Core:
             attribute_filter=_no_attributes,
             max_memory=0,
         )
-        _verify(self._runtime)
+        verify(self._runtime)
         give, load = self._runtime.execute(_BOOT)
         for name, value in self._services(launch, emit, watch).items():
             give(name.encode(), value.encode() if isinstance(value, str) else value)
@@ -150,7 +150,7 @@ class Core:
         }
 
 
-def _verify(runtime: lupa.LuaRuntime) -> None:
+def verify(runtime: lupa.LuaRuntime) -> None:
     """Refuse a Lua that does not stop for a hook or a memory limit."""
     hooked = runtime.execute(_HOOKED)
     runtime.set_max_memory(runtime.get_memory_used() + 100_000)
