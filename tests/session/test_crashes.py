@@ -193,3 +193,15 @@ async def test_events_of_eight_producers_survive_crashes_once_each(sessions: Ses
     assert set(accepted) <= set(queued)
     assert len(accepted) >= 350
     assert [event["restarted"] for event in told(session) if "p" not in event] == [True, True]
+
+
+@pytest.mark.covers("UI-SES-6")
+async def test_ending_a_session_does_not_wait_for_its_endless_loop(workspace: Workspace) -> None:
+    async with open_sessions(workspace, settings(host="process", max_seconds=600)) as sessions:
+        session = sessions.get("1")
+        async with create_task_group() as group:
+            group.start_soon(session.attempt, Op.RUN, "while true do end")
+            while not session._door.locked():
+                await checkpoint()
+            with fail_after(10):
+                await sessions.destroy(session)

@@ -142,7 +142,8 @@ class Session:
         self._timers.cancel_all()
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
-        async with self._door:
+        await self._life.close()
+        async with self._door:  # a world that was being started meanwhile
             await self._life.close()
 
     async def _step(self, op: Op, args: tuple[Flat, ...]) -> Reply:
