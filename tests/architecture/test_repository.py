@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,13 @@ def test_links_between_documents_lead_somewhere(root: Path, name: str) -> None:
     links = [target for target in LINK.findall((root / name).read_text()) if not target.startswith("http")]
 
     assert [target for target in links if not (root / target).exists()] == []
+
+
+def test_the_layers_are_drawn_as_they_are_enforced(root: Path) -> None:
+    contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    drawing = (root / "ARCHITECTURE.md").read_text().split("```")[1].strip().splitlines()
+
+    assert [re.split(r"  +", line)[0] for line in drawing] == contracts[0]["layers"]
 
 
 def test_the_gate_is_what_a_person_runs(root: Path) -> None:
