@@ -54,17 +54,17 @@ def test_user_wide_configurations_name_an_absolute_directory() -> None:
 @pytest.mark.covers("MCP-CONF-6")
 @pytest.mark.parametrize("command", STARTED, ids=" ".join)
 def test_the_command_of_a_snippet_answers_an_initialize(command: tuple[str, ...], tmp_path: Path) -> None:
-    assert command[0] == "ui-mcp"
+    program = Path(sys.executable).parent / command[0]
     arguments = [word.replace("/path/to/project", str(tmp_path)) for word in command[1:]]
 
     answer = subprocess.run(
-        [sys.executable, "-m", "ui_mcp", *arguments],
+        [str(program), *arguments],
         cwd=tmp_path, input=json.dumps(INITIALIZE) + "\n", capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
     assert answer.returncode == 0, answer.stderr
     [line] = answer.stdout.splitlines()
-    assert json.loads(line)["result"]["serverInfo"]["name"] == "ui-mcp"
+    assert json.loads(line)["result"]["serverInfo"]["name"] == command[0]
 
 
 def test_the_small_app_of_the_readme_is_the_whole_truth() -> None:

@@ -33,8 +33,7 @@ def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
         return 0
     if arguments[0] == "--version":
         arguments = ["version", *arguments[1:]]
-    parser = parser_of_one(arguments[0]) or parser_of_all()
-    options = parser.parse_args(arguments, argparse.Namespace(stdio=stdio))
+    options = parse(arguments, stdio)
     try:
         code: int = options.run(options)
     except UiMcpError as error:
@@ -49,17 +48,26 @@ def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
     return code
 
 
+def parse(arguments: Sequence[str], stdio: tuple[int, int] | None) -> argparse.Namespace:
+    """Read a command line; a command with TAKES_ALL reads its own words, whose first may be an option."""
+    module = command_named(arguments[0])
+    if module is not None and getattr(module, "TAKES_ALL", False):
+        return argparse.Namespace(stdio=stdio, words=list(arguments[1:]), run=module.run)
+    parser = parser_of_all() if module is None else _parser([module])
+    return parser.parse_args(arguments, argparse.Namespace(stdio=stdio))
+
+
 def parser_of_all() -> argparse.ArgumentParser:
     """Build the parser that knows every command."""
     return _parser([module for module in modules_of(cli) if is_command(module)])
 
 
-def parser_of_one(name: str) -> argparse.ArgumentParser | None:
-    """Build a parser for one command without importing the others."""
+def command_named(name: str) -> ModuleType | None:
+    """Import one command without the others."""
     if not name.isidentifier() or find_spec(f"{cli.__name__}.{name}") is None:
         return None
     module = import_module(f"{cli.__name__}.{name}")
-    return _parser([module]) if is_command(module) else None
+    return module if is_command(module) else None
 
 
 def is_command(module: ModuleType) -> bool:

@@ -13,6 +13,7 @@ import argparse
 from collections.abc import Sequence
 
 HELP = "use APIs and MCP servers as tools (the same as the command nlui)"
+TAKES_ALL = True
 COMMANDS = ("check", "tools", "dump", "call", "init", "serve")
 
 
