@@ -130,6 +130,9 @@ function items(lines: readonly string[], indent: number, depth: number): Node[] 
 }
 
 function item(lines: string[], depth: number): Node {
+  while (lines.length > 1 && !lines.at(-1)?.trim()) {
+    lines.pop();
+  }
   const task = /^\[([ xX])\]\s+/.exec(lines[0] ?? "");
   if (task) {
     lines[0] = (task[1] === " " ? "☐ " : "☑ ") + (lines[0] ?? "").slice(task[0].length);

@@ -27,12 +27,14 @@ export function togglePanel(opened: () => void, closed: () => void): void {
   const head = element("header", element("strong", "Chat"), page, shut);
   panel.append(head, body);
   document.body.append(panel);
+  document.documentElement.classList.add("chat-open");
   const inside: Chat = chat(body, server("default"));
 
   closeOpen = (): void => {
     closeOpen = null;
     inside.stop();
     panel.remove();
+    document.documentElement.classList.remove("chat-open");
     closed();
     if (before instanceof HTMLElement) {
       before.focus();

@@ -16,6 +16,7 @@ describe("markdown", () => {
     ["1. one\n2. two", "<ol><li>one</li><li>two</li></ol>"],
     ["> said\n> twice", "<blockquote><p>said\ntwice</p></blockquote>"],
     ["- [x] done", "<ul><li>☑ done</li></ul>"],
+    ["- a\n- b\n\nafter", "<ul><li>a</li><li>b</li></ul><p>after</p>"],
     ["snake_case_name and 2*3*4", "<p>snake_case_name and 2<em>3</em>4</p>"],
     ["\\*not em\\*", "<p>*not em*</p>"],
   ])("%s", (text, expected) => {
