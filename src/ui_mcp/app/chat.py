@@ -9,11 +9,13 @@ import anyio
 
 from ui_mcp import config as settings
 from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.chat.announcer import Heard
 from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.desk import Open, Side, desk_for
 from ui_mcp.chat.directory import Directory
 from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, Role, principal
 from ui_mcp.chat.inbox import ChatResources
+from ui_mcp.chat.message import id_text
 from ui_mcp.chat.settings import limits_of, naming_of, store_url
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
@@ -111,10 +113,27 @@ async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announceme
     workspace = Workspace.at(served.base_dir)
     config = settings.load(workspace.config_file)
     announcements = Announcements()
-    url = store_url(config, workspace)
-    poll = config.storage.poll_ms / 1000
-    async with open_chat(url, limits=limits_of(config), announcements=announcements, poll=poll) as chat:
+
+    def push(heard: Heard) -> None:
+        if config.mcp.claude_channel and served.side == "assistant":
+            announcements.channel_event(*channel_text(heard))
+
+    async with open_chat(
+        store_url(config, workspace),
+        limits=limits_of(config),
+        announcements=announcements,
+        heard=push,
+        poll=config.storage.poll_ms / 1000,
+    ) as chat:
         yield config, chat, announcements
+
+
+def channel_text(heard: Heard) -> tuple[str, dict[str, str]]:
+    """Write what people said for hosts that let servers speak up."""
+    meta = {"conversation": heard.conversation, "last_id": id_text(heard.last)}
+    if heard.messages is None:
+        return "New messages in the chat; read them with chat_read_since.", meta
+    return "\n\n".join(message.content for message in heard.messages), meta
 
 
 def directory_of(served: Served, chat: Chat) -> Directory:
@@ -134,4 +153,5 @@ def chat_face(served: Served, config: Config, opened: Open, announcements: Annou
         resources=ChatResources(desk),
         announcements=announcements,
         instructions=INSTRUCTIONS[served.side],
+        experimental={"claude/channel": {}} if config.mcp.claude_channel and served.side == "assistant" else {},
     )

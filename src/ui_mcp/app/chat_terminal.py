@@ -38,6 +38,8 @@ async def _act(served: Served, options: Namespace) -> int:
             case "history":
                 window = await chat.earlier(who, options.conversation, str(2**63 - 1), options.limit)
                 _print(window.messages)
+            case "backup":
+                await chat.store.backup(options.file)
             case _:
                 await _export(chat, who, options)
     return 0

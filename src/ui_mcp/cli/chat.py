@@ -6,6 +6,7 @@
   ui-mcp chat follow                        print messages as they come
   ui-mcp chat history                       print the newest messages
   ui-mcp chat export > chat.jsonl           write every message as JSON Lines
+  ui-mcp chat backup FILE                   copy the whole store while it is in use
 
 Without --port or a word, MCP is spoken on stdin and stdout. Tokens: see `ui-mcp token --help`.
 """
@@ -32,6 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     history.add_argument("--limit", type=int, metavar="N", default=50, help="how many (default 50)")
     export = _action(actions, "export", "write every message")
     export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl", help="default jsonl")
+    backup = _action(actions, "backup", "copy the store to a file")
+    backup.add_argument("file", metavar="FILE")
     for reader in (follow, export):
         reader.add_argument("--after", metavar="ID", help="only messages after this id")
 

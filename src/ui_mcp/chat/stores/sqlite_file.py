@@ -9,6 +9,7 @@ from pathlib import Path
 from ui_mcp.errors import ChatError
 
 BUSY_SECONDS = 10.0
+MOUNTS = Path("/proc/self/mounts")
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
 
 MIGRATIONS = (
@@ -117,11 +118,10 @@ def _statements(script: str) -> list[str]:
 
 
 def _refuse_network(path: Path) -> None:
-    mounts = Path("/proc/self/mounts")
-    if not mounts.exists():
+    if not MOUNTS.exists():
         return
     home = path.parent.resolve()
-    entries = [line.split() for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
+    entries = [line.split() for line in MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()]
     around = [entry for entry in entries if len(entry) > 2 and home.is_relative_to(entry[1].replace("\\040", " "))]
     kind = max(around, key=lambda entry: len(entry[1]))[2] if around else ""
     if kind in _NETWORK:

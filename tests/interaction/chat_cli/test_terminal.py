@@ -1,0 +1,73 @@
+"""Chat and token commands as people type them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def ui_mcp(*arguments: str, cwd: Path, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "ui_mcp", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, input=stdin, timeout=60, check=False)
+
+
+@pytest.mark.covers("CHAT-CLI-1", "R-ST-8")
+def test_post_history_export_and_backup(tmp_path: Path) -> None:
+    first = ui_mcp("chat", "post", "Deploy", "now?", cwd=tmp_path).stdout.strip()
+    ui_mcp("chat", "post", "--face", "assistant", cwd=tmp_path, stdin="No.\n")
+    history = ui_mcp("chat", "history", cwd=tmp_path).stdout.splitlines()
+    export = [json.loads(line) for line in ui_mcp("chat", "export", cwd=tmp_path).stdout.splitlines()]
+    later = ui_mcp("chat", "export", "--after", first, "--format", "csv", cwd=tmp_path).stdout.splitlines()
+    backup = ui_mcp("chat", "backup", "copy.db", cwd=tmp_path)
+
+    assert [line.split(" ", 1)[1] for line in history if line] == ["user: Deploy now?", "assistant: No."]
+    assert [(entry["author"], entry["content"]) for entry in export] == [
+        ("user", "Deploy now?"),
+        ("assistant", "No.\n"),
+    ]
+    assert export[0]["id"] == first
+    assert later[0] == "id,ts,author,mime,content"
+    assert ",assistant,text/markdown," in later[1]
+    assert (backup.returncode, (tmp_path / "copy.db").stat().st_size > 4096) == (0, True)
+    assert [path.name for path in (tmp_path / ".claude/ui").iterdir()] == ["storage"]
+
+
+@pytest.mark.covers("CHAT-CLI-1")
+def test_follow_prints_what_comes(tmp_path: Path) -> None:
+    before = ui_mcp("chat", "post", "old", cwd=tmp_path).stdout.strip()
+    command = [sys.executable, "-m", "ui_mcp", "chat", "follow", "--after", before]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as follower:
+        ui_mcp("chat", "post", "new \x1b[2J", cwd=tmp_path)
+        assert follower.stdout is not None
+        line = follower.stdout.readline()
+        follower.terminate()
+
+    assert line.split(" ", 1)[1] == "user: new \N{REPLACEMENT CHARACTER}[2J\n"
+
+
+@pytest.mark.covers("R-BR-6", "R-ID-3")
+def test_tokens_are_made_listed_rotated_and_revoked(tmp_path: Path) -> None:
+    token = ui_mcp("token", "create", "alice", "--role", "human", cwd=tmp_path).stdout.strip()
+    twice = ui_mcp("token", "create", "alice", "--role", "human", cwd=tmp_path)
+    rotated = ui_mcp("token", "rotate", "alice", "--grace", "0", cwd=tmp_path).stdout.strip()
+    listed = ui_mcp("token", "list", cwd=tmp_path).stdout
+    revoked = ui_mcp("token", "revoke", "alice", cwd=tmp_path)
+    gone = ui_mcp("token", "revoke", "alice", cwd=tmp_path)
+
+    assert token.startswith("uimcp_")
+    assert rotated != token
+    assert (twice.returncode, "rotate or revoke" in twice.stderr) == (1, True)
+    assert [line.split()[3] for line in listed.splitlines()] == ["ended", "good"]
+    assert token not in listed
+    assert [revoked.returncode, gone.returncode] == [0, 1]
+
+
+@pytest.mark.covers("R-IN-10")
+def test_a_refused_post_says_why_on_stderr(tmp_path: Path) -> None:
+    done = ui_mcp("chat", "post", "--conversation", "no/where", "x", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("ui-mcp: No conversation is called 'no/where'")
+    assert "Traceback" not in done.stderr
