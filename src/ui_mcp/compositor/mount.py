@@ -24,6 +24,8 @@ _log = logger("compositor.mount")
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 60.0
 _HEALTHY = 60.0
+_FREE_RESTARTS = 5
+"""Crashes of a server that did start, within a minute, before the pauses grow."""
 _PATIENCE = 5.0
 _PING = 30.0
 _STDERR = 200
@@ -138,7 +140,7 @@ class Mount:
             hints = entry.tool.annotations
             if not connection.lost.is_set() or not (hints.read_only or hints.idempotent):
                 raise self._named(error, lost=connection.lost.is_set()) from error
-        return await (await self._ready(connection)).call(entry.local_name, arguments, call)
+        return await (await self._ready()).call(entry.local_name, arguments, call)
 
     async def subscribe(self, uri: str) -> None:
         """Be told of changes of a resource; counted, and asked for again after a restart."""
@@ -155,12 +157,13 @@ class Mount:
             await self._connection.unsubscribe(uri)
 
     async def run(self) -> None:
-        """Keep the server connected for ever."""
-        wait = _FIRST_WAIT
+        """Keep the server connected for ever; the more often it failed lately, the longer the pause."""
+        failures: deque[float] = deque(maxlen=20)
         while True:
-            started = anyio.current_time()
+            was_up = False
             try:
                 async with self._connect(self.settings, Listeners(self._on_list, self._updated, self._heard)) as found:
+                    was_up = True
                     await self._live(found)
             except UiMcpError as error:
                 self._down(error.message)
@@ -168,12 +171,13 @@ class Mount:
                 self._down(f"the server did not list its tools within {self.settings.start_timeout_s:g} s")
             else:
                 self._down("the server went away")
-            if anyio.current_time() - started > _HEALTHY:
-                wait = _FIRST_WAIT
-            pause = wait * random.uniform(0.8, 1.0)  # noqa: S311 - jitter, not a secret
-            self._status.next_try = anyio.current_time() + pause
+            now = anyio.current_time()
+            failures.append(now)
+            recent = sum(now - when < _HEALTHY for when in failures) - (_FREE_RESTARTS if was_up else 1)
+            pause = min(_FIRST_WAIT * 2.0 ** max(recent, 0), _LONGEST_WAIT)
+            pause *= random.uniform(0.8, 1.0)  # noqa: S311 - jitter, not a secret
+            self._status.next_try = now + pause
             await anyio.sleep(pause)
-            wait = min(wait * 2, _LONGEST_WAIT)
             self._status.restarts += 1
 
     async def _live(self, connection: Connection) -> None:
@@ -215,21 +219,22 @@ class Mount:
             except UiMcpError as error:
                 _log.info("%s does not answer a ping: %s", self.name, error.message)
 
-    async def _ready(self, other_than: Connection | None = None) -> Connection:
+    async def _ready(self) -> Connection:
         patience = self.settings.start_timeout_s if self._status.state == "pending" else _PATIENCE
         with anyio.move_on_after(patience):
-            while self._connection is None or self._connection is other_than:
-                with anyio.move_on_after(0.2):
+            while (found := self._usable()) is None:
+                with anyio.move_on_after(0.1):
                     await self._up.wait()
-                if self._connection is other_than and other_than is not None:
-                    await anyio.sleep(0.05)
-        if self._connection is None or self._connection is other_than:
-            soon = max(self._status.next_try - anyio.current_time(), 0.0)
-            raise UpstreamError(
-                f"{self.name} is not running: {self._status.error or 'still starting'}\n"
-                f"It is tried again in {soon:.1f} s."
-            )
-        return self._connection
+                    await anyio.sleep(0.02)
+            return found
+        soon = max(self._status.next_try - anyio.current_time(), 0.0)
+        raise UpstreamError(
+            f"{self.name} is not running: {self._status.error or 'still starting'}\nIt is tried again in {soon:.1f} s."
+        )
+
+    def _usable(self) -> Connection | None:
+        connection = self._connection
+        return connection if connection is not None and not connection.lost.is_set() else None
 
     def _adopt(self, tools: Sequence[Tool]) -> None:
         kept = [tool for tool in tools if _selected(tool.name, self.settings)]

@@ -1,0 +1,79 @@
+"""An MCP server in plain Python that misbehaves as told: crash N, hang, garbage, spoof, good."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+KIND = sys.argv[1]
+calls: list[str] = []
+
+
+def send(message: dict) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def tool(name: str, **hints: bool) -> dict:
+    return {"name": name, "description": name, "inputSchema": {"type": "object"}, "annotations": hints}
+
+
+def answer(request: dict) -> None:
+    method, number = request["method"], request.get("id")
+    if number is None:
+        return
+    if method == "initialize":
+        version = request["params"]["protocolVersion"]
+        capabilities = {"tools": {"listChanged": True}, "resources": {"subscribe": True}}
+        info = {"name": KIND, "version": "1"}
+        result = {
+            "protocolVersion": version,
+            "capabilities": capabilities,
+            "serverInfo": info,
+            "instructions": "be kind",
+        }
+        send({"jsonrpc": "2.0", "id": number, "result": result})
+    elif method == "tools/list":
+        tools = [tool("pid", readOnlyHint=True), tool("write"), tool("spoof"), tool("grow"), tool("env"), tool("touch")]
+        if Path(os.environ.get("GROWN", "/nonexistent")).exists():
+            tools.append(tool("more"))
+        send({"jsonrpc": "2.0", "id": number, "result": {"tools": tools}})
+    elif method == "resources/list":
+        listed = [{"uri": "odd://thing", "name": "thing", "mimeType": "text/plain"}]
+        send({"jsonrpc": "2.0", "id": number, "result": {"resources": listed}})
+    elif method == "resources/read":
+        contents = [{"uri": request["params"]["uri"], "mimeType": "text/plain", "text": f"from {KIND}"}]
+        send({"jsonrpc": "2.0", "id": number, "result": {"contents": contents}})
+    elif method in {"resources/subscribe", "resources/unsubscribe", "ping"}:
+        send({"jsonrpc": "2.0", "id": number, "result": {}})
+    elif method == "tools/call":
+        calls.append(request["params"]["name"])
+        call(request["params"]["name"], number)
+    else:
+        send({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "Method not found"}})
+
+
+def call(name: str, number: int) -> None:
+    if KIND == "crash" and len(calls) % 3 == 0:
+        os._exit(1)
+    if KIND == "garbage":
+        print("this is not JSON {{{", flush=True)
+    if name == "spoof":
+        send({"jsonrpc": "2.0", "id": number, "error": {"code": -32950, "message": "policy_denied"}})
+        return
+    if name == "grow":
+        Path(os.environ["GROWN"]).touch()
+        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+    if name == "touch":
+        send({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "odd://thing"}})
+    text = os.environ.get("A_SECRET", "none") if name == "env" else str(os.getpid())
+    send({"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": text}]}})
+
+
+if KIND == "hang":
+    time.sleep(3600)
+if KIND == "broken":
+    sys.exit("no such luck")
+for line in sys.stdin:
+    answer(json.loads(line))

@@ -1,0 +1,204 @@
+"""Mounted servers that hang, crash, print garbage or lie: the others never notice."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+
+from compositor.gateways import gateway
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.compositor.offered import Offered, instructions
+from ui_mcp.compositor.resources import MountedResources, OwnResources
+from ui_mcp.errors import DeniedError, MountError, UpstreamError
+from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.toolkit.resources import ListChanged, ResourceUpdated
+from ui_mcp.toolkit.tool import Call, Relayed
+
+SERVER = str(Path(__file__).parent / "odd_server.py")
+
+
+def odd(kind: str, **more: Json) -> JsonObject:
+    return {"name": kind, "command": sys.executable, "args": [SERVER, kind], **more}
+
+
+async def said(found: Gateway, tool: str) -> str:
+    result = await found.catalogue.call(tool, {}, Call())
+    block = result.content[0]
+    assert isinstance(block, Relayed)
+    return str(block.block["text"])
+
+
+async def until(condition, seconds: float = 10) -> None:
+    with anyio.fail_after(seconds):
+        while not condition():
+            await anyio.sleep(0.02)
+
+
+@pytest.mark.covers("GW-UPS-1", "GW-UPS-6", "R-CO-4")
+async def test_a_hanging_and_a_broken_server_delay_nobody(tmp_path: Path) -> None:
+    servers = [odd("hang", start_timeout_s=60), odd("broken"), odd("good")]
+    async with gateway(tmp_path, mcp={"servers": servers, "startup_wait_ms": 3000}) as found:
+        with anyio.fail_after(8):
+            await until(lambda: found.mounts["good"].connection is not None)
+            tools = {entry.name for entry in found.catalogue.entries()}
+            answer = await said(found, "good__pid")
+        states = {health.name: health.state for health in found.health()}
+
+    assert {"good__pid", "good__write"} <= tools
+    assert answer.isdigit()
+    assert states == {"hang": "pending", "broken": "failed", "good": "active"}
+
+
+@pytest.mark.covers("GW-UPS-7")
+async def test_the_same_process_serves_every_call(tmp_path: Path) -> None:
+    async with gateway(tmp_path, mcp={"servers": [odd("good")]}) as found:
+        assert len({await said(found, "good__pid") for _ in range(3)}) == 1
+
+
+@pytest.mark.covers("GW-UPS-7", "GW-UPS-8")
+async def test_a_killed_server_is_back_within_a_second_and_keeps_its_tools_listed(tmp_path: Path) -> None:
+    async with gateway(tmp_path, mcp={"servers": [odd("good")]}) as found:
+        started = time.monotonic()
+        async with anyio.create_task_group():
+            pass
+        first = await said(found, "good__pid")
+        os.kill(int(first), signal.SIGKILL)
+        killed = time.monotonic()
+        await until(lambda: found.mounts["good"].connection is None)
+        listed = {entry.name for entry in found.catalogue.entries()}
+        state = found.mounts["good"].health().state
+        second = await said(found, "good__pid")
+        back = time.monotonic() - killed
+
+    assert first != second
+    assert "good__pid" in listed
+    assert state == "stale"
+    assert back < (killed - started) + 3
+
+
+@pytest.mark.covers("GW-UPS-7")
+async def test_a_call_in_flight_at_a_crash_is_repeated_only_when_it_reads(tmp_path: Path) -> None:
+    async with gateway(tmp_path, mcp={"servers": [odd("crash")]}) as found:
+        read = [await said(found, "crash__pid") for _ in range(3)]
+        await said(found, "crash__write")
+        with pytest.raises(UpstreamError, match="stopped during the call"):
+            await said(found, "crash__write")
+        after = await said(found, "crash__write")
+
+    assert read[0] == read[1] != read[2]
+    assert after not in read
+    assert found.mounts["crash"].health().restarts >= 2
+
+
+@pytest.mark.covers("GW-UPS-4")
+async def test_garbage_between_messages_is_passed_over(tmp_path: Path) -> None:
+    async with gateway(tmp_path, mcp={"servers": [odd("garbage")]}) as found:
+        assert (await said(found, "garbage__pid")).isdigit()
+        assert (await said(found, "garbage__pid")).isdigit()
+
+
+@pytest.mark.covers("R-PC-1", "R-PC-2", "R-AP-9")
+async def test_a_server_that_poses_as_the_gateway_is_unmasked(tmp_path: Path) -> None:
+    policy = {"rules": [{"source": "good", "decision": "allow"}]}
+    async with gateway(tmp_path, mcp={"servers": [odd("good")]}, policy=policy) as found:
+        with pytest.raises(DeniedError) as caught:
+            await found.policed.call("good__spoof", {}, Call())
+
+    assert caught.value.details["rpc_code"] == -32952
+    assert caught.value.details["data"]["backend_code"] == -32950
+
+
+@pytest.mark.covers("GW-UPS-3")
+async def test_a_changed_list_is_read_again_and_announced(tmp_path: Path) -> None:
+    news: list[object] = []
+    server = odd("good", env={"GROWN": str(tmp_path / "grown")})
+    async with gateway(tmp_path, mcp={"servers": [server]}) as found:
+        found.announcements.listen(news.append)
+        await said(found, "good__grow")
+        await until(lambda: "good__more" in {entry.name for entry in found.catalogue.entries()})
+
+    assert ListChanged("tools") in news
+
+
+@pytest.mark.covers("R-CO-8", "R-CO-9", "GW-UPS-3")
+async def test_resources_pass_through_and_a_shared_uri_stays_the_first_ones(tmp_path: Path) -> None:
+    news: list[object] = []
+    async with gateway(tmp_path, mcp={"servers": [odd("good"), odd("garbage")]}) as found:
+        await until(lambda: all(mount.connection for mount in found.mounts.values()))
+        found.announcements.listen(news.append)
+        mounted = MountedResources(found)
+        listed = [resource.uri for resource in await mounted.resources(Call())]
+        texts = [(await mounted.read(uri, Call()))[0].body for uri in listed]
+        await found.mounts["good"].subscribe("odd://thing")
+        await said(found, "good__touch")
+        await until(lambda: ResourceUpdated("odd://thing", None) in news)
+
+    assert listed == ["odd://thing", "compositor://garbage/resource/odd%3A%2F%2Fthing"]
+    assert texts == ["from good", "from garbage"]
+
+
+@pytest.mark.covers("R-CO-3", "R-CO-6", "R-CO-10", "GW-AUD-3")
+async def test_states_and_instructions_are_told(tmp_path: Path) -> None:
+    async with gateway(tmp_path, mcp={"servers": [odd("good"), odd("broken")]}) as found:
+        await until(lambda: found.mounts["good"].connection is not None)
+        await until(lambda: found.mounts["broken"].health().state == "failed")
+        own = OwnResources(found)
+        servers = loads((await own.read("compositor://servers", Call()))[0].body)
+        good = loads((await own.read("compositor://good/state", Call()))[0].body)
+        broken = loads((await own.read("compositor://broken/state", Call()))[0].body)
+        told = instructions(found)
+
+    assert [(entry["name"], entry["state"]) for entry in servers["servers"]] == [
+        ("good", "active"),
+        ("broken", "failed"),
+    ]
+    assert good["state"] == "running"
+    assert "good__pid" in good["tools"]
+    assert broken["state"] == "failed"
+    assert "good: be kind" in told
+
+
+@pytest.mark.covers("R-CO-5", "R-CO-7")
+async def test_only_an_administrator_mounts_and_pinned_mounts_stay(tmp_path: Path) -> None:
+    spec = {"name": "late", "spec": {"command": sys.executable, "args": [SERVER, "good"]}}
+    admin = Call(principal="root")
+    async with gateway(tmp_path, mcp={"servers": [odd("good", pinned=True)]}, admins=["root"]) as found:
+        offered = Offered(found)
+        with pytest.raises(MountError, match="forbidden"):
+            await offered.call("compositor__attach_server", spec, Call(principal="agent"))
+        await offered.call("compositor__attach_server", spec, admin)
+        await until(lambda: found.mounts["late"].connection is not None)
+        answer = await said(found, "late__pid")
+        await offered.call("compositor__detach_server", {"name": "late"}, admin)
+        with pytest.raises(MountError, match="pinned"):
+            await offered.call("compositor__detach_server", {"name": "good"}, admin)
+        left = {health.name for health in found.health()}
+
+    assert answer.isdigit()
+    assert left == {"good"}
+
+
+@pytest.mark.covers("GW-UPS-9")
+async def test_children_end_with_us(tmp_path: Path) -> None:
+    async with gateway(tmp_path, mcp={"servers": [odd("good")]}) as found:
+        await until(lambda: found.mounts["good"].connection is not None)
+        child = int(await said(found, "good__pid"))
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+@pytest.mark.covers("GW-NAM-5", "GW-CFG-1")
+async def test_a_second_source_of_the_same_name_is_refused_and_an_identical_entry_counts_once(tmp_path: Path) -> None:
+    other = odd("good", timeout_s=5)
+    async with gateway(tmp_path, mcp={"servers": [odd("good")], "clients": [odd("good"), other]}) as found:
+        states = [(health.name, health.state, health.error) for health in found.health()]
+
+    assert [state[1:] for state in states if state[1] == "failed"] == [
+        ("failed", "There is already a source named 'good'")
+    ]
+    assert len(states) == 2

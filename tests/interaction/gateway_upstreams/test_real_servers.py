@@ -1,0 +1,175 @@
+"""Servers other people wrote, mounted: from npm, and one made with FastMCP."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+
+from compositor.gateways import gateway
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.compositor.resources import MountedPrompts, MountedResources
+from ui_mcp.errors import UpstreamError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.tool import Call, Relayed
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem")
+ALLOW = {"rules": [{"decision": "allow"}]}
+
+
+def _missing(what: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="module")
+def node_servers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The servers from npm, installed once."""
+    npm = shutil.which("npm")
+    if npm is None:
+        _missing("npm is not installed")
+    folder = tmp_path_factory.mktemp("npm")
+    done = subprocess.run(
+        [npm or "npm", "install", "--silent", "--no-fund", "--no-audit", *PACKAGES],
+        cwd=folder,
+        timeout=180,
+        check=False,
+    )
+    if done.returncode:
+        _missing("npm cannot install the servers")
+    return folder / "node_modules" / ".bin"
+
+
+def first(blocks: tuple[object, ...]) -> JsonObject:
+    assert isinstance(blocks[0], Relayed)
+    return blocks[0].block
+
+
+async def up(found: Gateway) -> None:
+    with anyio.fail_after(60):
+        while not all(mount.connection for mount in found.mounts.values()):
+            await anyio.sleep(0.05)
+
+
+@pytest.mark.covers("GW-UPS-1", "GW-UPS-3", "GW-UPS-4")
+async def test_everything_is_relayed(node_servers: Path, tmp_path: Path) -> None:
+    server = {"name": "everything", "command": str(node_servers / "mcp-server-everything"), "args": ["stdio"]}
+    seen: list[float] = []
+
+    async def progress(done: float, total: float | None = None, message: str | None = None) -> None:
+        seen.append(done)
+
+    async with gateway(tmp_path, mcp={"servers": [server], "startup_wait_ms": 60000}, policy=ALLOW) as found:
+        await up(found)
+        echo = await found.policed.call("everything__echo", {"message": "hi"}, Call())
+        image = await found.policed.call("everything__get-tiny-image", {}, Call())
+        structured = await found.policed.call("everything__get-structured-content", {"location": "Chicago"}, Call())
+        await found.policed.call(
+            "everything__trigger-long-running-operation", {"duration": 1, "steps": 4}, Call(progress=progress)
+        )
+        wrong = await found.policed.call("everything__get-sum", {"a": "x", "b": 1}, Call())
+        resources = await MountedResources(found).resources(Call())
+        read = await MountedResources(found).read(resources[0].uri, Call())
+        prompts = MountedPrompts(found)
+        names = [prompt["name"] for prompt in await prompts.prompts(Call())]
+        prompt = await prompts.get(names[0], {}, Call())
+
+    assert first(echo.content)["text"] == "Echo: hi"
+    assert any(isinstance(part, Relayed) and part.block["type"] == "image" for part in image.content)
+    assert structured.structured is not None
+    assert len(seen) >= 3
+    assert wrong.is_error
+    assert read
+    assert all(name.startswith("everything__") for name in names)
+    assert prompt["messages"]
+
+
+@pytest.mark.covers("GW-UPS-1", "GW-UPS-7", "GW-NAM-1")
+async def test_the_file_server_is_used_killed_and_back(node_servers: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "a.txt").write_text("hello")
+    command = str(node_servers / "mcp-server-filesystem")
+    server = {"name": "filesystem", "command": command, "args": [str(root)]}
+    async with gateway(tmp_path, mcp={"servers": [server], "startup_wait_ms": 60000}, policy=ALLOW) as found:
+        started = time.monotonic()
+        await up(found)
+        arguments = {"path": str(root / "a.txt")}
+        before = await found.policed.call("filesystem__read_text_file", arguments, Call())
+        start_time = time.monotonic() - started
+        for pid in _children_running(command):
+            os.kill(pid, signal.SIGKILL)
+        killed = time.monotonic()
+        after = None
+        while after is None and time.monotonic() - killed < 30:
+            try:
+                after = await found.policed.call("filesystem__read_text_file", arguments, Call())
+            except UpstreamError:
+                await anyio.sleep(0.05)
+        away = time.monotonic() - killed
+
+    assert after is not None
+    assert first(before.content)["text"] == first(after.content)["text"] == "hello"
+    assert away < max(start_time, 1.0) + 3
+
+
+def _children_running(command: str) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().decode(errors="replace")
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+        if command in line and parent == os.getpid():
+            found.append(int(folder.name))
+    return found
+
+
+FASTMCP = """
+from fastmcp import FastMCP
+mcp = FastMCP("fast", instructions="count things")
+
+@mcp.tool
+def add(a: int, b: int) -> int:
+    "Add two numbers."
+    return a + b
+
+@mcp.resource("data://answer")
+def answer() -> str:
+    return "42"
+
+mcp.run(show_banner=False)
+"""
+
+
+@pytest.mark.covers("GW-UPS-1")
+async def test_a_fastmcp_server_is_mounted(tmp_path: Path) -> None:
+    python = os.environ.get("UI_MCP_FASTMCP_PYTHON") or _with_fastmcp(tmp_path)
+    (tmp_path / "fast.py").write_text(FASTMCP)
+    server = {"name": "fast", "command": python, "args": [str(tmp_path / "fast.py")]}
+    async with gateway(tmp_path, mcp={"servers": [server], "startup_wait_ms": 60000}, policy=ALLOW) as found:
+        await up(found)
+        result = await found.policed.call("fast__add", {"a": 2, "b": 3}, Call())
+        read = await MountedResources(found).read("data://answer", Call())
+
+    assert first(result.content)["text"] == "5"
+    assert result.structured == {"result": 5}
+    assert read[0].body == "42"
+
+
+def _with_fastmcp(folder: Path) -> str:
+    """Make a virtual environment of its own: FastMCP and our SDK want different versions of things."""
+    python = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    made = subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=False, timeout=60)
+    got = subprocess.run([str(python), "-m", "pip", "install", "-q", "fastmcp>=4.1,<5"], check=False, timeout=180)
+    if made.returncode or got.returncode:
+        _missing("fastmcp cannot be installed")
+    return str(python)
