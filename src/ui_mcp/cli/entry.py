@@ -8,6 +8,10 @@ def main() -> int:
     from ui_mcp.cli import reserve
 
     arguments = sys.argv[1:]
+    if arguments[:1] == ["nlui"]:
+        from ui_mcp.cli.nlui_entry import run as run_nlui
+
+        return run_nlui(arguments[1:])
     stdio = reserve.stdio() if speaks_on_stdio(arguments) else None
     from ui_mcp.cli.main import run
 
@@ -18,8 +22,6 @@ def speaks_on_stdio(arguments: list[str]) -> bool:
     """Say whether this command line makes stdin and stdout an MCP connection."""
     if {"-h", "--help"} & set(arguments):
         return False
-    if arguments[:1] == ["nlui"]:
-        return "--mcp" in arguments
     return arguments[:1] == ["mcp"] or (arguments[:1] == ["chat"] and not any(map(_sends_chat_elsewhere, arguments)))
 
 

@@ -94,7 +94,7 @@ def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
     return parser
 
 
-def complain(error: UiMcpError) -> None:
+def complain(error: UiMcpError, command: str = "ui-mcp") -> None:
     """Say on stderr what went wrong and the way out."""
     first, *rest = error.message.splitlines()
-    print(f"ui-mcp: {first}", *rest, sep="\n  ", file=sys.stderr)
+    print(f"{command}: {first}", *rest, sep="\n  ", file=sys.stderr)

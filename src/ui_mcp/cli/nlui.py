@@ -23,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out `ui-mcp nlui …`."""
+    """Carry out `ui-mcp nlui …` when it did not come through the command's own entry."""
     return run_words(options.words, options.stdio)
 
 

@@ -5,13 +5,25 @@ import sys
 
 def main() -> int:
     """Run `nlui` with the arguments of this process."""
+    return run(sys.argv[1:])
+
+
+def run(words: list[str]) -> int:
+    """Run one command line of nlui; exit codes: 2 usage, 3 configuration, 4 unreachable, 1 anything else."""
     from ui_mcp.cli import reserve
 
-    words = sys.argv[1:]
     stdio = reserve.stdio() if speaks_on_stdio(words) else None
-    from ui_mcp.cli.main import run
+    from ui_mcp.cli.main import complain
+    from ui_mcp.cli.nlui import run_words
+    from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
 
-    return run(["nlui", *words], stdio)
+    try:
+        return run_words(words, stdio)
+    except UiMcpError as error:
+        complain(error, "nlui")
+        return 3 if isinstance(error, ConfigError) else 4 if isinstance(error, UpstreamError) else 1
+    except KeyboardInterrupt:
+        return 130
 
 
 def speaks_on_stdio(words: list[str]) -> bool:
