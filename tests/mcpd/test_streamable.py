@@ -13,6 +13,7 @@ from mcpd.faces import face
 from mcpd.web import served
 from mcpd.wire import ENVELOPE, HELLO
 from ui_mcp.httpd.security import Guard, Rules
+from ui_mcp.mcpd import asgi
 from ui_mcp.mcpd import sessions as sessions_module
 from ui_mcp.mcpd.endpoints import Endpoints
 from ui_mcp.mcpd.server import Service
@@ -163,6 +164,33 @@ async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> N
             with anyio.fail_after(5):
                 while len(bus._listeners) != 1 or _mailboxes(bus):
                     await anyio.sleep(0.01)
+
+
+@pytest.mark.covers("MCP-HTTP-5", "MCP-HTTP-6")
+async def test_a_call_that_takes_its_time_becomes_a_stream_that_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asgi, "BEAT_SECONDS", 0.05)
+    async with served(face()) as client:
+        post = modern("tools/call", {"name": "hang", "arguments": {}}, "hang")
+        async with client.stream("POST", "/mcp", **post) as answer:
+            lines = answer.aiter_lines()
+            beats = [await anext(lines) for _ in range(4)]
+
+    assert answer.headers["content-type"] == "text/event-stream"
+    assert beats == [": alive", "", ": alive", ""]
+
+
+@pytest.mark.covers("MCP-HTTP-5")
+async def test_a_client_that_takes_json_only_gets_json_only() -> None:
+    params = {"name": "count", "arguments": {}, "_meta": {**ENVELOPE, "progressToken": 5}}
+    headers = {**modern("tools/call", {}, "count")["headers"], "Accept": "application/json"}
+    async with served(face()) as client:
+        counted = await client.post("/mcp", json=rpc("tools/call", params), headers=headers)
+        stream = modern("subscriptions/listen", {"notifications": {}})
+        plain = {**stream["headers"], "Accept": "application/json"}
+        refused = await client.post("/mcp", json=stream["json"], headers=plain)
+
+    assert counted.json()["result"]["content"][0]["text"] == "counted"
+    assert refused.status_code == 406
 
 
 def _mailboxes(bus: Announcements) -> int:

@@ -1,5 +1,8 @@
 """One announcement reaches the subscribers of both eras, each in its own way."""
 
+import gc
+import tracemalloc
+
 import anyio
 import pytest
 
@@ -167,6 +170,34 @@ async def test_a_thousand_connections_with_streams_leave_nothing_behind() -> Non
 
     assert service.subscriptions._mailboxes == {}
     assert service.subscriptions._streams == 0
+
+
+@pytest.mark.slow
+@pytest.mark.covers("MCP-LIM-3")
+async def test_ten_thousand_calls_of_one_connection_leave_no_memory_behind() -> None:
+    conversation = Conversation(Service(face()))
+
+    async def nowhere(message: object) -> None:
+        return None
+
+    async def work(count: int) -> None:
+        for number in range(count):
+            uri = {"uri": f"ui://{number}"}
+            call = {"name": "echo", "arguments": {"text": "x"}, "_meta": ENVELOPE if number % 2 else {}}
+            await conversation.answer(_request(number, "resources/subscribe", uri), nowhere)
+            await conversation.answer(_request(number, "tools/call", call), nowhere)
+            await conversation.answer(_request(number, "resources/unsubscribe", uri), nowhere)
+
+    await conversation.answer(_request(0, "initialize", HELLO), nowhere)
+    await work(500)
+    gc.collect()
+    tracemalloc.start()
+    await work(10_000)
+    gc.collect()
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert grown < 100_000
 
 
 def _request(number: int, method: str, params: object) -> dict[str, object]:

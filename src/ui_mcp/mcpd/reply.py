@@ -79,6 +79,7 @@ async def _attend(receive: asgi.Receive, reply: Reply, tasks: TaskGroup) -> None
         with anyio.move_on_after(asgi.BEAT_SECONDS):
             await asgi.left(receive)
             tasks.cancel_scope.cancel()
+            return
         await reply.beat()
 
 

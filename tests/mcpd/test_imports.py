@@ -1,0 +1,64 @@
+"""What the MCP package may import, and what a start may load."""
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcpd.wire import HELLO
+
+MCPD = Path(__file__).parents[2] / "src/ui_mcp/mcpd"
+
+
+def imported() -> list[tuple[str, str, str]]:
+    """Return every (file, module, name) that mcpd takes from the SDK."""
+    return [
+        (file.name, node.module, alias.name)
+        for file in sorted(MCPD.glob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in {"mcp", "mcp_types"}
+        for alias in node.names
+    ]
+
+
+@pytest.mark.covers("MCP-SDK-4")
+@pytest.mark.parametrize(("file", "module", "name"), imported())
+def test_only_public_names_of_the_sdk_are_used(file: str, module: str, name: str) -> None:
+    source = importlib.import_module(module)
+
+    assert not any(part.startswith("_") for part in [*module.split("."), name])
+    assert name in getattr(source, "__all__", dir(source))
+
+
+@pytest.mark.covers("MCP-SDK-1", "MCP-SDK-3")
+def test_serving_uses_the_low_level_server_and_our_own_transports() -> None:
+    used = {(module, name) for _, module, name in imported()}
+
+    assert ("mcp.server.lowlevel", "Server") in used
+    assert not {name for _, name in used} & {"MCPServer", "FastMCP", "stdio_server", "SseServerTransport"}
+    assert not [module for module, _ in used if "mcpserver" in module or "streamable_http_manager" in module]
+
+
+@pytest.mark.covers("MCP-PERF-3")
+def test_a_start_loads_neither_lua_nor_watcher_nor_models_before_its_first_answer(tmp_path: Path) -> None:
+    code = (
+        "import atexit, sys\n"
+        "from ui_mcp.cli import entry\n"
+        "atexit.register(lambda: print('LOADED', *sys.modules, file=sys.stderr))\n"
+        f"sys.argv = ['ui-mcp', 'mcp', '--dir', {str(tmp_path / 'ui')!r}]\n"
+        "sys.exit(entry.main())\n"
+    )
+    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=hello + "\n", capture_output=True, text=True, timeout=60, check=True
+    )
+    loaded = set(done.stderr.split("LOADED", 1)[1].split())
+
+    assert json.loads(done.stdout)["id"] == 1
+    assert not loaded & {"lupa", "watchfiles", "playwright", "psycopg", "yaml", "websockets", "fastmcp"}
+    assert not {name for name in loaded if name.startswith(("ui_mcp.lua.", "ui_mcp.agent.", "ui_mcp.compositor."))}
