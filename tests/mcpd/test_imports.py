@@ -44,7 +44,7 @@ def test_serving_uses_the_low_level_server_and_our_own_transports() -> None:
 
 
 @pytest.mark.covers("MCP-PERF-3")
-def test_a_start_loads_neither_lua_nor_watcher_nor_models_before_its_first_answer(tmp_path: Path) -> None:
+def test_a_start_loads_neither_lua_nor_browser_nor_gateway_before_its_first_answer(tmp_path: Path) -> None:
     code = (
         "import atexit, sys\n"
         "from ui_mcp.cli import entry\n"
@@ -60,5 +60,5 @@ def test_a_start_loads_neither_lua_nor_watcher_nor_models_before_its_first_answe
     loaded = set(done.stderr.split("LOADED", 1)[1].split())
 
     assert json.loads(done.stdout)["id"] == 1
-    assert not loaded & {"lupa", "watchfiles", "playwright", "psycopg", "yaml", "websockets", "fastmcp"}
+    assert not loaded & {"lupa", "playwright", "psycopg", "yaml", "websockets"}
     assert not {name for name in loaded if name.startswith(("ui_mcp.lua.", "ui_mcp.agent.", "ui_mcp.compositor."))}
