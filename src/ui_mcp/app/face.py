@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ui_mcp import resources, tools
-from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.host.host import Host
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
@@ -11,6 +10,7 @@ from ui_mcp.mcpd.face import Face
 from ui_mcp.mcpd.results import ResultFiles
 from ui_mcp.scan import modules_of
 from ui_mcp.toolkit.combined import Combined
+from ui_mcp.toolkit.deferred import DeferredResources, DeferredToolset
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
 from ui_mcp.toolkit.resources import (
     Announcements,
@@ -50,13 +50,20 @@ def ui_face(host: Host, announcements: Announcements) -> Face:
         name="ui-mcp",
         title="UI for agents",
         version=bundled_version(),
-        toolset=Settled(host, Combined([ui_toolset(host), ChatTools(host.chats.desk, "assistant")])),
-        resources=SettledResources(host, ui_resources(host, announcements)),
+        toolset=Settled(host, DeferredToolset(lambda: all_tools(host))),
+        resources=SettledResources(host, DeferredResources(lambda: ui_resources(host, announcements))),
         announcements=announcements,
         instructions=INSTRUCTIONS,
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         spill=ResultFiles(lambda: host.configured().workspace.log),
     )
+
+
+def all_tools(host: Host) -> Toolset:
+    """Gather the tools of the platform and of the chat."""
+    from ui_mcp.chat.toolset import ChatTools
+
+    return Combined([ui_toolset(host), ChatTools(host.chats.desk, "assistant")])
 
 
 def ui_toolset(host: Host) -> Toolset:

@@ -27,12 +27,14 @@ class _Kept:
 class Chats:
     """At most one open chat, owned by the host's task group."""
 
-    def __init__(self, configured: Callable[[], Configured | Running], announcements: Announcements) -> None:
+    def __init__(
+        self, configured: Callable[[], Configured | Running], announcements: Announcements, tasks: TaskGroup
+    ) -> None:
         self._configured = configured
         self._announcements = announcements
+        self._tasks = tasks
         self._kept: _Kept | None = None
         self._lock = anyio.Lock()
-        self.tasks: TaskGroup
         self.heard: Callable[[Heard], object] = lambda _: None
         """Told of what people write, while the chat is open; says whether that reached an agent."""
 
@@ -48,7 +50,7 @@ class Chats:
         async with self._lock:
             if self._kept is None or self._kept.url != url:
                 self.close()
-                self._kept = await self.tasks.start(self._keep, url, state)
+                self._kept = await self._tasks.start(self._keep, url, state)
             return self._kept.chat
 
     async def desk(self) -> Open:

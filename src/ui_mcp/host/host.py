@@ -2,22 +2,25 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.errors import AlreadyRunningError, NotConfiguredError, NotStartedError, UiMcpError
-from ui_mcp.host.chats import Chats
 from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.prepare import prepare
-from ui_mcp.host.sight import Sight
 from ui_mcp.host.states import Configured, Running, State, Unconfigured
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.resources import Announcements
+
+if TYPE_CHECKING:
+    from ui_mcp.host.chats import Chats
+    from ui_mcp.host.sight import Sight
 
 _log = logger("host")
 
@@ -31,10 +34,7 @@ class Host:
     def __init__(
         self, serve: Serve, flags: JsonObject | None = None, announcements: Announcements | None = None
     ) -> None:
-        self.chats = Chats(self.configured, announcements or Announcements())
-        """The chat of the base directory in use."""
-        self.sight = Sight(self.configured)
-        """What can be looked at and operated."""
+        self._announcements = announcements or Announcements()
         self._serve = serve
         self._flags = flags or {}
         self._state: State = Unconfigured("", "not configured yet")
@@ -46,16 +46,33 @@ class Host:
 
     async def __aenter__(self) -> Self:
         self._tasks = await anyio.create_task_group().__aenter__()
-        self.chats.tasks = self._tasks
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         self._stop.set()
-        await self.sight.close()
-        self.chats.close()
+        if "sight" in vars(self):
+            await self.sight.close()
+        if "chats" in vars(self):
+            self.chats.close()
         return await self._tasks.__aexit__(kind, error, trace)
+
+    # Chat and introspection are loaded when they are first needed: an agent's first answer must not wait for them.
+
+    @cached_property
+    def chats(self) -> "Chats":
+        """The chat of the base directory in use."""
+        from ui_mcp.host.chats import Chats
+
+        return Chats(self.configured, self._announcements, self._tasks)
+
+    @cached_property
+    def sight(self) -> "Sight":
+        """What can be looked at and operated."""
+        from ui_mcp.host.sight import Sight
+
+        return Sight(self.configured)
 
     @property
     def state(self) -> State:
