@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.errors import InstallError
-from ui_mcp.installer.install import install, needs_install
+from ui_mcp.installer.install import install, needs_install, outdated
 from ui_mcp.installer.record import Record
 from ui_mcp.workspace import Workspace
 
@@ -223,3 +223,13 @@ def test_no_scratch_files_are_left_behind(workspace: Workspace, make_bundle: Mak
 
     hidden = [file for file in workspace.base.rglob(".*") if file.is_file()]
     assert hidden == []
+
+
+def test_a_project_with_files_of_an_older_version_is_noticed(workspace: Workspace, make_bundle: MakeBundle) -> None:
+    install(workspace, bundle=make_bundle("0.0.1"))
+    before = outdated(workspace)
+    install(workspace)
+
+    assert before is not None
+    assert "are of version 0.0.1" in before
+    assert outdated(workspace) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 from ui_mcp import config as settings
 from ui_mcp.errors import ConfigError, InstallError
 from ui_mcp.host.states import Configured
-from ui_mcp.installer.install import install, needs_install
+from ui_mcp.installer.install import install, needs_install, outdated
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, to_file
 from ui_mcp.workspace import Workspace
@@ -37,6 +37,8 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
     for key in settings.unknown_keys(workspace.config_file):
         _log.warning("%s: unknown setting %s is ignored", workspace.config_file, key)
     to_file(workspace.log / "mcp.log")
+    if stale := outdated(workspace):
+        _log.warning("%s", stale)
     return Configured(workspace, config, _install(workspace) if fresh else None)
 
 
