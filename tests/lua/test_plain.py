@@ -214,6 +214,15 @@ def test_an_unwatched_variable_hides_its_subtree_until_watched(bench: Bench, pag
     assert bench.run("return app.n") == 5
 
 
+def test_a_variable_nobody_watches_can_still_be_written(bench: Bench, page: Page) -> None:
+    quiet = create(3, "n", 2)
+    quiet["data"]["nowatch"] = True
+    bench.send(create(2, "value"), quiet, update(3, 12))
+
+    assert bench.run("return app.n") == 12
+    assert 3 not in page.plain
+
+
 @pytest.mark.covers("UI-VAR-6", "UI-PATH-1")
 def test_the_query_becomes_properties_and_wins(bench: Bench, page: Page) -> None:
     bench.send(create(2, "value"), create(3, " n ?access=r&priority=high&x=a%20b+c&flag", 2, access="rw"))

@@ -180,6 +180,18 @@ class TestPermissions:
         assert project.run("return os.remove('n2')") is True
         assert project.run("local f = io.open(os.tmpname(), 'w+') f:write('x') return io.type(f)") == "file"
 
+    @pytest.mark.covers("UI-PERM-1")
+    def test_a_project_that_is_the_home_directory_means_the_base_directory(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        (tmp_path / "ui").mkdir()
+        (tmp_path / "private.txt").write_text("private")
+        bench = Bench(tmp_path / "ui", project=str(tmp_path))
+
+        assert bench.run("return io.open('private.txt') == nil") is True
+        assert bench.run("return io.open('ui/mine.txt', 'w') ~= nil") is True
+
     @pytest.mark.parametrize(
         ("code", "setting"),
         [

@@ -10,8 +10,9 @@ local function rows_json(rows, known)
   local out, key = {}, nil
   for i = rows.from, rows.to do
     local row = rows[i]
-    if not row then out[#out + 1] = "null"
-    elseif known and not row[7] then out[#out + 1] = row[3]
+    if not row or (known and not row[7]) then
+      out[#out + 1] = row and row[3] or "null"
+      key = nil
     else
       out[#out + 1] = inline(row, row[1].key == key)
       key = row[1].key

@@ -117,9 +117,11 @@ local function configure(var)
   var.level = levels[var.props.priority] or 2
 end
 
--- Whether a variable or one above it is switched off.
+-- Whether a variable or one above it is switched off: hidden ones are not read, muted ones not written either.
 local function hide(var)
-  var.hidden = (var.parent and var.parent.hidden) or var.unwatched or var.props.inactive ~= nil
+  local above = var.parent
+  var.muted = (above and above.muted) or var.props.inactive ~= nil
+  var.hidden = (above and above.hidden) or var.unwatched or var.muted
   for i = 1, #var.children do hide(var.children[i]) end
 end
 plain.hide = hide
@@ -199,7 +201,7 @@ function plain.update(here, var, data)
     if var.props.wrapper == nil then var.wrap = nil end
     hide(var)
   end
-  if data.value == nil or var.hidden then return end
+  if data.value == nil or var.muted then return end
   if var.id == 1 then return problem("unauthorized", "variable 1 is read-only") end
   return plain.write(here, var, data.value)
 end

@@ -63,6 +63,10 @@ views.send = send
 function views.changed(s, pos, v)
   local slot = s[1][pos].slot
   local old = s[slot]
+  if s[7] and type(v) ~= "table" then
+    s[slot] = v
+    return
+  end
   if type(v) == "table" then
     local text = value_json(v)
     if type(old) == "table" and old.json == text then return end
@@ -154,12 +158,22 @@ local function drop(s)
 end
 views.drop = drop
 
--- What should be shown for an object: its shape, or nil.
+-- What should be shown for an object: its shape, or nil. The last choice for a type is remembered; rows ask alike.
+local chosen, chosen_version = {}, 0
 local function shape_for(object, namespace, fallback)
   if type(object) ~= "table" then return nil end
   local kind = type_of(object)
-  local viewdef = kind and viewdefs.find(kind, namespace, fallback)
-  return viewdef and shape_of(viewdef, kind, namespace, fallback)
+  if not kind then return nil end
+  local known = chosen[kind]
+  if chosen_version ~= viewdefs.version then
+    chosen, chosen_version, known = {}, viewdefs.version, nil
+  end
+  if not known or known.namespace ~= namespace or known.fallback ~= fallback then
+    local viewdef = viewdefs.find(kind, namespace, fallback)
+    known = { namespace = namespace, fallback = fallback, shape = viewdef and shape_of(viewdef, kind, namespace, fallback) }
+    chosen[kind] = known
+  end
+  return known.shape
 end
 
 -- Replace `old` by a view of `object`, or keep it when the viewdef stays; nil when nothing can be shown.

@@ -1,0 +1,76 @@
+"""A child process per session: how long it takes to start, and what it adds to one entry."""
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+
+from ui_mcp.lua.child_host import ChildHost
+from ui_mcp.lua.host import Host, Launch, Op
+from ui_mcp.lua.thread_host import ThreadHost
+
+BAR = 0.120
+
+
+class Nowhere:
+    """Outputs nobody reads."""
+
+    def event(self, text: str) -> None: ...
+
+    def timer(self, handle: int, seconds: float) -> None: ...
+
+    def cancel(self, handle: int) -> None: ...
+
+    def note(self, kind: str, text: str) -> None: ...
+
+    def ended(self, reason: str) -> None: ...
+
+
+async def start_time(launch: Launch, times: int = 15) -> float:
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        world = await ChildHost().launch(launch, Nowhere())
+        taken.append(time.perf_counter() - begin)
+        await world.close()
+    return statistics.median(taken)
+
+
+async def entry_time(host: Host, launch: Launch, times: int = 2_000) -> float:
+    world = await host.launch(launch, Nowhere())
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        await world.enter(Op.RUN, "return 1")
+        taken.append(time.perf_counter() - begin)
+    await world.close()
+    return statistics.median(taken)
+
+
+async def bare_python(times: int = 15) -> float:
+    """How long the interpreter alone takes, for comparison."""
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        await anyio.run_process([sys.executable, "-I", "-S", "-c", ""])
+        taken.append(time.perf_counter() - begin)
+    return statistics.median(taken)
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        launch = Launch(base_dir=str(Path(folder) / "ui"), project=folder)
+        started, bare = await start_time(launch), await bare_python()
+        print(
+            f"session start in a child: {started * 1e3:.0f} ms (bare interpreter {bare * 1e3:.0f} ms; bar {BAR * 1e3:.0f} ms)"
+        )
+        child, thread = await entry_time(ChildHost(), launch), await entry_time(ThreadHost(), launch)
+        print(f"one entry: child {child * 1e6:.0f} µs, in process {thread * 1e6:.0f} µs ({child / thread:.1f}x)")
+        assert started <= BAR, "a session takes too long to start"
+
+
+if __name__ == "__main__":
+    anyio.run(main)
