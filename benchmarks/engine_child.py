@@ -64,7 +64,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         launch = Launch(base_dir=str(Path(folder) / "ui"), project=folder)
         started, bare = await start_time(launch), await bare_python()
-        print(f"session start in a child: {started * 1e3:.0f} ms (bar {BAR * 1e3:.0f}; bare interpreter {bare * 1e3:.0f})")
+        print(f"start in a child: {started * 1e3:.0f} ms (bar {BAR * 1e3:.0f}; bare interpreter {bare * 1e3:.0f})")
         child, thread = await entry_time(ChildHost(), launch), await entry_time(ThreadHost(), launch)
         print(f"one entry: child {child * 1e6:.0f} µs, in process {thread * 1e6:.0f} µs ({child / thread:.1f}x)")
         assert started <= BAR, "a session takes too long to start"
