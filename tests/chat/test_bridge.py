@@ -25,9 +25,9 @@ from ui_mcp.httpd.serve import bind, listening, port_of
 @asynccontextmanager
 async def served(folder: Path) -> AsyncIterator[tuple[Chat, str]]:
     face = Served("human", str(folder))
-    async with opened(face) as (_, chat, _):
+    async with opened(face) as (config, chat, _):
         listener = bind("127.0.0.1", 0)
-        desk = Open(chat, callers(face, chat))
+        desk = Open(chat, callers(face, chat, always=config.server.require_token))
         routes = mcp_app(face_chat_routes(desk, 20))
         app = Guard(Admission(routes, desk.directory.admit, free=is_page), Rules(frozenset({port_of(listener)})))
         async with listening(app, listener):
@@ -169,6 +169,15 @@ async def test_tokens_say_who_posts(tmp_path: Path) -> None:
         ("alice", "user"),
         ("bot", "assistant"),
     ]
+
+
+@pytest.mark.covers("R-ID-6")
+async def test_a_server_that_requires_tokens_lets_nobody_in_without(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.toml").write_text("[server]\nrequire_token = true\n")
+    async with served(tmp_path) as (_, url), httpx.AsyncClient(base_url=url) as http:
+        assert (await http.get("/chat/inbox")).status_code == 401
+        assert (await http.post("/chat/messages", json={"content": "x"})).status_code == 401
 
 
 _ROLES = {"alice": "human", "bot": "agent", "eve": "observer"}

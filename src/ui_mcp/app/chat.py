@@ -81,7 +81,7 @@ async def _http(served: Served, port: int) -> int:
 
     async with until_signalled(), opened(served) as (config, chat, announcements):
         listener = bind(config.server.host, port)
-        desk = Open(chat, directory_of(served, chat))
+        desk = Open(chat, directory_of(served, chat, always=config.server.require_token))
         endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
         rules = Rules(
             ports=frozenset({port_of(listener)}),
@@ -136,10 +136,10 @@ def channel_text(heard: Heard) -> tuple[str, dict[str, str]]:
     return "\n\n".join(message.content for message in heard.messages), meta
 
 
-def directory_of(served: Served, chat: Chat) -> Directory:
-    """Return who may call this face."""
+def directory_of(served: Served, chat: Chat, *, always: bool = False) -> Directory:
+    """Return who may call this face; `always` asks everyone for a token."""
     role, scope = ROLES[served.side]
-    return Directory(Keys(chat.store), principal(served.principal or role, role), open_scope=scope)
+    return Directory(Keys(chat.store), principal(served.principal or role, role), open_scope=scope, always=always)
 
 
 def chat_face(served: Served, config: Config, opened: Open, announcements: Announcements) -> Face:

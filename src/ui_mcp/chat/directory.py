@@ -1,7 +1,6 @@
 """Turns what a transport knows about a caller into a principal."""
 
 import time
-from collections.abc import Mapping
 
 from ui_mcp.chat.identity import Principal
 from ui_mcp.chat.tokens import Keys
@@ -14,16 +13,15 @@ _REMEMBER_SECONDS = 1.0
 class Directory:
     """Knows the callers of one face: holders of tokens, and whoever the transport vouches for.
 
-    A face without tokens is open to whoever reaches it. With the first token for its side it asks everyone for one.
+    A face without tokens is open to whoever reaches it. With the first token for its side it asks everyone for one,
+    or from the start when that is wished for.
     """
 
-    def __init__(
-        self, keys: Keys, local: Principal, *, open_scope: str = "", known: Mapping[str, Principal] | None = None
-    ) -> None:
+    def __init__(self, keys: Keys, local: Principal, *, open_scope: str = "", always: bool = False) -> None:
         self._keys = keys
         self._local = local
-        self._known = known or {}
         self._open_scope = open_scope
+        self._always = always
         self._looked = (-_REMEMBER_SECONDS, False)
 
     async def admit(self, bearer: str | None) -> str | None:
@@ -37,9 +35,11 @@ class Directory:
         """Return the principal behind the name on a request; one whose token ended may do nothing."""
         if name.startswith(_TOKEN):
             return await self._keys.holder(name.removeprefix(_TOKEN)) or Principal("nobody", frozenset())
-        return self._known.get(name, self._local)
+        return self._local
 
     async def _locked(self) -> bool:
+        if self._always:
+            return True
         looked, locked = self._looked
         if time.monotonic() - looked >= _REMEMBER_SECONDS:
             tokens = await self._keys.listed()

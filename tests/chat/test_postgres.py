@@ -1,0 +1,94 @@
+"""What is special about PostgreSQL: connections end, and transactions overlap."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+import anyio
+import psycopg
+import pytest
+
+from ui_mcp.chat.chat import open_chat
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
+from ui_mcp.chat.store import Post, Query
+from ui_mcp.chat.stores import open_store
+from ui_mcp.errors import ChatError
+from ui_mcp.toolkit.resources import Announcement, Announcements
+
+HUMAN = principal("human", "human")
+
+
+@pytest.mark.covers("R-ST-6", "R-NO-5")
+async def test_a_post_is_announced_although_every_connection_was_cut(postgres_url: Callable[[], str]) -> None:
+    url = postgres_url()
+    bus, bell = Announcements(), anyio.Event()
+
+    def hear(announcement: Announcement) -> None:
+        bell.set()
+
+    async with open_chat(url, announcements=bus), open_chat(url) as elsewhere:
+        bus.listen(hear)
+        with psycopg.connect(url, autocommit=True) as admin:
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        with anyio.fail_after(20):
+            while True:  # the first tries may meet a connection that is gone; the client id makes repeating safe
+                with suppress(ChatError):
+                    await elsewhere.post(HUMAN, "user", DEFAULT_CONVERSATION, [Draft("after the cut", client_id="1")])
+                    break
+            await bell.wait()
+
+
+@pytest.mark.covers("R-ST-6", "R-IN-5")
+async def test_a_writer_that_has_not_committed_holds_back_the_next_one(postgres_url: Callable[[], str]) -> None:
+    url = postgres_url()
+    async with open_store(url) as store:
+        await store.append(Post(DEFAULT_CONVERSATION, "user", "human", (Draft("first"),)))
+        waiting = threading.Event()
+        done: list[str] = []
+        with psycopg.connect(url) as slow:
+            slow.execute("SELECT head FROM chat_conversations WHERE name = 'default' FOR UPDATE")
+
+            async def second() -> None:
+                waiting.set()
+                await store.append(Post(DEFAULT_CONVERSATION, "user", "human", (Draft("third"),)))
+                done.append("third")
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(second)
+                await anyio.to_thread.run_sync(waiting.wait)
+                await anyio.sleep(0.3)  # long enough for a writer that does not wait to have committed
+                seen = [message.content for message in (await store.since(Query(DEFAULT_CONVERSATION))).messages]
+                slow.execute(
+                    "INSERT INTO chat_messages SELECT 'default', head + 1, 0, 'user', 'slow', 'text/plain', 'second', "
+                    "NULL, 6 FROM chat_conversations WHERE name = 'default'"
+                )
+                slow.execute("UPDATE chat_conversations SET head = head + 1, user_head = head + 1")
+                slow.commit()
+        stored = [message.content for message in (await store.since(Query(DEFAULT_CONVERSATION))).messages]
+
+    assert (seen, stored, done) == (["first"], ["first", "second", "third"], ["third"])
+
+
+@pytest.mark.covers("R-ST-3")
+async def test_a_newer_database_is_refused(postgres_url: Callable[[], str]) -> None:
+    url = postgres_url()
+    async with open_store(url):
+        pass
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("UPDATE chat_schema SET version = 99")
+
+    with pytest.raises(ChatError, match="newer ui-mcp"):
+        async with open_store(url):
+            pass
+
+
+@pytest.mark.covers("R-IN-2")
+async def test_the_database_itself_refuses_to_change_a_message(postgres_url: Callable[[], str]) -> None:
+    url = postgres_url()
+    async with open_store(url) as store:
+        await store.append(Post(DEFAULT_CONVERSATION, "user", "human", (Draft("final"),)))
+    with psycopg.connect(url, autocommit=True) as admin:
+        for statement in (b"UPDATE chat_messages SET content = 'x'", b"DELETE FROM chat_messages"):
+            with pytest.raises(psycopg.errors.RaiseException, match="final"):
+                admin.execute(statement)
