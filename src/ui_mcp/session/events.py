@@ -49,6 +49,15 @@ def as_array(events: Iterable[str]) -> str:
     return "[" + ",".join(events) + "]"
 
 
+def with_events(state: str, events: list[str]) -> str:
+    """Add queued events to a state text: an object gets `_events`, nothing becomes an object, the rest stays bare."""
+    if not events or not state.startswith(("{", "null")):
+        return state
+    rest = "}" if state == "null" else state[1:]
+    comma = "" if rest.lstrip().startswith("}") else ","
+    return f'{{"_events":{as_array(events)}{comma}{rest}'
+
+
 class EventQueue:
     """Events in push order; a drain takes all of them, and exactly one waiter gets a batch."""
 

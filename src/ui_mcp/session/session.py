@@ -12,7 +12,7 @@ from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
 from ui_mcp.lua.host import Facts, Flat, Op, Reply, World
 from ui_mcp.session.connection import Connection
-from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, as_array
+from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.session.faults import checked
 from ui_mcp.session.life import Life
 from ui_mcp.session.longpoll import LongPolls
@@ -249,12 +249,3 @@ class Session:
         self._announce("state")
         if change != "pushed":
             self.refresh()
-
-
-def with_events(state: str, events: list[str]) -> str:
-    """Add queued events to a state text: an object gets `_events`, nothing becomes an object, the rest stays bare."""
-    if not events or not state.startswith(("{", "null")):
-        return state
-    rest = "}" if state == "null" else state[1:]
-    comma = "" if rest.lstrip().startswith("}") else ","
-    return f'{{"_events":{as_array(events)}{comma}{rest}'
