@@ -14,7 +14,7 @@ const INPUTS: Record<string, string> = {
   reset: "button", search: "searchbox", submit: "button",
 };
 const PLAIN = new Set(
-  "div span slot section article main header footer aside body tbody thead tfoot center hgroup figure picture g svg i".split(" "),
+  "div span slot section article main header footer aside body tbody thead tfoot center hgroup figure picture g svg i ul ol dl table".split(" "),
 );
 
 export function roleOf(element: Element): string {

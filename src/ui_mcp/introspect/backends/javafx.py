@@ -123,9 +123,10 @@ class JavaFxBackend:
         }
         return base64.b64decode((await self._call({"op": "pixels", "photo": wanted}))["png"])
 
-    async def longest_slice_ms(self) -> float:
-        """Return the longest time the agent held the JavaFX thread since the last question."""
-        return float((await self._call({"op": "work"}))["longestSliceMs"])
+    async def longest_slice_ms(self) -> tuple[float, float]:
+        """Return the longest time the agent held the JavaFX thread since the last question: clock, work."""
+        work = await self._call({"op": "work"})
+        return float(work["longestSliceMs"]), float(work["longestSliceCpuMs"])
 
     def problems(self) -> list[str]:
         """Return nothing: programs report errors in their own way."""

@@ -33,7 +33,7 @@ final class Snapshot {
     private final Map<Node, List<Node>> seen = new IdentityHashMap<>();
     private Set<Node> meant = Set.of();
     private Node focus;
-    private long longestSlice;
+    private java.util.Iterator<Map.Entry<Node, List<Node>>> unchecked;
 
     private Snapshot(Refs refs, Map<String, Object> ask) {
         this.refs = refs;
@@ -54,7 +54,11 @@ final class Snapshot {
             while (!done) {
                 done = Fx.call(left(end), current::slice);
             }
-            if (Fx.call(left(end), current::unchanged)) {
+            Boolean same = null;
+            while (same == null) {
+                same = Fx.call(left(end), current::unchanged);
+            }
+            if (same) {
                 return snapshot.written;
             }
         }
@@ -98,21 +102,30 @@ final class Snapshot {
 
     private boolean slice() {
         long began = System.nanoTime();
+        long worked = Facts.cpuNanos();
         while (!pending.isEmpty() && System.nanoTime() - began < SLICE_NANOS) {
             visit(pending.pop());
         }
-        longestSlice = Math.max(longestSlice, System.nanoTime() - began);
-        Facts.slice(longestSlice);
+        Facts.slice(System.nanoTime() - began, Facts.cpuNanos() - worked);
         return pending.isEmpty();
     }
 
-    private boolean unchanged() {
-        for (Map.Entry<Node, List<Node>> entry : seen.entrySet()) {
-            if (!entry.getValue().equals(Tree.children(entry.getKey(), internals))) {
-                return false;
+    /** Compare what was read with what is there now, for a slice of time; null when there is more to compare. */
+    private Boolean unchanged() {
+        long began = System.nanoTime();
+        long worked = Facts.cpuNanos();
+        unchecked = unchecked == null ? seen.entrySet().iterator() : unchecked;
+        Boolean same = null;
+        while (same == null && System.nanoTime() - began < SLICE_NANOS) {
+            if (!unchecked.hasNext()) {
+                same = true;
+            } else {
+                var entry = unchecked.next();
+                same = entry.getValue().equals(Tree.children(entry.getKey(), internals)) ? null : Boolean.FALSE;
             }
         }
-        return true;
+        Facts.slice(System.nanoTime() - began, Facts.cpuNanos() - worked);
+        return same;
     }
 
     private List<Integer> chosen(List<Window> all, Window front) throws AgentException {

@@ -140,7 +140,13 @@ final class Tree {
     }
 
     private static List<Node> tabs(TabPane pane) {
-        List<Node> found = new ArrayList<>(pane.lookupAll(".tab-header-area .tab-label"));
+        List<Node> found = new ArrayList<>();
+        // Only in the header: a lookup through the whole pane would visit everything in every tab.
+        for (Node part : pane.getChildrenUnmodifiable()) {
+            if (part.getStyleClass().contains("tab-header-area")) {
+                found.addAll(part.lookupAll(".tab-label"));
+            }
+        }
         pane.getTabs().stream().map(Tab::getContent).forEach(content -> found.addAll(present(content)));
         return found;
     }

@@ -131,8 +131,12 @@ final class Virtual {
     }
 
     static VirtualFlow<?> flow(Control control) {
-        Node found = control.lookup(".virtual-flow");
-        return found instanceof VirtualFlow ? (VirtualFlow<?>) found : null;
+        for (Node part : control.getChildrenUnmodifiable()) {
+            if (part instanceof VirtualFlow) {
+                return (VirtualFlow<?>) part;
+            }
+        }
+        return null;
     }
 
     static boolean expand(Control control, int index, boolean open) {

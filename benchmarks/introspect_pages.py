@@ -1,0 +1,170 @@
+"""Looking at one page of 1,000, 5,000 and 10,000 elements: our outline against playwright-mcp and chrome-devtools-mcp.
+
+All three are MCP servers on a pipe, each with a headless Chromium of its own, asked in turn for the same page; tokens
+are characters / 4. Bars at 5,000: outline at most half the tokens and half the time of playwright-mcp's snapshot, and
+at most 400 tokens for what four edits changed.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PEERS = ROOT / ".clients" / "look"
+ROUNDS = 5
+CHROMIUM = os.environ.get("UI_MCP_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
+
+CARD = """<section class=card><h2>Record {0}</h2><p>Opened by <b>Ann {0}</b> in the spring</p>
+<ul><li>First remark {0}</li><li>Second remark {0}</li></ul>
+<table><tr><td>Amount</td><td id=amount{0}>{0}.50</td></tr></table>
+<label>Name <input value="name {0}"></label><label><input type=checkbox> Paid</label>
+<div class=row><button>Save {0}</button><a href=#r{0}>More</a></div></section>"""
+ELEMENTS_PER_CARD = 19
+
+
+def page(folder: Path, elements: int) -> str:
+    """Write a page of about that many elements with a button that edits four of them."""
+    cards = elements // ELEMENTS_PER_CARD
+    edits = "".join(f"amount{at}.textContent='edited {at}';" for at in (1, cards // 3, cards // 2, cards - 1))
+    body = "".join(CARD.format(at) for at in range(cards))
+    file = folder / f"page{elements}.html"
+    file.write_text(f'<!doctype html><title>{elements}</title><button id=edit onclick="{edits}">Edit</button>{body}')
+    return file.as_uri()
+
+
+class Server:
+    """An MCP server on a pipe."""
+
+    def __init__(self, command: list[str], cwd: Path) -> None:
+        self.process = subprocess.Popen(
+            command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self._number = 0
+        client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+        self.request("initialize", client)
+        self._send({"method": "notifications/initialized"})
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        """Return the text of a tool's answer."""
+        answer = self.request("tools/call", {"name": tool, "arguments": arguments})
+        text = "\n".join(block.get("text", "") for block in answer["content"])
+        assert not answer.get("isError"), text[:500]
+        return text
+
+    def request(self, method: str, params: dict[str, Any]) -> Any:
+        self._number += 1
+        self._send({"id": self._number, "method": method, "params": params})
+        assert self.process.stdout is not None
+        while line := self.process.stdout.readline():
+            message = json.loads(line)
+            if message.get("id") == self._number and ("result" in message or "error" in message):
+                return message["result"]
+        raise RuntimeError("the server ended")
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+
+def peers() -> Path:
+    """Install the servers we compare with; they drive the machine's Chromium and download none."""
+    if not (PEERS / "node_modules").is_dir():
+        PEERS.mkdir(parents=True, exist_ok=True)
+        (PEERS / "package.json").write_text("{}")
+        packages = ["@playwright/mcp", "chrome-devtools-mcp"]
+        command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", *packages]
+        subprocess.run(command, cwd=PEERS, check=True, stdout=subprocess.DEVNULL)
+    return PEERS / "node_modules" / ".bin"
+
+
+def ours(folder: Path, url: str) -> Server:
+    base = folder / "ours"
+    base.mkdir(exist_ok=True)
+    subprocess.run([sys.executable, "-m", "ui_mcp", "attach", "--url", url], cwd=base, check=True, capture_output=True)
+    return Server([sys.executable, "-m", "ui_mcp", "mcp"], base)
+
+
+def playwright(folder: Path, url: str) -> Server:
+    options = ["--headless", "--isolated", "--no-sandbox", "--executable-path", CHROMIUM]
+    server = Server([str(peers() / "playwright-mcp"), *options, "--allow-unrestricted-file-access"], folder)
+    server.call("browser_navigate", url=url)
+    return server
+
+
+def devtools(folder: Path, url: str) -> Server:
+    options = ["--headless", "--isolated", "--executablePath", CHROMIUM, "--chromeArg=--no-sandbox"]
+    quiet = ["--no-usage-statistics", "--no-performance-crux", "--no-page-id-routing"]
+    server = Server([str(peers() / "chrome-devtools-mcp"), *options, *quiet], folder)
+    server.call("new_page", url=url)
+    return server
+
+
+def timed(server: Server, tool: str, **arguments: Any) -> tuple[float, int]:
+    server.call(tool, **arguments)
+    times = []
+    text = ""
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        text = server.call(tool, **arguments)
+        times.append((time.perf_counter() - begun) * 1000)
+    return median(times), size(text) // 4
+
+
+def size(text: str) -> int:
+    """Return the characters of an answer; a long one of ours is in a file and the answer says how long."""
+    return int(json.loads(text)["chars"]) if text.startswith('{"truncated":true') else len(text)
+
+
+def changed(server: Server) -> int:
+    """Return the tokens it takes to say what four edits changed."""
+    before = server.call("ui_get_snapshot", target="url", maxTokens=1000).split()[1]
+    edit = json.loads(server.call("ui_query", target="url", selector={"css": "#edit"}))["matches"][0]["ref"]["uid"]
+    server.call("ui_perform", target="url", actions=[{"type": "click", "target": edit}])
+    return len(server.call("ui_get_snapshot", target="url", maxTokens=0, since=before)) // 4
+
+
+def main() -> None:
+    print(f"{'elements':>8} {'server':<20} {'ms':>8} {'tokens':>8}   against playwright-mcp")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for elements in (1_000, 5_000, 10_000):
+            url = page(folder, elements)
+            mine = ours(folder, url)
+            rows = {"ours, outline": timed(mine, "ui_get_snapshot", target="url", maxTokens=0)}
+            rows["ours, full JSON"] = timed(
+                mine, "ui_get_snapshot", target="url", format="json", mode="full", maxTokens=0
+            )
+            difference = changed(mine)
+            mine.close()
+            for label, start, tool in (
+                ("playwright-mcp", playwright, "browser_snapshot"),
+                ("chrome-devtools-mcp", devtools, "take_snapshot"),
+            ):
+                server = start(folder, url)
+                rows[label] = timed(server, tool)
+                server.close()
+            base = rows["playwright-mcp"]
+            for label, (ms, tokens) in rows.items():
+                ratio = f"{ms / base[0]:.2f} x time, {tokens / base[1]:.2f} x tokens"
+                print(f"{elements:>8} {label:<20} {ms:>8.0f} {tokens:>8}   {ratio}")
+            print(f"{elements:>8} {'ours, 4 edits':<20} {'':>8} {difference:>8}")
+
+
+if __name__ == "__main__":
+    main()
