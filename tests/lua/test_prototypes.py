@@ -182,6 +182,9 @@ def test_timers_come_back_by_handle(bench: Bench) -> None:
     assert bench.enter("timer", 3)[0] == "lua-error"
     bench.run("session:clearTimeout(2) session:clearInterval(99)")
 
+    bench.run("session:setTimeout(print, 1/0) session:setTimeout(print, 0/0) session:setTimeout(print, -5)")
+    assert [seconds for _, _, seconds in bench.out[-3:]] == [86400 * 365, 0, 0]
+    del bench.out[-3:]
     assert bench.run("return log") == ["once", "again"]
     assert bench.out[3:] == [("timer", "2", 0.02), ("cancel", "2", 0.0)]
     assert bench.must("timer", 2) is False

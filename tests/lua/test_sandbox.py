@@ -49,6 +49,7 @@ def test_the_language_is_lua_5_1_with_goto(bench: Bench, code: str, expected: ob
         "debug.setmetatable", "debug.getinfo(1, 'f').func", "string.dump", "package.loadlib", "package.cpath",
         "getmetatable('').__index", "io.popen('ls')", "os.getenv('PATH')", "getfenv(mcp.display) ~= _G and 1",
         "getfenv(0) ~= _G and 1", "getfenv(print) ~= _G and 1", "getmetatable(session.create)",
+        "getmetatable(io.open('x', 'w'))",
     ],
 )  # fmt: skip
 @pytest.mark.covers("UI-PERM-3")

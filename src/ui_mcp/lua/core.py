@@ -58,6 +58,10 @@ _CAPPED = b"return not pcall(string.rep, 'x', 1000000)"
 _BOOT = b"""
 python = nil
 local engine, host = {}, {}
+setmetatable(_G, {
+  __index = function(_, name) error('the engine has no global ' .. tostring(name), 2) end,
+  __newindex = function(_, name) error('the engine sets no global ' .. tostring(name), 2) end,
+})
 return function(name, value) host[name] = value end,
   function(source, name) return assert(load(source, '@engine/' .. name .. '.lua', 't'))(engine, host) end
 """

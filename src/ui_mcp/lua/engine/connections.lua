@@ -1,7 +1,9 @@
 -- Pages: what each sends, and what all of them are told after an entry.
-local E, host = ...
-local json, guard, plain, views, lists, viewdefs, paths = E.json, E.guard, E.plain, E.views, E.lists, E.viewdefs, E.paths
-local next, sort, type, tostring, tonumber, pcall, find, sub, gmatch, match = next, table.sort, type, tostring, tonumber, pcall, string.find, string.sub, string.gmatch, string.match
+local E = ...
+local json, guard, plain, views, lists, viewdefs = E.json, E.guard, E.plain, E.views, E.lists, E.viewdefs
+local paths = E.paths
+local next, sort, type, tostring, tonumber, pcall = next, table.sort, type, tostring, tonumber, pcall
+local find, sub, gmatch, match = string.find, string.sub, string.gmatch, string.match
 
 local connections = {}
 E.connections = connections
@@ -12,8 +14,19 @@ end
 
 function E.ops.open(conn)
   if type(conn) ~= "number" or conn % 1 ~= 0 then return "null", problem("invalid", "a connection is a whole number") end
-  local root = { id = 1, serial = 0, children = {}, props = {}, json = "null", base = "null", changes = 0, path = { text = "" } }
-  connections[conn] = { id = conn, vars = { root }, order = {}, views = {}, stand_ins = {}, sent = {}, has = {}, lacks = {}, out = E.fresh_out() }
+  local root = plain.new(1, 0)
+  root.path = { text = "" }
+  connections[conn] = {
+    id = conn,
+    vars = { root }, -- plain variables by id, and in order of creation
+    order = {},
+    views = {}, -- expanded views by number
+    stand_ins = {}, -- parents of plain variables that are expanded ones
+    sent = {}, -- which viewdefs the page has: types, keys, and keys on their way
+    has = {},
+    lacks = {},
+    out = E.fresh_out(),
+  }
   E.place_server_variables(connections[conn])
 end
 

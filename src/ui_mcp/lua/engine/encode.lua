@@ -1,7 +1,7 @@
 -- Frames: what a page is told after an entry, encoded from what the records hold at the end.
 local E = ...
 local views, viewdefs, json = E.views, E.viewdefs, E.json
-local concat, next, type = table.concat, next, type
+local concat, type = table.concat, type
 local slot_json = views.slot_json
 
 local inline
@@ -53,8 +53,8 @@ function inline(s, same_key)
 end
 
 local function message(number, parent, slot, row, key, values)
-  local index = row and ',"index":' .. row or ""
-  return '{"type":"view","data":{"view":' .. number .. ',"parent":' .. parent .. ',"slot":' .. slot .. index .. ',"key":' .. json.quote(key) .. ',"values":' .. values .. "}}"
+  local place = ',"parent":' .. parent .. ',"slot":' .. slot .. (row and ',"index":' .. row or "")
+  return '{"type":"view","data":{"view":' .. number .. place .. ',"key":' .. json.quote(key) .. ',"values":' .. values .. "}}"
 end
 
 -- Text of a noted change; nil when it no longer matters.

@@ -2,9 +2,11 @@
 local E, host = ...
 local env, guard = E.env, E.guard
 local io_open, io_type, io_lines = io.open, io.type, io.lines
-local type, tostring, select, error, setmetatable, unpack = type, tostring, select, error, setmetatable, table.unpack
-local concat, find, sub, match, gmatch = table.concat, string.find, string.sub, string.match, string.gmatch
+local type, tostring, select, error, setmetatable = type, tostring, select, error, setmetatable
+local unpack = table.unpack
+local concat, find, sub, match = table.concat, string.find, string.sub, string.match
 local denied_once = {}
+debug.getmetatable(io.stdout).__metatable = false -- a finalizer put there would run where no budget reaches it
 
 -- The path to use, or nil with the reason; a refusal is logged once per path.
 local function permitted(mode, path)
@@ -22,7 +24,9 @@ local function joined(...)
   local parts = {}
   for i = 1, select("#", ...) do
     local v = select(i, ...)
-    if type(v) ~= "string" and type(v) ~= "number" then error("bad argument #" .. i .. " to 'write' (string expected, got " .. type(v) .. ")", 3) end
+    if type(v) ~= "string" and type(v) ~= "number" then
+      error("bad argument #" .. i .. " to 'write' (string expected, got " .. type(v) .. ")", 3)
+    end
     parts[i] = tostring(v)
   end
   return concat(parts)

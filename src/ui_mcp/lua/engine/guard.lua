@@ -1,7 +1,8 @@
 -- Budgets: a time limit that pcall and coroutines cannot swallow, and a memory limit set while app code runs.
 local E, host = ...
 local clock, arm, disarm, watch = host.clock, host.arm, host.disarm, host.watch
-local error, type, tostring, setmetatable, getmetatable = error, type, tostring, setmetatable, debug.getmetatable
+local error, type, tostring, setmetatable = error, type, tostring, setmetatable
+local getmetatable = debug.getmetatable
 local gsub, load = string.gsub, load
 local raw_pcall, raw_xpcall, sethook, traceback = pcall, xpcall, debug.sethook, debug.traceback
 local create, resume = coroutine.create, coroutine.resume

@@ -1,7 +1,8 @@
 -- JSON text from Lua values and back. Strings are bytes here; the border replaces what is not UTF-8.
 local E = ...
-local next, type, rawget, rawlen, tostring, tonumber = next, type, rawget, rawlen, tostring, tonumber
-local find, gsub, sub, byte, char, format, match = string.find, string.gsub, string.sub, string.byte, string.char, string.format, string.match
+local next, type, rawget, tostring, tonumber = next, type, rawget, tostring, tonumber
+local find, gsub, sub, byte, char = string.find, string.gsub, string.sub, string.byte, string.char
+local format, match = string.format, string.match
 local concat, sort, floor, huge = table.concat, table.sort, math.floor, math.huge
 
 local MAX_DEPTH, MAX_NODES = 100, 200000
@@ -245,7 +246,8 @@ local function plain(v, resolve)
   return t
 end
 
-E.json = { quote = quote, number = number, encode = encode, encode_strict = encode_strict, parse = parse, plain = plain, null = null, LENGTH = LENGTH }
+E.json = { quote = quote, number = number, encode = encode, encode_strict = encode_strict }
+E.json.parse, E.json.plain, E.json.null, E.json.LENGTH = parse, plain, null, LENGTH
 E.json.decode = function(s)
   local value, problem = parse(s)
   if problem then return nil, problem end

@@ -1,5 +1,5 @@
 -- All variables of the session, plain and expanded alike, as the JSON the variable pages show.
-local E, host = ...
+local E = ...
 local json, connections = E.json, E.connections
 local next, sort, concat, tostring, floor = next, table.sort, table.concat, tostring, math.floor
 
@@ -97,6 +97,13 @@ local function view_entries(here, s, all)
   for pos = 0, s[1].count - 1 do all[#all + 1] = binding_entry(here, s, s[1][pos], parent) end
 end
 
+-- The root while no page is open.
+local function lone_root()
+  local value = E.value_json(E.root)
+  local props = { type = E.type_of(E.root) }
+  return entry(1, 0, { path = "", type = props.type, value = value, base = value, props = props, access = "r", changes = 0, active = true })
+end
+
 local function collect()
   local all, root = {}, nil
   for _, here in next, connections do
@@ -105,9 +112,7 @@ local function collect()
     end
     for _, s in next, here.views do view_entries(here, s, all) end
   end
-  root = root or entry(1, 0, { path = "", type = "MCP", value = E.value_json(E.root), props = { type = "MCP" }, access = "r", changes = 0, active = true })
-  root.base = root.base or root.value
-  all[#all + 1] = root
+  all[#all + 1] = root or lone_root()
   sort(all, function(a, b) return a.id < b.id end)
   return all
 end
@@ -127,11 +132,23 @@ local function text(e)
   local diags = {}
   for i = 1, #(e.diags or {}) do diags[i] = json.quote(e.diags[i]) end
   local parts = {
-    '"id":' .. e.id, '"parentId":' .. e.parent, '"type":' .. json.quote(e.type), '"path":' .. json.quote(e.path),
-    '"value":' .. e.value, '"properties":' .. strings(e.props), '"childIds":[' .. concat(e.children, ",") .. "]",
-    '"error":' .. (e.error and json.quote(tostring(e.error)) or "null"), '"active":' .. tostring(e.active), '"access":' .. json.quote(e.access),
-    '"baseValue":' .. e.base, '"computeTime":' .. seconds(e.last), '"maxComputeTime":' .. seconds(e.max), '"changeCount":' .. e.changes,
-    '"depth":' .. e.depth, '"elementId":' .. (e.props.elementId and json.quote(e.props.elementId) or "null"), '"diags":[' .. concat(diags, ",") .. "]",
+    '"id":' .. e.id,
+    '"parentId":' .. e.parent,
+    '"type":' .. json.quote(e.type),
+    '"path":' .. json.quote(e.path),
+    '"value":' .. e.value,
+    '"properties":' .. strings(e.props),
+    '"childIds":[' .. concat(e.children, ",") .. "]",
+    '"error":' .. (e.error and json.quote(tostring(e.error)) or "null"),
+    '"active":' .. tostring(e.active),
+    '"access":' .. json.quote(e.access),
+    '"baseValue":' .. e.base,
+    '"computeTime":' .. seconds(e.last),
+    '"maxComputeTime":' .. seconds(e.max),
+    '"changeCount":' .. e.changes,
+    '"depth":' .. e.depth,
+    '"elementId":' .. (e.props.elementId and json.quote(e.props.elementId) or "null"),
+    '"diags":[' .. concat(diags, ",") .. "]",
   }
   if e.conn then
     parts[#parts + 1] = '"conn":' .. e.conn

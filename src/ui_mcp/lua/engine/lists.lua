@@ -1,8 +1,9 @@
 -- Lists: the rows of a `ui-viewlist`, kept in step with a Lua list, whole or through a window.
 -- Rows are { from, to, length, elements, [i] = view or false }, i from 1.
 local E = ...
-local views, json = E.views, E.json
-local type, rawequal, rawget, rawlen, getmetatable, floor, min, max = type, rawequal, rawget, rawlen, debug.getmetatable, math.floor, math.min, math.max
+local views = E.views
+local type, rawequal, rawget, rawlen, getmetatable = type, rawequal, rawget, rawlen, debug.getmetatable
+local floor, min, max = math.floor, math.min, math.max
 local type_of, only_numbers = E.type_of, E.only_numbers
 
 local lists = {}

@@ -1,8 +1,8 @@
 -- Files into code: require, the start-up order, hot reloading, and what each file declared.
 local E, host = ...
 local env, guard = E.env, E.guard
-local type, tostring, error, next, sort, gmatch, sub, match, find, gsub = type, tostring, error, next, table.sort, string.gmatch, string.sub, string.match, string.find, string.gsub
-local pcall = pcall
+local tostring, error, next, gmatch, sub, match = tostring, error, next, string.gmatch, string.sub, string.match
+local find, gsub = string.find, string.gsub
 
 local loaded, by_path, declared = {}, {}, {}
 local loader = { by_path = by_path }

@@ -1,7 +1,7 @@
 -- The door: one function takes every operation, runs it under its budget, detects changes and hands out frames.
 local E, host = ...
-local guard, json = E.guard, E.json
-local unpack, type, tostring, pcall = table.unpack, type, tostring, pcall
+local guard = E.guard
+local unpack, tostring = table.unpack, tostring
 
 local ops = E.ops
 guard.limit(host.max_seconds)

@@ -1,6 +1,7 @@
 -- A small Markdown: headings, paragraphs, lists, quotes, code, links. HTML in the text is shown, never run.
 local E = ...
-local gsub, find, match, sub, gmatch, lower, concat, tonumber = string.gsub, string.find, string.match, string.sub, string.gmatch, string.lower, table.concat, tonumber
+local gsub, find, match, gmatch, lower = string.gsub, string.find, string.match, string.gmatch, string.lower
+local concat, tonumber = table.concat, tonumber
 
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
 

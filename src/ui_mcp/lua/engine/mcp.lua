@@ -1,7 +1,8 @@
 -- The `mcp` global: the shell whose value is the displayed app, and the line to the agent.
 local E, host = ...
 local env, guard, json = E.env, E.guard, E.json
-local type, tostring, error, find, gsub, upper, lower, sub, rawequal, select, pcall = type, tostring, error, string.find, string.gsub, string.upper, string.lower, string.sub, rawequal, select, pcall
+local type, tostring, error, find, gsub, upper = type, tostring, error, string.find, string.gsub, string.upper
+local lower, sub, rawequal = string.lower, string.sub, rawequal
 
 -- Every function of mcp may be called with "." or ":".
 local function method(f)

@@ -1,6 +1,7 @@
 -- Objects: their types, their numbers for life, and the wire form of values.
 local E = ...
-local type, rawget, rawlen, next, getmetatable, rawequal, byte = type, rawget, rawlen, next, debug.getmetatable, rawequal, string.byte
+local type, rawget, rawlen, next, getmetatable = type, rawget, rawlen, next, debug.getmetatable
+local byte = string.byte
 local quote, number = E.json.quote, E.json.number
 
 local ids = setmetatable({}, { __mode = "k" })
@@ -64,6 +65,12 @@ local function value_json(v)
   local out = {}
   for i = 1, rawlen(v) do out[i] = element(rawget(v, i)) end
   return "[" .. table.concat(out, ",") .. "]"
+end
+
+-- An error message of the wire; `about` names what it is about.
+function E.error_text(about, fault)
+  local code, text = quote(fault.code), quote(fault.message)
+  return '{"type":"error","data":{' .. about .. '"code":' .. code .. ',"description":' .. text .. "}}"
 end
 
 E.id_of, E.type_of, E.is_array, E.value_json, E.inherited = id_of, type_of, is_array, value_json, inherited

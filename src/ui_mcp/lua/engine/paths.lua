@@ -1,13 +1,14 @@
 -- Paths: PATH[?QUERY] parsed once, compiled into readers, and written through.
 local E = ...
-local type, tonumber, tostring, error, rawget, rawset, load, pcall = type, tonumber, tostring, error, rawget, rawset, load, pcall
-local find, match, gmatch, sub, gsub, format, char, concat = string.find, string.match, string.gmatch, string.sub, string.gsub, string.format, string.char, table.concat
+local type, tonumber, tostring, error, rawget, rawset = type, tonumber, tostring, error, rawget, rawset
+local load = load
+local find, match, gmatch, sub, gsub = string.find, string.match, string.gmatch, string.sub, string.gsub
+local format, char, concat = string.format, string.char, table.concat
 
 local NAME = "^[%a_\128-\255][%w_\128-\255]*$"
 local keywords = {}
-for word in gmatch("and break do else elseif end false for function goto if in local nil not or repeat return then true until while", "%a+") do
-  keywords[word] = true
-end
+local KEYWORDS = "and break do else elseif end false for function goto if in local nil not or repeat return then true until while"
+for word in gmatch(KEYWORDS, "%a+") do keywords[word] = true end
 
 local function decoded(s)
   s = gsub(s, "%+", " ")
@@ -59,6 +60,13 @@ local function climb(text)
   return ups, text
 end
 
+local function step_source(e, from)
+  if e.index then return format("v = rawget(%s, %d) ", from, e.index) end
+  if e.name then return format("v = %s[%q] ", from, e.name) end
+  if keywords[e.call] or not find(e.call, "^[%w_]+$") then return format("v = %s[%q](%s) ", from, e.call, from) end
+  return format("v = %s:%s() ", from, e.call)
+end
+
 -- Lua source that leaves the value at the path of local `o` in local `v`; one line, nil on the way stays nil.
 local function reader_source(elements)
   local code, ends, from = {}, 0, "o"
@@ -68,10 +76,7 @@ local function reader_source(elements)
       code[#code + 1] = "if v ~= nil then "
       ends = ends + 1
     end
-    if e.index then code[#code + 1] = format("v = rawget(%s, %d) ", from, e.index)
-    elseif e.call and not keywords[e.call] and find(e.call, "^[%w_]+$") then code[#code + 1] = format("v = %s:%s() ", from, e.call)
-    elseif e.call then code[#code + 1] = format("v = %s[%q](%s) ", from, e.call, from)
-    else code[#code + 1] = format("v = %s[%q] ", from, e.name) end
+    code[#code + 1] = step_source(e, from)
     from = "v"
   end
   if #elements == 0 then return "v = o " end
@@ -104,7 +109,8 @@ local readers = setmetatable({}, { __mode = "v" })
 local function reader(path)
   local f = readers[path.code]
   if not f then
-    f = load("local rawget = ... return function(o) local v if o == nil then return nil end " .. path.code .. "return v end", "=path")(rawget)
+    local source = "local rawget = ... return function(o) local v if o == nil then return nil end " .. path.code .. "return v end"
+    f = load(source, "=path")(rawget)
     readers[path.code] = f
   end
   return f

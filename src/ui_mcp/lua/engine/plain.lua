@@ -1,7 +1,7 @@
 -- Plain variables: what a page creates by message, each bound to a path from its parent.
-local E, host = ...
-local paths, json, guard, views, viewdefs = E.paths, E.json, E.guard, E.views, E.viewdefs
-local type, next, tostring, tonumber, match, rawequal, remove, find, sub = type, next, tostring, tonumber, string.match, rawequal, table.remove, string.find, string.sub
+local E = ...
+local paths, json, guard, viewdefs = E.paths, E.json, E.guard, E.viewdefs
+local type, next, tostring, tonumber, match, remove = type, next, tostring, tonumber, string.match, table.remove
 local type_of, value_json = E.type_of, E.value_json
 
 local levels = { high = 1, medium = 2, med = 2, low = 3 }
@@ -10,6 +10,10 @@ E.plain = plain
 
 local function problem(code, message)
   return { code = code, message = message, traceback = "" }
+end
+
+function plain.new(id, serial, parent)
+  return { id = id, serial = serial, parent = parent, children = {}, props = {}, json = "null", base = "null", changes = 0 }
 end
 
 -- An error of a variable: kept, told, and logged when it is the app's.
@@ -22,8 +26,7 @@ end
 
 function plain.tell(here, id, fault)
   local out = here.out.errors
-  local about = id and '"varId":' .. json.number(id) .. "," or ""
-  out[#out + 1] = '{"type":"error","data":{' .. about .. '"code":' .. json.quote(fault.code) .. ',"description":' .. json.quote(fault.message) .. "}}"
+  out[#out + 1] = E.error_text(id and '"varId":' .. json.number(id) .. "," or "", fault)
 end
 
 -- Property changes the page must hear of.
@@ -163,7 +166,7 @@ function plain.create(here, data)
   if type(given.path) ~= "string" then return problem("invalid", "a variable needs a path") end
   local parent = plain.parent(here, tonumber(data.parentId) or 1)
   if not parent then return problem("not-found", "no variable " .. tostring(data.parentId)) end
-  local var = { id = id, serial = E.draw(1), parent = parent, children = {}, props = {}, json = "null", base = "null", changes = 0 }
+  local var = plain.new(id, E.draw(1), parent)
   take_properties(var, given)
   local fault = configure(var)
   if fault then return fault end

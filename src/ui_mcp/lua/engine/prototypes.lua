@@ -1,7 +1,8 @@
 -- Prototypes that keep their identity across reloads, their instances, and the mutations a reload brings.
-local E, host = ...
+local E = ...
 local env, guard = E.env, E.guard
-local tostring, type, next, pairs, rawget, rawset, setmetatable, getmetatable, rawequal, find, sub = tostring, type, next, pairs, rawget, rawset, setmetatable, getmetatable, rawequal, string.find, string.sub
+local tostring, type, next, pairs, rawget, rawset = tostring, type, next, pairs, rawget, rawset
+local setmetatable, getmetatable, rawequal, sub = setmetatable, getmetatable, rawequal, string.sub
 
 local EMPTY = {}
 env.EMPTY = EMPTY

@@ -1,7 +1,8 @@
 -- `ui_run`: a chunk from the agent and the JSON of what it returns.
 local E = ...
 local env, guard, json = E.env, E.guard, E.json
-local type, tostring, next, concat, sort, sub, pcall = type, tostring, next, table.concat, table.sort, string.sub, pcall
+local type, tostring, next, concat, sort, sub = type, tostring, next, table.concat, table.sort, string.sub
+local pcall = pcall
 
 local LIMIT = 20000
 

@@ -1,10 +1,14 @@
 -- The globals app code sees: Lua 5.1's library with goto, without a way out of the session.
 local E, host = ...
 local guard = E.guard
-local type, select, error, tostring, tonumber, rawget, rawset, rawlen, next = type, select, error, tostring, tonumber, rawget, rawset, rawlen, next
-local setmetatable, getmetatable, floor, log, collectgarbage = setmetatable, getmetatable, math.floor, math.log, collectgarbage
-local rep, format, gsub, sub, find, byte = string.rep, string.format, string.gsub, string.sub, string.find, string.byte
-local getinfo, getupvalue, upvaluejoin, traceback = debug.getinfo, debug.getupvalue, debug.upvaluejoin, debug.traceback
+local type, select, error, tostring, tonumber, rawget = type, select, error, tostring, tonumber, rawget
+local rawset, rawlen, next = rawset, rawlen, next
+local setmetatable, getmetatable, floor, log = setmetatable, getmetatable, math.floor, math.log
+local collectgarbage = collectgarbage
+local rep, format, gsub, sub, find = string.rep, string.format, string.gsub, string.sub, string.find
+local byte = string.byte
+local getinfo, getupvalue, upvaluejoin = debug.getinfo, debug.getupvalue, debug.upvaluejoin
+local traceback = debug.traceback
 local insert, remove, unpack, pack = table.insert, table.remove, table.unpack, table.pack
 
 local env = {}
@@ -16,14 +20,14 @@ local function copy(t, names)
   return c
 end
 
-for name, f in next, copy(real, "assert error getmetatable ipairs next pairs rawequal rawget rawlen rawset select tonumber tostring type") do
-  env[name] = f
-end
+local BASIC = "assert error getmetatable ipairs next pairs rawequal rawget rawlen rawset select tonumber tostring type"
+for name, f in next, copy(real, BASIC) do env[name] = f end
 env._G, env._VERSION = env, "Lua 5.1"
 env.pcall, env.xpcall = guard.pcall, guard.xpcall
 env.coroutine = copy(coroutine, "running status yield")
 env.coroutine.create, env.coroutine.resume, env.coroutine.wrap = guard.create_coroutine, guard.resume_coroutine, guard.wrap
-env.math = copy(math, "abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log log10 max min modf pi pow rad random randomseed sin sinh sqrt tan tanh")
+env.math = copy(math, "abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log max min modf")
+for name, f in next, copy(math, "pi pow rad random randomseed sin sinh sqrt tan tanh") do env.math[name] = f end
 env.math.mod, env.math.log10 = math.fmod, function(x) return log(x, 10) end
 env.string = copy(string, "byte char find gmatch gsub len lower match reverse sub upper")
 env.table = copy(table, "concat sort pack unpack")
@@ -156,11 +160,18 @@ function env.getfenv(f)
   return scope
 end
 
+local function of_an_app(f)
+  local info = f and getinfo(f, "S")
+  return info and info.what ~= "C" and not find(info.source, "^@engine/")
+end
+
 function env.setfenv(f, scope)
   local found = target(f)
   local at, old
   if found then at, old = env_upvalue(found) end
-  if type(scope) ~= "table" or old == real or not found or getinfo(found, "S").what == "C" or find(getinfo(found, "S").source, "^@engine/") then error("cannot change the environment of this object", 2) end
+  if type(scope) ~= "table" or old == real or not of_an_app(found) then
+    error("cannot change the environment of this object", 2)
+  end
   if at then upvaluejoin(found, at, function() return scope end, 1) end
   return found
 end

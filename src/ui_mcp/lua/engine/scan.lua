@@ -1,7 +1,8 @@
 -- Change detection over views: one walk from the root, parents first; a binding that raises costs nobody else.
 local E, host = ...
-local views, guard, paths, json = E.views, E.guard, E.paths, E.json
-local getinfo, getlocal, rawequal, next, tonumber, tostring, remove = debug.getinfo, debug.getlocal, rawequal, next, tonumber, tostring, table.remove
+local views, guard, paths = E.views, E.guard, E.paths
+local getinfo, getlocal, rawequal, next, tonumber = debug.getinfo, debug.getlocal, rawequal, next, tonumber
+local tostring, remove = tostring, table.remove
 
 local MAX_EXPIRIES, MAX_PASSES, MAX_DIAGS = 3, 4, 20
 local queue, cursor, tail, expiries = {}, 0, 0, 0

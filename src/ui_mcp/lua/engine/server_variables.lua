@@ -1,13 +1,14 @@
 -- Variables made by app code: the same number on every page.
 local E = ...
 local env, plain, connections, paths = E.env, E.plain, E.connections, E.paths
-local type, next, rawequal, tostring, tonumber = type, next, rawequal, tostring, tonumber
+local type, next, rawequal, tostring = type, next, rawequal, tostring
 
 local made = {}
 
 local function place(here, spec)
   local parent = here.vars[spec.parent] or here.vars[1]
-  local var = { id = spec.id, serial = -spec.id, parent = parent, children = {}, props = {}, json = "null", base = "null", changes = 0, fixed = spec.object }
+  local var = plain.new(spec.id, -spec.id, parent)
+  var.fixed = spec.object
   for name, value in next, spec.props do var.props[name] = tostring(value) end
   var.path = paths.parse(var.props.path or "") or paths.parse("")
   var.access, var.reads, var.writes, var.level = "r", true, false, 2

@@ -1,7 +1,9 @@
 -- The `session` and `ui` globals.
 local E, host = ...
 local env, guard, json, prototypes, loader = E.env, E.guard, E.json, E.prototypes, E.loader
-local type, tostring, tonumber, rawequal, find, rawget, error, getmetatable = type, tostring, tonumber, rawequal, string.find, rawget, error, debug.getmetatable
+local max, min = math.max, math.min
+local type, tostring, tonumber, rawequal, find, rawget = type, tostring, tonumber, rawequal, string.find, rawget
+local error = error
 
 local session = { type = "Session", reloading = false }
 env.session = session
@@ -31,11 +33,12 @@ end
 
 -- Timers: the server counts the time, the handle comes back when it is due.
 local timers, last = {}, 0
+local LONGEST = 86400 * 365
 
 local function timer(f, ms, again)
   if type(f) ~= "function" then error("a timer needs a function", 3) end
   last = last + 1
-  local seconds = (tonumber(ms) or 0) / 1000
+  local seconds = max(0, min((tonumber(ms) or 0) / 1000, LONGEST))
   timers[last] = { run = f, again = again and (seconds > 0.001 and seconds or 0.001) }
   host.emit("timer", tostring(last), seconds)
   return last

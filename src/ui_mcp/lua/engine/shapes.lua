@@ -1,10 +1,12 @@
 -- A shape is a viewdef in a namespace: its bindings, and one generated function that reads them all and compares.
 local E = ...
 local paths = E.paths
-local load, concat, format, rep, sub, rawequal, rawget, tostring, tonumber, setmetatable = load, table.concat, string.format, string.rep, string.sub, rawequal, rawget, tostring, tonumber, setmetatable
+local load, concat, format, rep, sub = load, table.concat, string.format, string.rep, string.sub
+local rawequal, rawget, tonumber = rawequal, rawget, tonumber
 
 local FIRST = 10 -- the first slot of a view record that holds a value; see views.lua
-local read_only = { ["sl-badge"] = true, ["sl-copy-button"] = true, ["sl-option"] = true, ["sl-progress-bar"] = true, ["sl-progress-ring"] = true, ["sl-qr-code"] = true }
+local read_only = { ["sl-badge"] = true, ["sl-copy-button"] = true, ["sl-option"] = true }
+read_only["sl-progress-bar"], read_only["sl-progress-ring"], read_only["sl-qr-code"] = true, true, true
 local levels = { high = 1, medium = 2, med = 2, low = 3 }
 
 local function editable(tag)
@@ -24,7 +26,8 @@ end
 -- One binding as the engine uses it; a bad one carries `refused` and does nothing else.
 local function binding(row, pos, shape)
   local kind, tag, text = row[1], row[3], row[4]
-  local b = { pos = pos, kind = kind, attribute = row[2], tag = tag, text = text, namespace = row[5], item_namespace = row[6], item_wrapper = row[7] }
+  local b = { pos = pos, kind = kind, attribute = row[2], tag = tag, text = text }
+  b.namespace, b.item_namespace, b.item_wrapper = row[5], row[6], row[7]
   local path, problem = paths.parse(text)
   if not path then
     b.refused, b.path, b.query, b.level = problem, { text = text }, {}, 2
@@ -55,7 +58,8 @@ local HEAD = "local rawequal, rawget, changed, viewed, wrapped, listed, up = ...
 local ONE = { HEAD, "return function(s, o) local v", "end" }
 local ROWS = {
   HEAD,
-  "return function(rows, from, to, shape, other) local v for i = from, to do local s = rows[i] if not s or s[1] ~= shape or s[8] then other(s) else local o = s[2]",
+  "return function(rows, from, to, shape, other) local v for i = from, to do local s = rows[i] "
+    .. "if not s or s[1] ~= shape or s[8] then other(s) else local o = s[2]",
   "end end end",
 }
 
@@ -106,7 +110,8 @@ local function own_namespace(shape, b)
 end
 
 local function build(viewdef, kind, namespace, fallback)
-  local shape = { viewdef = viewdef, key = viewdef.key, kind = kind, namespace = namespace, fallback = fallback, kids = {}, refused = {} }
+  local shape = { viewdef = viewdef, key = viewdef.key, kind = kind, namespace = namespace, fallback = fallback }
+  shape.kids, shape.refused = {}, {}
   shape.count = viewdef.bindings[E.json.LENGTH]
   for i = 1, shape.count do
     local b = binding(viewdef.bindings[i], i - 1, shape)

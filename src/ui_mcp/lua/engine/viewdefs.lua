@@ -1,5 +1,5 @@
 -- Viewdefs in this world: by key, found by type and namespace, delivered once to each page.
-local E, host = ...
+local E = ...
 local json = E.json
 local type, next, sort, find, sub, concat = type, next, table.sort, string.find, string.sub, table.concat
 

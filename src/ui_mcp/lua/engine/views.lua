@@ -255,7 +255,7 @@ end
 
 local function tell(s, pos, fault)
   local out = E.here.out.errors
-  out[#out + 1] = '{"type":"error","data":{"view":' .. s[3] .. ',"pos":' .. pos .. ',"code":' .. json.quote(fault.code) .. ',"description":' .. json.quote(fault.message) .. "}}"
+  out[#out + 1] = E.error_text('"view":' .. s[3] .. ',"pos":' .. pos .. ",", fault)
 end
 
 -- An error at one position: kept, sent once, logged.

@@ -1,7 +1,8 @@
 -- Wrappers stand between a variable's value and its children; ViewList is the built-in one.
-local E, host = ...
+local E = ...
 local env, guard, views = E.env, E.guard, E.views
-local type, rawget, rawset, rawequal, rawlen, setmetatable, gmatch, tostring, select = type, rawget, rawset, rawequal, rawlen, setmetatable, string.gmatch, tostring, select
+local type, rawget, rawequal, rawlen, setmetatable = type, rawget, rawequal, rawlen, setmetatable
+local gmatch = string.gmatch
 
 local ViewList = { type = "lua.ViewList" }
 ViewList.__index = ViewList
