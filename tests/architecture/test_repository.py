@@ -52,6 +52,14 @@ def test_links_between_documents_lead_somewhere(root: Path, name: str) -> None:
     assert [target for target in links if not (root / target).exists()] == []
 
 
+def test_the_places_to_add_things_exist(root: Path) -> None:
+    table = (root / "CONTRIBUTING.md").read_text().split("## To add a")[1].split("##")[0]
+    places = re.findall(r"^\| [^|]+ \| `([^`]+)`", table, re.MULTILINE)
+
+    assert len(places) > 10
+    assert [place for place in places if not (root / place).parent.is_dir()] == []
+
+
 def test_the_layers_are_drawn_as_they_are_enforced(root: Path) -> None:
     contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     drawing = (root / "ARCHITECTURE.md").read_text().split("```")[1].strip().splitlines()
