@@ -1,0 +1,224 @@
+"""How fast the page is, against NiceGUI and against a bare WebSocket page, all in one run, clock inside the page.
+
+python benchmarks/web_pages.py [--clicks 100] [--pages 20] [--json FILE]
+"""
+
+import argparse
+import gzip
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from web_rivals import KINDS, ROWS, Site, memory_of, serving
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+BUNDLE = Path(__file__).parent.parent / "src" / "ui_mcp" / "bundle"
+CLICKS = """async ([target, clicks]) => {
+  const button = document.querySelector('#up'), node = document.querySelector(target), times = [];
+  for (let i = 0; i < clicks; i++) {
+    const seen = new Promise((resolve) => new MutationObserver((_, self) => { self.disconnect(); resolve(performance.now()); })
+      .observe(node, { childList: true, characterData: true, subtree: true }));
+    const start = performance.now();
+    button.click();
+    times.push(await seen - start);
+    await new Promise((resolve) => setTimeout(resolve, 4));
+  }
+  return times;
+}"""
+FIRST = """async (target) => {
+  const before = document.querySelector(target)?.textContent;
+  for (;;) {
+    document.querySelector('#up')?.click();
+    const node = document.querySelector(target);
+    if (node && before !== undefined && node.textContent !== before) return;
+    if (node && before === undefined) return 'again';
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--clicks", type=int, default=100)
+    parser.add_argument("--pages", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        found = {kind: measured(browser, kind, options) for kind in KINDS}
+        found["ours"]["edit_ms"] = edits(browser)
+        browser.close()
+    found["runtime_gzip_bytes"] = runtime_size()
+    report(found)
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=2))
+
+
+def measured(browser: Browser, kind: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Take all figures of one kind of server."""
+    starts = [cold_start(browser, kind) for _ in range(options.rounds)]
+    with serving(kind, "counter") as site:
+        counter = clicked(browser, site, options.clicks)
+        memory = growth(browser, site, options.pages)
+    with serving(kind, "rows") as site:
+        visible = statistics.median(rows_visible(browser, site) for _ in range(options.rounds + 2))
+        rows = clicked(browser, site, options.clicks)
+    return {"start_s": statistics.median(starts), "visible_ms": visible, "counter": counter, "rows": rows, **memory}
+
+
+def cold_start(browser: Browser, kind: str) -> float:
+    """Seconds from the start of the process to the first click that changed the page."""
+    with serving(kind, "counter") as site:
+        page = browser.new_page()
+        page.goto(site.url, wait_until="commit")
+        page.wait_for_selector(site.target, state="attached")
+        page.evaluate(FIRST, site.target)
+        taken = time.perf_counter() - site.started
+        page.close()
+        return taken
+
+
+def clicked(browser: Browser, site: Site, clicks: int) -> dict[str, float]:
+    """Times from click to changed text, and bytes of the frames."""
+    page = browser.new_page()
+    frames: list[tuple[str, int]] = []
+
+    def watch(socket: Any) -> None:
+        socket.on("framesent", lambda data: frames.append(("up", wire_bytes(data, masked=True))))
+        socket.on("framereceived", lambda data: frames.append(("down", wire_bytes(data, masked=False))))
+
+    page.on("websocket", watch)
+    page.goto(site.url)
+    page.wait_for_selector(site.target, state="attached")
+    page.evaluate(FIRST, site.target)
+    page.wait_for_timeout(300)
+    page.evaluate(CLICKS, [site.target, 10])
+    page.wait_for_timeout(100)
+    frames.clear()
+    times = sorted(page.evaluate(CLICKS, [site.target, clicks]))
+    page.wait_for_timeout(100)
+    total = sum(size for _, size in frames)
+    page.close()
+    return {
+        "p50_ms": statistics.median(times),
+        "p95_ms": times[int(len(times) * 0.95) - 1],
+        "bytes": total / clicks,
+    }
+
+
+def wire_bytes(data: str | bytes, *, masked: bool) -> int:
+    """Payload plus frame header, as if nothing were compressed."""
+    size = len(data.encode() if isinstance(data, str) else data)
+    return size + (2 if size < 126 else 4 if size < 65536 else 10) + (4 if masked else 0)
+
+
+def rows_visible(browser: Browser, site: Site) -> float:
+    """Milliseconds from navigation to the last row being there."""
+    page = browser.new_page()
+    page.goto(site.url, wait_until="commit")
+    taken = page.wait_for_function(
+        f"document.querySelectorAll('.row').length >= {ROWS} && document.body.offsetHeight && performance.now()"
+    ).json_value()
+    page.close()
+    return float(taken)
+
+
+def growth(browser: Browser, site: Site, pages: int) -> dict[str, float]:
+    """Memory of the server with one page and with many, and what one page load weighs."""
+    weights: list[int] = []
+    opened: list[Page] = []
+    context = browser.new_context()
+
+    def open_page() -> None:
+        page = context.new_page()
+        page.on("response", lambda response: weights.append(len(response.body())) if len(opened) == 0 else None)
+        page.goto(site.url)
+        page.wait_for_selector(site.target, state="attached")
+        opened.append(page)
+
+    open_page()
+    opened[0].wait_for_timeout(500)
+    one = memory_of(site.pid)
+    for _ in range(pages - 1):
+        open_page()
+    opened[-1].wait_for_timeout(500)
+    many = memory_of(site.pid)
+    context.close()
+    return {"mb_one_page": one, "mb_many_pages": many, "pages": pages, "page_kb": sum(weights) / 1024}
+
+
+def edits(browser: Browser) -> float:
+    """Median milliseconds from writing a viewdef to its text on the page, with focus and half-typed text kept."""
+    with serving("ours", "counter") as site:
+        page = browser.new_page()
+        page.goto(site.url)
+        page.wait_for_selector("#count")
+        page.click("#up")
+        page.focus("#draft")
+        page.keyboard.type("half")
+        file = site.folder / ".claude/ui/apps/bench/viewdefs/Bench.DEFAULT.html"
+        text, times = file.read_text(), []
+        for number in range(10):
+            page.evaluate(
+                """(text) => { window.seen = new Promise((resolve) => {
+                    const look = () => document.querySelector('h1').textContent === text && resolve(Date.now());
+                    new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true });
+                }) }""",
+                f"Edit {number}",
+            )
+            start = time.time() * 1000
+            file.write_text(text.replace("<h1>Bench", f"<h1>Edit {number}"))
+            times.append(page.evaluate("window.seen") - start)
+        state = page.evaluate(
+            "[document.activeElement.id, document.activeElement.value, document.querySelector('#count').textContent]"
+        )
+        assert state == ["draft", "half", "1"], state
+        page.close()
+    return statistics.median(times)
+
+
+def runtime_size() -> int:
+    """Bytes of the page's own script and style, gzipped."""
+    files = [*BUNDLE.glob("base/html/main-*.js"), *BUNDLE.glob("base/html/main-*.css")]
+    return sum(len(gzip.compress(file.read_bytes(), 9)) for file in files)
+
+
+def report(found: dict[str, Any]) -> None:
+    """Print a table and the bars."""
+    ours, floor, rival = (found[kind] for kind in KINDS)
+    print(f"{'':28}{'ours':>10}{'floor':>10}{'NiceGUI':>10}")
+    rows = [
+        ("click, ms p50", lambda one: one["counter"]["p50_ms"]),
+        ("click, ms p95", lambda one: one["counter"]["p95_ms"]),
+        ("bytes a click, both ways", lambda one: one["counter"]["bytes"]),
+        ("1 of 1,000 rows, ms p50", lambda one: one["rows"]["p50_ms"]),
+        ("1 of 1,000 rows, ms p95", lambda one: one["rows"]["p95_ms"]),
+        ("1,000 rows visible, ms", lambda one: one["visible_ms"]),
+        ("start to interactive, s", lambda one: one["start_s"]),
+        ("server MB, one page", lambda one: one["mb_one_page"]),
+        (f"server MB, {ours['pages']} pages", lambda one: one["mb_many_pages"]),
+        ("page KB, unpacked", lambda one: one["page_kb"]),
+    ]
+    for name, pick in rows:
+        print(f"{name:28}{pick(ours):10.2f}{pick(floor):10.2f}{pick(rival):10.2f}")
+    bars = [
+        ("click ≤ 0.8 × NiceGUI", ours["counter"]["p50_ms"] / rival["counter"]["p50_ms"], 0.8),
+        ("click ≤ 1.5 × floor", ours["counter"]["p50_ms"] / floor["counter"]["p50_ms"], 1.5),
+        ("row ≤ 0.2 × NiceGUI", ours["rows"]["p50_ms"] / rival["rows"]["p50_ms"], 0.2),
+        ("row ≤ 2 × floor", ours["rows"]["p50_ms"] / floor["rows"]["p50_ms"], 2),
+        ("bytes ≤ 120", ours["counter"]["bytes"], 120),
+        ("start ≤ 0.6 × NiceGUI", ours["start_s"] / rival["start_s"], 0.6),
+        ("1,000 rows ≤ 3 × floor", ours["visible_ms"] / floor["visible_ms"], 3),
+        ("edit visible ≤ 100 ms", ours["edit_ms"], 100),
+        ("runtime ≤ 40 KB gzipped", found["runtime_gzip_bytes"] / 1024, 40),
+    ]
+    for name, value, limit in bars:
+        print(f"{'met ' if value <= limit else 'MISSED'} {name}: {value:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""The pages people see: shell, start page, themes, variable browser, examples; clean, accessible and offline."""
+
+import shutil
+import threading
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from .conftest import Server
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[3]
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+SHOWN = {"dashboard": "Shop dashboard", "board": "Task board", "signup": "Create your account"}
+
+
+def accessible(page: Page) -> None:
+    """Fail on anything axe calls serious."""
+    page.add_script_tag(path=AXE)
+    found = page.evaluate(
+        """async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
+            .filter((one) => ['serious', 'critical'].includes(one.impact))
+            .map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 160))])"""
+    )
+    assert found == []
+
+
+@pytest.mark.covers("UI-PAGE-1", "UI-PAGE-2")
+def test_the_start_page_lists_the_apps_and_opens_one(server: Server, page: Page) -> None:
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="Your agent’s apps appear here")).to_be_visible()
+    assert page.locator(".app-container [ui-app]").count() == 1
+    accessible(page)
+    page.locator(".shell-tile", has_text="Counter").click()
+    expect(page.locator("#count")).to_have_text("0")
+    expect(page.locator(".shell-title")).to_have_text("Counter")
+    expect(page.locator(".shell-landing")).to_be_hidden()
+
+    page.locator(".shell-brand").click()
+    page.get_by_role("button", name="Start page").click()
+    expect(page.locator(".shell-landing")).to_be_visible()
+
+
+def test_the_shell_says_whether_the_agent_listens(counter: Server, page: Page) -> None:
+    page.goto(counter.url)
+    sign = page.locator(".shell-sign").first
+    expect(sign).to_have_text("Agent away")
+    waiter = threading.Thread(target=lambda: httpx2.get(f"{counter.mcp}/wait?timeout=4", timeout=20))
+    waiter.start()
+    expect(sign).to_have_text("Agent listening")
+    waiter.join(20)
+    expect(sign).to_have_text("Agent away")
+
+
+def test_a_note_from_lua_appears_until_it_is_dismissed(counter: Server, page: Page) -> None:
+    page.goto(counter.url)
+    counter.call("ui_run", code="mcp:note('Saved your work')")
+    note = page.locator(".shell-notes .ui-notice")
+    expect(note).to_contain_text("Saved your work")
+    note.get_by_role("button", name="Dismiss").click()
+    expect(note).to_have_count(0)
+
+
+@pytest.mark.covers("UI-JS-2")
+def test_themes_follow_the_system_until_one_is_chosen(counter: Server, context: BrowserContext, page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto(counter.url)
+    expect(page.locator("html")).to_have_class("theme-dark sl-theme-dark")
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("html")).to_have_class("theme-light")
+
+    page.locator(".shell-theme select").select_option("dusk")
+    expect(page.locator("html")).to_have_class("theme-dusk sl-theme-dark")
+    page.reload()
+    expect(page.locator("html")).to_have_class("theme-dusk sl-theme-dark")
+    expect(page.locator(".shell-theme select")).to_have_value("dusk")
+    assert page.evaluate("document.getElementById('app-favicon').href") == "data:,"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", SHOWN)
+def test_examples_are_accessible_and_need_no_other_machine(
+    server: Server, page: Page, name: str, scheme: str, foreign: list[str]
+) -> None:
+    shutil.copytree(ROOT / "examples" / name, server.base / "apps" / name)
+    server.call("ui_display", name=name)
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name=SHOWN[name]).first).to_be_visible()
+    page.wait_for_function("document.querySelectorAll(':not(:defined)').length === 0")
+    accessible(page)
+    assert foreign == []
+
+
+def test_a_card_is_dragged_to_another_column(server: Server, page: Page) -> None:
+    shutil.copytree(ROOT / "examples" / "board", server.base / "apps" / "board")
+    server.call("ui_display", name="board")
+    page.goto(server.url)
+    card = page.locator(".board-card", has_text="Write the release notes")
+    card.drag_to(page.locator(".board-column").nth(2))
+    expect(page.locator(".board-column").nth(2).locator(".board-card")).to_have_count(2)
+    expect(page.locator(".summary")).to_have_text("2 of 5 done")
+
+
+def test_a_password_is_judged_while_it_is_typed(server: Server, page: Page) -> None:
+    shutil.copytree(ROOT / "examples" / "signup", server.base / "apps" / "signup")
+    server.call("ui_display", name="signup")
+    page.goto(server.url)
+    page.locator("sl-input[type=password] input").press_sequentially("short")
+    expect(page.locator(".meter span")).to_have_text("too short")
+    page.keyboard.type("-Ada-Lovelace-1815")
+    expect(page.locator(".meter span")).to_have_text("strong")
+    assert page.locator("sl-input[type=password]").evaluate("e => e.value") == "short-Ada-Lovelace-1815"
+
+
+@pytest.mark.covers("UI-HTTP-8")
+@pytest.mark.parametrize("port", ["mcp", "url"])
+def test_the_variable_browser_shows_live_values_and_finds_them(
+    counter: Server, context: BrowserContext, page: Page, port: str
+) -> None:
+    app = context.new_page()
+    app.goto(counter.url)
+    expect(app.locator("#count")).to_have_text("0")
+    page.goto(f"{getattr(counter, port)}/variables")
+    row = page.locator(".line", has=page.get_by_text("count", exact=True)).first
+    expect(row.locator(".value")).to_have_text("0")
+    app.locator("#up").click()
+    expect(row.locator(".value")).to_have_text("1")
+    expect(row.locator(".hits")).to_have_text("1")
+    accessible(page)
+
+    page.locator("sl-input input").fill("row 2")
+    expect(page.locator(".found .path")).to_have_count(1)
+    expect(page.locator(".count")).to_contain_text("1 found")
+    page.locator(".found .path").click()
+    expect(page.locator("aside dd", has_text="row 2")).to_be_visible()
