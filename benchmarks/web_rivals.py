@@ -1,4 +1,4 @@
-"""The same two pages, a counter and a list of 1,000 rows, by us, by NiceGUI and by hand: `with serving(KIND, PAGE) as site`.
+"""The same two pages, a counter and a list of 1,000 rows, by us, by NiceGUI and by hand.
 
 The floor is the least a Python server can do: Starlette, one WebSocket, one text node.
 """
@@ -81,7 +81,8 @@ if not session.reloading then
     for i = 1, {rows} do bench.lines[i] = session:create(Line, {{ text = "row " .. i, id = "row" .. i }}) end
 end
 """
-OURS_VIEW = """<template><div><h1>Bench</h1><button id="up" ui-action="up()">up</button><span id="count" ui-value="count"></span>
+OURS_VIEW = """<template><div><h1 id="title">Bench</h1><button id="up" ui-action="up()">up</button>
+<span id="count" ui-value="count"></span>
 <input id="draft" ui-value="draft"><div ui-viewlist="lines"></div></div></template>"""
 OURS_LINE = '<template><p class="row" ui-attr-id="id" ui-value="text"></p></template>'
 

@@ -52,8 +52,14 @@ def test_a_page_gets_its_block_once_and_first_in_the_head(workspace: Workspace) 
     assert page.index("<!-- #frictionless -->") < page.index("<title>")
     assert '<meta name="ui-session" content="7">' in page
     assert '<link rel="icon" id="app-favicon" href="data:,">' in page
-    assert page.index("/themes/base.css?v=") < page.index("/themes/night.css?v=")
+    assert page.index('href="/themes/base.css?v=') < page.index('href="/themes/night.css?v=')
     assert '"dark":["' in page
+
+
+def test_a_script_that_must_come_first_stays_first(workspace: Workspace) -> None:
+    page = decorate('<head>\n<meta charset="utf-8" />\n<script data-first>1</script>\n<title>x</title>', workspace)
+
+    assert page.index("data-first") < page.index("<!-- #frictionless -->") < page.index("<title>")
 
 
 @pytest.mark.covers("UI-THEME-2")

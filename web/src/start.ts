@@ -38,7 +38,7 @@ export function start({ root, dial, probe, meet }: Beginning): Connection {
   const connection: Connection = connect(
     dial,
     {
-      opened: () => app.opened(),
+      opened: (asked) => app.opened(asked),
       frame: (text) => (isLook(text) ? void answerLook(text, (frame) => connection.send(frame)) : app.receive(text)),
       status(status) {
         showStatus(status);

@@ -3,6 +3,7 @@
 import json
 import re
 from html import escape
+from urllib.parse import quote
 
 from ui_mcp.themes.shelf import BASE, chosen_theme, theme_files, themes_of
 from ui_mcp.themes.theme import Theme
@@ -10,14 +11,18 @@ from ui_mcp.workspace import Workspace
 
 OPEN, CLOSE = "<!-- #frictionless -->", "<!-- /frictionless -->"
 BLOCK = re.compile(re.escape(OPEN) + ".*?" + re.escape(CLOSE) + r"\n?", re.DOTALL)
-HEAD = re.compile(r"<head[^>]*>\n?", re.IGNORECASE)
+# A script that must not wait for style sheets may stand before the block.
+HEAD = re.compile(
+    r"<head[^>]*>\n?(\s*<meta charset[^>]*>\s*<script data-first>.*?</script>\n?)?", re.IGNORECASE | re.DOTALL
+)
 
 # Runs before the first paint; storage may be forbidden, and then the project's choice or the system's counts.
 SCRIPT = (
     "(()=>{let t;try{t=localStorage.getItem('theme')}catch{}"
     "const i=window.uiThemes=%s;if(!i.names.includes(t))t=i.chosen;"
     "t=t||(matchMedia('(prefers-color-scheme: dark)').matches?'dark':'light');"
-    "const c=document.documentElement.classList;c.add('theme-'+t);if(i.dark.includes(t))c.add('sl-theme-dark')})()"
+    "const c=document.documentElement.classList;c.add('theme-'+t);if(i.dark.includes(t))c.add('sl-theme-dark');"
+    "const f=i.files[t];if(f)document.write('<link rel=stylesheet href=\"'+f+'\">')})()"
 )
 
 
@@ -32,7 +37,7 @@ def head_block(workspace: Workspace, session: str = "") -> str:
     themes = themes_of(workspace)
     base = theme_files(workspace).get(BASE)
     links = [_link(BASE, int(base.stat().st_mtime))] if base else []
-    links += [_link(theme.file, theme.version) for theme in themes]
+    links += [_link(theme.file, theme.version, theme.name) for theme in themes]
     meta = [f'<meta name="ui-session" content="{escape(session)}">'] if session else []
     lines = [
         OPEN,
@@ -51,9 +56,16 @@ def _facts(themes: list[Theme], chosen: str) -> str:
         "names": names,
         "dark": [theme.name for theme in themes if theme.dark],
         "chosen": chosen if chosen in names else "",
+        "files": {theme.name: _address(theme.file, theme.version) for theme in themes},
     }
     return json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _link(file: str, version: int) -> str:
-    return f'<link rel="stylesheet" href="/themes/{escape(file)}?v={version}">'
+def _link(file: str, version: int, theme: str = "") -> str:
+    # Themes that are not shown load without holding the page up; the script has asked for the one that is.
+    asleep = f' data-theme="{escape(theme)}" media="not all"' if theme else ""
+    return f'<link rel="stylesheet" href="{_address(file, version)}"{asleep}>'
+
+
+def _address(file: str, version: int) -> str:
+    return f"/themes/{quote(file)}?v={version}"

@@ -163,6 +163,15 @@ def test_half_typed_text_focus_and_caret_survive_a_changed_viewdef(
     assert server.hear()["messages"] == [[50, 0, "half typed start"]]
 
 
+def test_text_in_a_field_that_never_had_a_value_survives_too(page: Page, server: ScriptedServer) -> None:
+    server.say(viewdefs(A__DEFAULT=FORM), root("A.DEFAULT", [None, 3]))
+    page.locator("input").press_sequentially("half")
+    for view in (50, 60):
+        server.say(viewdefs(A__DEFAULT=FORM.replace("One", f"Two {view}")), root("A.DEFAULT", [None, 3], view))
+        expect(page.locator("h1")).to_have_text(f"Two {view}")
+        expect(page.locator("input")).to_have_value("half")
+
+
 def test_shoelace_state_survives_a_changed_viewdef(page: Page, server: ScriptedServer) -> None:
     form = '<h1>One</h1><sl-details summary="More"><p>x</p></sl-details><sl-input ui-value="n" data-ui-b="0 ui-value"></sl-input>'
     server.say(viewdefs(A__DEFAULT=form), root("A.DEFAULT", ["start"]))

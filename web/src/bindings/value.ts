@@ -25,6 +25,9 @@ function exchanged(context: Context, field: Field): Bound {
   const writes = access !== "r";
   // What the server knows the element to show; anything else was typed and not yet sent.
   let known: Json = context.kept ? (knownValue(element) ?? field.read(element)) : field.read(element);
+  if (writes) {
+    rememberValue(element, known);
+  }
   const remember = (next: Json): void => {
     known = next;
     if (writes) {

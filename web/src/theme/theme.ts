@@ -44,8 +44,20 @@ export function followSystem(): void {
       apply(systemTheme());
     }
   });
+  new MutationObserver(wakeSheets).observe(document.documentElement, { attributeFilter: ["class"] });
   if (![...document.documentElement.classList].some((name) => CLASS.test(name))) {
     apply(chosenTheme() ?? systemTheme());
+  }
+}
+
+/** Keep the style sheet of the shown theme switched on, whoever changes the class. */
+function wakeSheets(): void {
+  const { classList } = document.documentElement;
+  for (const link of document.querySelectorAll<HTMLLinkElement>("link[data-theme]")) {
+    const media = classList.contains(`theme-${link.dataset["theme"]}`) ? "all" : "not all";
+    if (link.media !== media) {
+      link.media = media;
+    }
   }
 }
 

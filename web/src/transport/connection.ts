@@ -5,7 +5,7 @@ export type Status = "connecting" | "open" | "lost" | "ended";
 
 export interface ConnectionEvents {
   /** A new line is open; the server knows nothing of this page yet. */
-  opened(): void;
+  opened(asked: boolean): void;
   frame(text: string): void;
   status(status: Status): void;
 }
@@ -64,12 +64,12 @@ export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promi
   const open = (): void => {
     let opened = false;
     const mine = dial({
-      open() {
+      open(asked = false) {
         opened = true;
         attempt = 0;
         line = mine;
         become("open");
-        events.opened();
+        events.opened(asked);
       },
       frame: (text) => events.frame(text),
       closed(ended) {

@@ -6,7 +6,8 @@ export interface Transport {
 }
 
 export interface Listener {
-  open(): void;
+  /** The line is open; `asked` when it has asked for the page already. */
+  open(asked?: boolean): void;
   frame(text: string): void;
   /** The line is gone; `ended` when the session will not come back. */
   closed(ended: boolean): void;

@@ -50,12 +50,14 @@ export class App implements Stage {
   private readonly place: () => void;
 
   /** A new line is open: ask for everything; what is on the page stays until the answer comes. */
-  opened(): void {
+  opened(asked: boolean): void {
     this.outbox.pause();
     this.variables.reset();
     this.reported.clear();
     this.waitingForRoot = true;
-    this.outbox.first({ type: "watch", data: { varId: 1, expand: true } });
+    if (!asked) {
+      this.outbox.first({ type: "watch", data: { varId: 1, expand: true } });
+    }
   }
 
   lost(): void {
