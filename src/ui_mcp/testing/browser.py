@@ -90,6 +90,11 @@ class Browser:
         view.values[position] = value
         await self.send([view.number, position, value])
 
+    async def scroll(self, path: str, first: int, count: int, view: View | None = None) -> None:
+        """Ask for other rows of a windowed list."""
+        view = view or self.find(path)
+        await self.send([view.number, view.binding(path, kinds=("ui-viewlist",)).position, [first, count]])
+
     async def send(self, *messages: Json, user: bool = True) -> None:
         """Send messages as one batch and take in what is answered at once."""
         await self.send_text(dumps({"userEvent": user, "messages": list(messages)}))
