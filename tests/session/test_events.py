@@ -124,6 +124,28 @@ async def test_a_cancelled_waiter_stops_polling_at_once_and_leaves_its_batch_to_
     assert not queue.polling
 
 
+@pytest.mark.covers("UI-WAIT-6", "UI-WAIT-8")
+async def test_a_push_that_picks_a_waiter_on_its_way_out_reaches_the_next() -> None:
+    queue = EventQueue()
+    got: list[list[str]] = []
+
+    async def second() -> None:
+        got.append(await take(queue, 60))
+
+    with fail_after(10):
+        async with create_task_group() as group:
+            with move_on_after(30) as leaving:
+                async with create_task_group() as inner:
+                    inner.start_soon(take, queue, 60)
+                    await until_polling(queue, 1)
+                    group.start_soon(second)
+                    await until_polling(queue, 2)
+                    leaving.cancel()
+                    queue.push("1")
+
+    assert got == [["1"]]
+
+
 @pytest.mark.covers("UI-WAIT-8", "UI-WAIT-9")
 async def test_every_step_of_a_wait_is_told() -> None:
     told: list[tuple[Change, bool]] = []

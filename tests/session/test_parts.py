@@ -5,6 +5,8 @@ from anyio import create_task_group, fail_after, sleep
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.session.coalesced import Coalesced
+from ui_mcp.session.events import EventQueue
+from ui_mcp.session.outputs import WorldOutputs
 from ui_mcp.session.revival import Crashes
 from ui_mcp.session.timers import Timers
 
@@ -89,3 +91,39 @@ async def test_a_burst_of_changes_is_announced_at_once_and_once_more_at_its_end(
 
     assert sorted(announced) == ["ui://events", "ui://state", "ui://state"]
     assert announced[0] == "ui://state"
+
+
+@pytest.mark.covers("UI-RES-10")
+async def test_nothing_is_announced_again_before_its_time() -> None:
+    announced: list[str] = []
+
+    async with create_task_group() as group:
+        told = Coalesced(group, announced.append, interval=3600)
+        for _ in range(100):
+            told("ui://state")
+            await checkpoint()
+        group.cancel_scope.cancel()
+
+    assert announced == ["ui://state"]
+
+
+async def test_a_world_that_was_replaced_is_not_heard_any_more() -> None:
+    heard: list[str] = []
+    queue = EventQueue()
+    outputs = WorldOutputs(queue, _no_timers(), lambda kind, _: heard.append(kind), heard.append)
+    outputs.current = False
+
+    outputs.event("1")
+    outputs.timer(1, 0)
+    outputs.cancel(1)
+    outputs.note("displayed", "x")
+    outputs.ended("killed")
+
+    assert (heard, len(queue), len(outputs.timers)) == ([], 0, 0)
+
+
+def _no_timers() -> Timers:
+    async def fire(handle: int) -> None:
+        raise AssertionError(handle)
+
+    return Timers(create_task_group(), fire)
