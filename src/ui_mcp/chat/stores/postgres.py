@@ -9,7 +9,7 @@ from psycopg import AsyncConnection, Error, OperationalError
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from ui_mcp.chat.clock import Clock, now_us
-from ui_mcp.chat.message import Draft, Head, Message, Page, Posted, Window, next_id
+from ui_mcp.chat.message import Head, Message, Page, Posted, Window
 from ui_mcp.chat.paging import LOOKED_AT, taken, window
 from ui_mcp.chat.store import Post, Query, Stage, Token
 from ui_mcp.chat.stores import postgres_sql as sql
@@ -53,20 +53,13 @@ class PostgresStore:
         await self._pool.close()
 
     async def append(self, post: Post) -> Sequence[Posted]:
-        """Commit a batch; the lock on the conversation's row is held before the first id is chosen."""
-        async with self._connection() as connection, connection.transaction():
-            await connection.execute(sql.START, (post.conversation,))
-            head = (await _rows(connection, sql.LOCK, (post.conversation,)))[0][0]
-            posted = []
-            for draft in post.drafts:
-                done = await _earlier(connection, post, draft) or await self._insert(connection, head, post, draft)
-                head = max(head, done.id)
-                posted.append(done)
-            if not all(done.repeated for done in posted):
-                moved = {"head": head, "user": post.author == "user", "name": post.conversation}
-                await connection.execute(sql.MOVE, moved)
-                await connection.execute(sql.NOTIFY, (sql.CHANNEL,))
-        return posted
+        """Commit a batch in one call; inside, the conversation's row is locked before the first id is chosen."""
+        times = [self._clock() for _ in post.drafts]
+        mimes, contents, ids = zip(
+            *[(draft.mime, draft.content, draft.client_id) for draft in post.drafts], strict=True
+        )
+        values = (post.conversation, post.author, post.principal, times, list(mimes), list(contents), list(ids))
+        return [Posted(*row) for row in await self._query(sql.APPEND, values)]
 
     async def since(self, query: Query) -> Page:
         """Return the messages after the cursor in commit order."""
@@ -171,14 +164,6 @@ class PostgresStore:
         if listener is not None:
             await listener.close()
 
-    async def _insert(self, connection: AsyncConnection[Any], head: int, post: Post, draft: Draft) -> Posted:
-        ts = self._clock()
-        number = next_id(head, ts)
-        size = len(draft.content.encode())
-        row = (number, ts, post.author, post.principal, draft.mime, draft.content, draft.client_id, size)
-        await connection.execute(sql.INSERT, (post.conversation, *row))
-        return Posted(number, ts)
-
     async def _query(self, statement: LiteralString, values: Any = ()) -> list[tuple[Any, ...]]:
         async with self._connection() as connection:
             return await _rows(connection, statement, values)
@@ -207,13 +192,6 @@ async def _migrate(connection: AsyncConnection[Any]) -> None:
             await connection.execute(script)
         await connection.execute("DELETE FROM chat_schema")
         await connection.execute("INSERT INTO chat_schema VALUES (%s)", (len(sql.MIGRATIONS),))
-
-
-async def _earlier(connection: AsyncConnection[Any], post: Post, draft: Draft) -> Posted | None:
-    if draft.client_id is None:
-        return None
-    rows = await _rows(connection, sql.EARLIER, (post.conversation, post.principal, draft.client_id))
-    return Posted(rows[0][0], rows[0][1], repeated=True) if rows else None
 
 
 async def _rows(connection: AsyncConnection[Any], statement: LiteralString, values: Any) -> list[tuple[Any, ...]]:

@@ -28,20 +28,42 @@ MIGRATIONS: tuple[LiteralString, ...] = (
         digest bytea NOT NULL, created bigint NOT NULL, expires bigint
     );
     CREATE TABLE chat_audit (ts bigint NOT NULL, principal text NOT NULL, action text NOT NULL, detail text NOT NULL);
+    CREATE FUNCTION chat_append(
+        in_conversation text, in_author text, in_principal text,
+        times bigint[], mimes text[], contents text[], client_ids text[]
+    ) RETURNS TABLE (out_id bigint, out_ts bigint, repeated boolean) LANGUAGE plpgsql AS $$
+    DECLARE
+        newest bigint;
+        fresh boolean := false;
+    BEGIN
+        INSERT INTO chat_conversations VALUES (in_conversation, 0, 0) ON CONFLICT DO NOTHING;
+        SELECT head INTO newest FROM chat_conversations WHERE name = in_conversation FOR UPDATE;
+        FOR n IN 1 .. array_length(contents, 1) LOOP
+            SELECT m.id, m.ts, true INTO out_id, out_ts, repeated FROM chat_messages m
+                WHERE m.conversation = in_conversation AND m.principal = in_principal AND m.client_id = client_ids[n];
+            IF NOT FOUND THEN
+                newest := greatest(times[n] / 1000 * 1000000, newest + 1);
+                INSERT INTO chat_messages VALUES (
+                    in_conversation, newest, times[n], in_author, in_principal, mimes[n], contents[n], client_ids[n],
+                    octet_length(contents[n])
+                );
+                SELECT newest, times[n], false INTO out_id, out_ts, repeated;
+                fresh := true;
+            END IF;
+            RETURN NEXT;
+        END LOOP;
+        IF fresh THEN
+            UPDATE chat_conversations
+                SET head = newest, user_head = CASE WHEN in_author = 'user' THEN newest ELSE user_head END
+                WHERE name = in_conversation;
+            PERFORM pg_notify('ui_mcp_chat', '');
+        END IF;
+    END $$;
     """,
 )
 
 VERSION_TABLE: LiteralString = "CREATE TABLE IF NOT EXISTS chat_schema (version integer NOT NULL)"
-START: LiteralString = "INSERT INTO chat_conversations VALUES (%s, 0, 0) ON CONFLICT DO NOTHING"
-LOCK: LiteralString = "SELECT head FROM chat_conversations WHERE name = %s FOR UPDATE"
-MOVE: LiteralString = (
-    "UPDATE chat_conversations SET head = %(head)s, "
-    "user_head = CASE WHEN %(user)s THEN %(head)s ELSE user_head END WHERE name = %(name)s"
-)
-INSERT: LiteralString = "INSERT INTO chat_messages VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
-EARLIER: LiteralString = (
-    "SELECT id, ts FROM chat_messages WHERE conversation = %s AND principal = %s AND client_id = %s"
-)
+APPEND: LiteralString = "SELECT * FROM chat_append(%s, %s, %s, %s, %s, %s, %s)"
 NOTIFY: LiteralString = "SELECT pg_notify(%s, '')"
 HEAD: LiteralString = "SELECT head FROM chat_conversations WHERE name = %s"
 AFTER: LiteralString = """
