@@ -59,11 +59,11 @@ async def test_a_writer_that_has_not_committed_holds_back_the_next_one(postgres_
                 await anyio.to_thread.run_sync(waiting.wait)
                 await anyio.sleep(0.3)  # long enough for a writer that does not wait to have committed
                 seen = [message.content for message in (await store.since(Query(DEFAULT_CONVERSATION))).messages]
+                slow.execute("UPDATE chat_conversations SET head = head + 3600000000000")  # its clock is ahead
                 slow.execute(
-                    "INSERT INTO chat_messages SELECT 'default', head + 1, 0, 'user', 'slow', 'text/plain', 'second', "
+                    "INSERT INTO chat_messages SELECT 'default', head, 0, 'user', 'slow', 'text/plain', 'second', "
                     "NULL, 6 FROM chat_conversations WHERE name = 'default'"
                 )
-                slow.execute("UPDATE chat_conversations SET head = head + 1, user_head = head + 1")
                 slow.commit()
         stored = [message.content for message in (await store.since(Query(DEFAULT_CONVERSATION))).messages]
 
