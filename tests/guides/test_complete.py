@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,12 @@ REFERENCE = (BUNDLE / "base" / "resources" / "reference.md").read_text()
 
 
 @pytest.fixture
-def host() -> Host:
+async def host() -> AsyncIterator[Host]:
     def serve(configured: object) -> None:
         raise NotImplementedError
 
-    return Host(serve)  # type: ignore[arg-type]
+    async with Host(serve) as host:  # type: ignore[arg-type]
+        yield host
 
 
 async def test_the_reference_names_every_tool(host: Host) -> None:
