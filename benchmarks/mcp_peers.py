@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import subprocess
 import sys
 import time
@@ -56,6 +57,11 @@ class Pipe:
     def shake_hands(self) -> None:
         self.ask("initialize", CLIENT)
         self.send({"method": "notifications/initialized"})
+
+    def processor_seconds(self) -> float:
+        """Return the processor time the server has used so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> int:
         """Return the resident memory in kilobytes."""
