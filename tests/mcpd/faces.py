@@ -70,6 +70,12 @@ async def crash(context: Any, args: NoArgs, call: Call) -> str:
     raise ZeroDivisionError("secret detail in /home/someone")
 
 
+@tool("die", NoArgs, title="Die")
+async def die(context: Any, args: NoArgs, call: Call) -> str:
+    """End the whole process."""
+    os._exit(3)
+
+
 @tool("picture", NoArgs, title="Picture")
 async def picture(context: Any, args: NoArgs, call: Call) -> ToolResult:
     """Answer with an image."""
@@ -140,7 +146,7 @@ class Resources:
         raise ResourceNotFoundError(uri)
 
 
-TOOLS = [echo, wait, hang, count, fail, crash, picture, facts, odd, noisy, app_only]
+TOOLS = [echo, wait, hang, count, fail, crash, die, picture, facts, odd, noisy, app_only]
 
 
 def face(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mcpd.faces import face
 from mcpd.wire import ENVELOPE, Message, wired
+from ui_mcp.toolkit.resources import Announcements
 
 
 def request(number: int, method: str, **params: object) -> Message:
@@ -194,6 +195,32 @@ async def test_a_slow_reader_gets_everything_in_order_and_the_loop_goes_on() -> 
         answers = [await wire.receive() for _ in range(60)]
 
     assert [answer["id"] for answer in answers] == list(range(200, 260))
+
+
+@pytest.mark.covers("MCP-LIM-4")
+async def test_a_client_that_never_reads_its_notifications_loses_its_connection() -> None:
+    bus = Announcements()
+    async with wired(face(announcements=bus)) as wire:
+        await wire.shake_hands()
+        await wire.ask("resources/subscribe", {"uri": "ui://chat/inbox"})
+        batch = {"messages": ["x" * 10_000]}
+        while not wire.ended.is_set():
+            bus.resource_updated("ui://chat/inbox", batch)
+            await anyio.sleep(0)
+
+
+@pytest.mark.covers("MCP-ERA-3")
+async def test_a_call_before_the_handshake_is_told_what_is_missing() -> None:
+    async with wired(face()) as wire:
+        early = await wire.call("echo", text="x")
+        unknown = await wire.ask("no/such")
+        await wire.shake_hands()
+        later = await wire.call("echo", text="x")
+
+    assert early["error"]["code"] == -32600
+    assert "initialize" in early["error"]["message"]
+    assert unknown["error"]["code"] == -32601
+    assert "result" in later
 
 
 @pytest.mark.covers("MCP-ERA-2")

@@ -8,6 +8,8 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mcpd.faces import face
 from mcpd.web import served
@@ -282,7 +284,31 @@ async def test_ten_thousand_rejected_requests_leave_no_session_and_no_memory() -
     assert after - before < 100_000
 
 
-async def status_of(app: Guard, path: str, body: Message, headers: dict[str, str]) -> int:
+@settings(max_examples=150, deadline=None)
+@given(
+    body=st.recursive(
+        st.none() | st.integers() | st.sampled_from(["2.0", "ping", "tools/call", "initialize", "x"]),
+        lambda inner: (
+            st.lists(inner, max_size=2)
+            | st.dictionaries(
+                st.sampled_from(["jsonrpc", "id", "method", "params", "_meta", "name"]), inner, max_size=5
+            )
+        ),
+        max_leaves=8,
+    ),
+    headers=st.dictionaries(
+        st.sampled_from(["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name", "accept", "content-type"]),
+        st.sampled_from(["2026-07-28", "2025-11-25", "ping", "", "*/*", "application/json", "=?base64?!?="]),
+    ),
+    path=st.sampled_from(["/mcp", "/message", "/messages", "/other"]),
+)
+async def test_no_request_makes_the_server_fail(body: Any, headers: dict[str, str], path: str) -> None:
+    app = Guard(Endpoints(face()), Rules(frozenset({80})))
+
+    assert await status_of(app, path, body, headers) in {200, 202, 400, 404, 405, 406, 415}
+
+
+async def status_of(app: Guard, path: str, body: Any, headers: dict[str, str]) -> int:
     """Send one request straight into the application."""
     given = {"host": "127.0.0.1", "content-type": "application/json", **headers}
     scope = {

@@ -84,11 +84,19 @@ class Conversation:
                 return rpc.result(
                     request_id, await modern_result(self.service, message, exchange, envelope_of(message))
                 )
+            self._require_greeting(message["method"])
             exchange = self._exchange(message, outlet, asks=self._asks)
             params = _with_version(message) if message["method"] == "initialize" else message.get("params")
             return rpc.result(request_id, await self._handshake.on_request(exchange, message["method"], params))
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             return results.failure(request_id, error)
+
+    def _require_greeting(self, method: str) -> None:
+        known = self.service.server.get_request_handler(method) is not None
+        if known and method != "ping" and not self._connection.initialize_accepted:
+            raise MCPError(
+                rpc.INVALID_REQUEST, f"Send initialize before {method}, or the envelope of a newer protocol with it"
+            )
 
     def _exchange(self, message: JsonObject, outlet: Outlet, asks: Asks | None = None) -> Exchange:
         return Exchange(

@@ -35,6 +35,8 @@ class Mailbox:
         self._told: dict[str, float] = {}
         self._bell = anyio.Event()
         self.closed = False
+        self.cut_off = anyio.Event()
+        """Set when the client let too much pile up."""
 
     def want_kinds(self, kinds: Iterable[ListKind | str]) -> None:
         """Ask for these listings (and `CHANNEL` events)."""
@@ -85,6 +87,7 @@ class Mailbox:
             return
         self._messages.append(message)
         if len(self._messages) > MAX_WAITING:
+            self.cut_off.set()
             self.close()
         self._bell.set()
 

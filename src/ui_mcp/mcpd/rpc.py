@@ -45,7 +45,7 @@ def is_id(value: Json) -> bool:
 def is_modern(message: JsonObject) -> bool:
     """Say whether a request speaks the stateless era; everything else is of the handshake era."""
     method = message.get("method")
-    if method in _ALWAYS_MODERN:
+    if isinstance(method, str) and method in _ALWAYS_MODERN:
         return True
     params = message.get("params")
     meta = params.get(META) if isinstance(params, dict) else None

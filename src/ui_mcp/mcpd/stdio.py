@@ -53,6 +53,7 @@ class _Pump:
     async def run(self, stdin: int, tasks: TaskGroup) -> None:
         tasks.start_soon(self._writer.run)
         tasks.start_soon(self._deliver)
+        tasks.start_soon(self._watch_backlog)
         async for batch in lines(stdin, Framer()):
             for line in batch:
                 await self._take(line, tasks)
@@ -123,6 +124,11 @@ class _Pump:
             for message in messages:
                 self._send(message)
             await self._writer.room()
+
+    async def _watch_backlog(self) -> None:
+        await self._conversation.mailbox.cut_off.wait()
+        # A client that does not read must not go on believing that it hears everything.
+        raise ConnectionAbortedError("the client does not read its notifications")
 
     async def _outlet(self, message: JsonObject) -> None:
         self._send(message)
