@@ -104,7 +104,7 @@ class ChildWorld:
         given = facts.flat
         # Half a conversation would leave the pipe out of step, so a cancelled caller still waits for the answer;
         # the child ends itself when Lua overruns, and the limit here is for a child that cannot even do that.
-        with anyio.CancelScope(shield=True), anyio.move_on_after(10 * self._seconds + 30):
+        with anyio.move_on_after(10 * self._seconds + 30, shield=True):
             try:
                 await self._write(op, len(given), *given, *args)
                 return await self._answer()
