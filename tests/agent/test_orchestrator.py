@@ -81,7 +81,7 @@ def orchestrator(journal: SqliteJournal, people: People, world: World) -> Orches
         return Loop(ScriptedModel(read_script(SCRIPT)), tools, scribe, LoopSettings())
 
     return Orchestrator(
-        "a", journal, people, make_loop, Pace(lease_seconds=0.05, renew_seconds=0.02, look_seconds=0.02)
+        "a", journal, people, make_loop, pace=Pace(lease_seconds=0.05, renew_seconds=0.02, look_seconds=0.02)
     )
 
 

@@ -1,7 +1,7 @@
 """Runs the calls of one answer: side by side, recorded before and after, each with an outcome whatever happens."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -81,7 +81,9 @@ class Calls:
             # Posting again after a crash must not double the message.
             arguments = {"client_id": one.call_id, **arguments}
         try:
-            result = await self._tools.call(one.name, arguments, self._call)
+            # Whoever asks a person about this call can tell from its name which call it is.
+            call = replace(self._call, client_name=f"{self._scribe.agent}/{one.call_id}")
+            result = await self._tools.call(one.name, arguments, call)
         except DeniedError as error:
             return Outcome(
                 error.message, "denied", _content(error.message, is_error=True),

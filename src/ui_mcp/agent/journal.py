@@ -25,6 +25,19 @@ class Lease:
     fence: int
 
 
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What a list of agents shows of one."""
+
+    agent: str
+    first_text: str
+    """What a person said first."""
+    began: str
+    ended: str
+    """Time of the newest event."""
+    events: int
+
+
 class LeaseLostError(AgentError):
     """Another orchestrator has taken over."""
 
@@ -66,6 +79,14 @@ class Journal(Protocol):
 
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
         """Return the events after an id, in order."""
+        ...
+
+    async def lives(self) -> list[Life]:
+        """Return every agent that has lived through something, the newest first."""
+        ...
+
+    async def forget(self, agent: str) -> bool:
+        """Remove everything about an agent; say whether there was anything."""
         ...
 
     async def close(self) -> None:

@@ -56,15 +56,24 @@ class Orchestrator:
     """The one active runner of an agent."""
 
     def __init__(
-        self, agent: str, journal: Journal, inbox: Inbox, make_loop: Callable[[Scribe], Loop], pace: Pace = Pace()
+        self,
+        agent: str,
+        journal: Journal,
+        inbox: Inbox,
+        make_loop: Callable[[Scribe], Loop],
+        *,
+        pace: Pace = Pace(),
+        ready: Callable[[Scribe], None] = lambda _: None,
     ) -> None:
         self._agent = agent
         self._journal = journal
         self._inbox = inbox
         self._make_loop = make_loop
         self._pace = pace
+        self._ready = ready
         self._holder = secret_id()
         self._turn: CancelScope | None = None
+        self._nap = CancelScope()
         self.scribe: Scribe | None = None
         self.state: RunState = "idle"
 
@@ -78,6 +87,7 @@ class Orchestrator:
         scribe = Scribe(self._journal, self._agent, lease)
         await scribe.open()
         self.scribe = scribe
+        self._ready(scribe)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._keep_lease, tasks.cancel_scope)
@@ -93,6 +103,10 @@ class Orchestrator:
             return False
         self._turn.cancel()
         return True
+
+    def wake(self) -> None:
+        """Look at the journal now instead of when the inbox has news."""
+        self._nap.cancel()
 
     async def _keep_lease(self, serving: CancelScope) -> None:
         while True:
@@ -125,7 +139,8 @@ class Orchestrator:
                 await self._one_turn(scribe, loop)
                 continue
             self.state = "sleeping"
-            await self._inbox.hint(self._pace.look_seconds)
+            with CancelScope() as self._nap:
+                await self._inbox.hint(self._pace.look_seconds)
 
     async def _one_turn(self, scribe: Scribe, loop: Loop) -> None:
         self.state = "running"

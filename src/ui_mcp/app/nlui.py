@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +25,12 @@ from ui_mcp.installer.version import bundled_version
 from ui_mcp.log import logger, to_stderr
 from ui_mcp.mcpd.face import Face
 from ui_mcp.toolkit.resources import Announcements, CombinedResources, ResourceUpdated
+from ui_mcp.toolkit.tool import Call
 
 _log = logger("nlui")
+
+
+Patience = Callable[[Call], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class Asked:
     mode: Mode | None = None
     compact: bool = False
     verbosity: int = 0
+    settings: GatewaySettings | None = None
+    """Settings made by the program itself; no file is read then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,8 @@ class Configuration:
 
 def configuration(asked: Asked) -> Configuration:
     """Read the configuration, or make one of a bare address or document."""
+    if asked.settings is not None:
+        return Configuration(asked.settings, [], frozenset())
     source = asked.source
     if source and _is_document(source):
         name = urlsplit(source).hostname or Path(source).stem if "://" in source else Path(source).stem
@@ -79,8 +87,13 @@ def _is_document(source: str) -> bool:
 
 
 @asynccontextmanager
-async def opened(asked: Asked, *, mode: Mode, announcements: Announcements | None = None) -> AsyncIterator[Gateway]:
-    """Run a gateway for the length of the block."""
+async def opened(
+    asked: Asked, *, mode: Mode, announcements: Announcements | None = None, patience: Patience | None = None
+) -> AsyncIterator[Gateway]:
+    """Run a gateway for the length of the block.
+
+    `patience` says how long a caller waits for a person; whoever brings it has a page of its own for answers.
+    """
     to_stderr(asked.verbosity)
     read = configuration(asked)
     for warning in read.warnings:
@@ -95,10 +108,12 @@ async def opened(asked: Asked, *, mode: Mode, announcements: Announcements | Non
         announcements=announcements or Announcements(),
         mode=asked.mode or mode,
         where=lambda: door.url,
+        patience=patience,
     )
     gateway = Gateway(settings, around)
     async with gateway.running(), anyio.create_task_group() as tasks:
-        tasks.start_soon(door.open_when_asked, gateway)
+        if patience is None:
+            tasks.start_soon(door.open_when_asked, gateway)
         yield gateway
         tasks.cancel_scope.cancel()
 

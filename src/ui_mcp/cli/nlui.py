@@ -1,5 +1,6 @@
 """Use HTTP APIs and MCP servers as tools, described by their OpenAPI documents and an nlui.yaml.
 
+nlui [CONFIG or URL]              chat with your APIs in the browser, on port 9000 (also: nlui serve)
 nlui --mcp [CONFIG or URL]        speak MCP on stdin and stdout
 nlui --mcp-sse --mcp-port N       MCP over HTTP+SSE (GET /sse, POST /messages) and at /mcp
 nlui --mcp-http --mcp-port N      MCP over streamable HTTP at /mcp
@@ -18,8 +19,7 @@ COMMANDS = ("check", "tools", "dump", "call", "init", "serve")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take everything; the words are read below."""
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="…")
+    """Take nothing here; the words are read below."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -52,8 +52,11 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         if stdio is None:
             raise RuntimeError("stdin and stdout were not set aside")
         return run_stdio(asked, *stdio)
-    port = options.mcp_port if options.mcp_sse or options.mcp_http else options.port
-    return run_http(asked, port)
+    if options.mcp_sse or options.mcp_http:
+        return run_http(asked, options.mcp_port)
+    from ui_mcp.app.nlui_chat import run_chat
+
+    return run_chat(asked, options.port)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -68,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--mcp-http", action="store_true", help="serve MCP over streamable HTTP")
     found.add_argument("--mcp-port", type=int, metavar="N", help="port of the MCP listener (default 8080; 0 = any)")
     found.add_argument("--host", metavar="ADDR", help="address to listen on (default 127.0.0.1)")
-    found.add_argument("--port", type=int, metavar="N", help="port without --mcp-…")
+    found.add_argument("--port", type=int, metavar="N", help="port of the chat (default 9000; 0 = any)")
     found.add_argument("--compact", action="store_true", help="list four tools that find all others")
     found.add_argument("--policy", choices=("host", "guard"), help="who asks before calls that change something")
     found.add_argument("-v", action="count", dest="verbosity", help="say more on stderr")

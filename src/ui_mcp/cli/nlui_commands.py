@@ -189,9 +189,9 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from ui_mcp.app.nlui import run_http
+    from ui_mcp.app.nlui_chat import run_chat
 
-    return run_http(Asked(options.source), options.port)
+    return run_chat(Asked(options.source), options.port)
 
 
 def _complain(error: UiMcpError, code: int) -> int:

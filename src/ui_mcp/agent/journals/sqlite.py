@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from ui_mcp.agent.journal import Happened, Lease, LeaseLostError
+from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -113,6 +113,30 @@ class SqliteJournal:
                 "SELECT id, ts, type, data FROM events WHERE agent = ? AND id > ? ORDER BY id", (agent, after)
             )
             return [StoredEvent(row[0], row[1], row[2], loads(row[3])) for row in rows]
+
+        return await self._run(work)
+
+    async def lives(self) -> list[Life]:
+        """Return every agent that has lived through something, the newest first."""
+
+        def work(database: sqlite3.Connection) -> list[Life]:
+            rows = database.execute(
+                "SELECT agent, MIN(ts), MAX(ts), COUNT(*), (SELECT data FROM events AS said WHERE said.agent ="
+                " events.agent AND said.type = 'user_text' ORDER BY said.id LIMIT 1) FROM events"
+                " GROUP BY agent ORDER BY MAX(ts) DESC"
+            )
+            return [Life(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
+
+        return await self._run(work)
+
+    async def forget(self, agent: str) -> bool:
+        """Remove everything about an agent."""
+
+        def work(database: sqlite3.Connection) -> bool:
+            gone = database.execute("DELETE FROM events WHERE agent = ?", (agent,)).rowcount
+            for table in ("watermarks", "leases"):
+                database.execute(f"DELETE FROM {table} WHERE agent = ?", (agent,))  # noqa: S608  (our own names)
+            return gone > 0
 
         return await self._run(work)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -27,6 +27,7 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 PIECE = 12
 """Characters per streamed piece of text."""
 _HOLE = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
+_NUMBER_HOLE = re.compile(r"\{\{\s*([\w.]+)\s*\|\s*number\s*\}\}")
 
 
 class When(BaseModel):
@@ -86,6 +87,8 @@ class _Scene:
     user: str
     result: Json
     newest: Message | None
+    match: tuple[str, ...] = ()
+    """What the groups of the step's pattern found, the whole first."""
 
 
 class ScriptedModel:
@@ -100,7 +103,9 @@ class ScriptedModel:
         """Answer as the script says."""
         scene = _scene(request.messages)
         called = False
-        for emit in self._step(scene).emit:
+        step = self._step(scene)
+        scene = replace(scene, match=_groups(step.when, scene))
+        for emit in step.emit:
             if emit.delay_ms:
                 await anyio.sleep(emit.delay_ms / 1000)
             if emit.error is not None:
@@ -127,11 +132,17 @@ class ScriptedModel:
 def _scene(messages: Sequence[Message]) -> _Scene:
     user = next((message.text for message in reversed(messages) if isinstance(message, UserSays)), "")
     said = next((message.text for message in reversed(messages) if isinstance(message, ToolSays)), "")
-    try:
-        result = loads(said)
-    except ValueError:
-        result = said
-    return _Scene(user, result, messages[-1] if messages else None)
+    return _Scene(user, _parsed(said), messages[-1] if messages else None)
+
+
+def _parsed(text: str) -> Json:
+    """Read a result that is JSON, or whose first line is (a note may follow)."""
+    for attempt in (text, text.partition("\n")[0]):
+        try:
+            return loads(attempt)
+        except ValueError:
+            continue
+    return text
 
 
 def _fits(when: When, scene: _Scene) -> bool:
@@ -147,8 +158,15 @@ def _fits(when: When, scene: _Scene) -> bool:
     return True
 
 
+def _groups(when: When, scene: _Scene) -> tuple[str, ...]:
+    found = re.search(when.user, scene.user, re.IGNORECASE | re.DOTALL) if when.user else None
+    return (found[0], *(group or "" for group in found.groups())) if found else ()
+
+
 def _filled(value: Any, scene: _Scene) -> Any:
     match value:
+        case str() if whole := _NUMBER_HOLE.fullmatch(value):
+            return _number(_value(whole[1], scene))
         case str():
             return _HOLE.sub(lambda hole: _quoted(hole[1], scene), value)
         case Mapping():
@@ -160,14 +178,23 @@ def _filled(value: Any, scene: _Scene) -> Any:
 
 
 def _quoted(path: str, scene: _Scene) -> str:
+    value = _value(path, scene)
+    return value if isinstance(value, str) else dumps(value)
+
+
+def _number(value: Json) -> Json:
+    return int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,15}", value) else value
+
+
+def _value(path: str, scene: _Scene) -> Json:
     name, *rest = path.split(".")
-    value: Json = {"user": scene.user, "result": scene.result}.get(name)
+    value: Json = {"user": scene.user, "result": scene.result, "match": list(scene.match)}.get(name)
     for part in rest:
         if isinstance(value, list) and part.isdigit() and int(part) < len(value):
             value = value[int(part)]
         else:
             value = value.get(part) if isinstance(value, dict) else None
-    return value if isinstance(value, str) else dumps(value)
+    return value
 
 
 def _pieces(text: str) -> list[str]:

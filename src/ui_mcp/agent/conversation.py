@@ -1,0 +1,108 @@
+"""One conversation being served: its orchestrator, its timeline, and the pieces of answers while they are written."""
+
+from collections.abc import Callable
+
+import anyio
+from anyio.abc import TaskStatus
+
+from ui_mcp.agent.broadcast import Broadcast
+from ui_mcp.agent.journal import Happened, Journal
+from ui_mcp.agent.loop import Deltas, Loop
+from ui_mcp.agent.model import Usage
+from ui_mcp.agent.orchestrator import Inbox, Orchestrator, Pace
+from ui_mcp.agent.scribe import Scribe
+from ui_mcp.agent.timeline import VERSION, Delta
+from ui_mcp.errors import AgentError, NotFoundError
+from ui_mcp.jsontypes import JsonObject
+
+MakeLoop = Callable[[Scribe, Deltas], Loop]
+
+
+class Conversation:
+    """A conversation with its agent, for as long as somebody serves it."""
+
+    def __init__(self, name: str, journal: Journal, inbox: Inbox, make_loop: MakeLoop, pace: Pace = Pace()) -> None:
+        self.name = name
+        self.news = Broadcast()
+        self.usage = Usage()
+        self._deltas = Deltas(self._piece, self._spent)
+        self._orchestrator = Orchestrator(
+            name, journal, inbox, lambda scribe: make_loop(scribe, self._deltas), pace=pace, ready=self._ready
+        )
+        self._open = anyio.Event()
+
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Serve until cancelled; started once the timeline has been read."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._orchestrator.run)
+            await self._open.wait()
+            task_status.started()
+
+    @property
+    def running(self) -> bool:
+        """Say whether a turn is under way."""
+        return self._orchestrator.state == "running"
+
+    @property
+    def scribe(self) -> Scribe:
+        """The writer of the journal.
+
+        Raises:
+            AgentError: another process runs this conversation.
+        """
+        if self._orchestrator.scribe is None:
+            raise AgentError(f"Conversation {self.name} is being run by another process")
+        return self._orchestrator.scribe
+
+    def snapshot(self) -> JsonObject:
+        """Return everything a client needs to render."""
+        state = self.scribe.timeline.state
+        return {
+            "type": "ui_state_snapshot",
+            "v": VERSION,
+            "state_id": self.name,
+            "seq": state.seq,
+            "state": {"seq": state.seq, "items": list(state.items)},
+            "run": "running" if self.running else "idle",
+        }
+
+    def stop(self) -> bool:
+        """Stop the running turn; say whether there was one."""
+        return self._orchestrator.stop_turn()
+
+    async def rewind(self, item: str) -> None:
+        """Hide an item and everything after it; the journal keeps them."""
+        self.stop()
+        await self.scribe.write(Happened("rewind", {"from_item": item}))
+
+    async def again(self, item: str) -> None:
+        """Ask the same once more: hide a person's message and what followed, and take the message anew.
+
+        Raises:
+            NotFoundError: it is not a message of a person.
+        """
+        asked = next((one for one in self.scribe.timeline.state.items if one["id"] == item), None)
+        if asked is None or asked["kind"] != "user_message":
+            raise NotFoundError(f"{item} is not a message of a person in {self.name}")
+        self.stop()
+        anew = {"message_id": f"{asked['message_id']}~{self.scribe.timeline.seq}"}
+        said = {key: asked[key] for key in ("mime", "text")} | anew
+        await self.scribe.write(Happened("rewind", {"from_item": item}), Happened("user_text", said))
+        self._orchestrator.wake()
+
+    def _ready(self, scribe: Scribe) -> None:
+        scribe.follow(self._changed)
+        self._open.set()
+
+    def _changed(self, delta: Delta) -> None:
+        ops = [op.as_json() for op in delta.ops]
+        self.news.send({"type": "ui_state_delta", "state_id": self.name, "seq": delta.seq, "ops": ops})
+
+    def _piece(self, text: str) -> None:
+        self.news.send({"type": "assistant_delta", "text": text})
+
+    def _spent(self, usage: Usage) -> None:
+        self.usage = Usage(self.usage.input_tokens + usage.input_tokens, self.usage.output_tokens + usage.output_tokens)
+        self.news.send(
+            {"type": "usage", "input_tokens": self.usage.input_tokens, "output_tokens": self.usage.output_tokens}
+        )

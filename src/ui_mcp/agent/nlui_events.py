@@ -1,0 +1,79 @@
+"""The events of NLUI's chat stream, translated from changes of the timeline."""
+
+from collections.abc import Iterator
+
+from ui_mcp.jsontypes import JsonObject, dumps
+
+Named = tuple[str, JsonObject]
+_OVER = {"done", "error", "denied", "aborted"}
+
+
+class NluiEvents:
+    """Follows one turn of a conversation."""
+
+    def __init__(self, session_id: str, conversation_id: str) -> None:
+        self._session = session_id
+        self._conversation = conversation_id
+        self._tools: dict[str, str] = {}
+        self.done = False
+
+    def opening(self) -> Named:
+        """Return the first event."""
+        return "session", {"session_id": self._session, "conversation_id": self._conversation}
+
+    def of(self, frame: JsonObject) -> Iterator[Named]:
+        """Translate one frame of the conversation."""
+        match frame["type"]:
+            case "assistant_delta":
+                yield "content_delta", {"delta": frame["text"]}
+            case "usage":
+                given, made = frame["input_tokens"], frame["output_tokens"]
+                total = given + made
+                yield "usage", {"prompt_tokens": given, "completion_tokens": made, "total_tokens": total}
+            case "ui_state_delta":
+                for op in frame["ops"]:
+                    yield from self._appended(op["item"]) if op["op"] == "append" else self._updated(op)
+
+    def _appended(self, item: JsonObject) -> Iterator[Named]:
+        match item["kind"]:
+            case "tool":
+                self._tools[item["id"]] = item["name"]
+                yield (
+                    "tool_call",
+                    {"id": item["call_id"], "name": item["name"], "arguments": dumps(item.get("args", {}))},
+                )
+            case "approval":
+                yield (
+                    "tool_confirm",
+                    {
+                        "session_id": self._session,
+                        "id": item["call_id"],
+                        "name": item["tool"],
+                        "arguments": dumps(item.get("args", {})),
+                        "approval_id": item["approval_id"],
+                        "digest": item["digest"],
+                        "request": item.get("request"),
+                        "expires_at": item.get("expires_at"),
+                    },
+                )
+            case "assistant_markdown":
+                yield "content", {"text": item["md"]}
+            case "notice":
+                yield "error", {"error": item["text"], "message": item["text"]}
+            case "end_turn":
+                self.done = True
+                yield "done", {"conversation_id": self._conversation}
+
+    def _updated(self, op: JsonObject) -> Iterator[Named]:
+        values = op["set"]
+        if op["id"] in self._tools and values.get("status") in _OVER and values.get("content"):
+            content = values["content"]
+            yield (
+                "tool_result",
+                {
+                    "id": op["id"].removeprefix("t:"),
+                    "name": self._tools[op["id"]],
+                    "result": content["result"],
+                    "is_error": content["is_error"],
+                },
+            )

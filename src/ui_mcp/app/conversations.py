@@ -1,0 +1,100 @@
+"""The conversations of the nlui chat: each an inbox with an agent of its own, opened when somebody looks."""
+
+from collections.abc import Callable
+
+import anyio
+from anyio.abc import TaskGroup
+
+from ui_mcp.agent.conversation import Conversation, MakeLoop
+from ui_mcp.agent.journal import Happened, Journal, Life
+from ui_mcp.agent.orchestrator import InboxPage
+from ui_mcp.agent.selection import Selection, selection_of
+from ui_mcp.chat.chat import Ask, Chat
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.message import Draft, id_text
+from ui_mcp.ids import secret_id
+
+HUMAN = principal("human", "human")
+READER = principal("orchestrator", "orchestrator")
+
+
+class ChatInbox:
+    """An inbox of a chat store in the same process."""
+
+    def __init__(self, chat: Chat, conversation: str) -> None:
+        self._chat = chat
+        self._conversation = conversation
+        self._seen: str | None = None
+
+    async def read(self, after: str | None, limit: int) -> InboxPage:
+        """Return messages of people after a cursor."""
+        ask = Ask(after_id=after, limit=limit, authors=["user"], conversation=self._conversation)
+        page = (await self._chat.read(READER, ask)).to_json()
+        self._seen = page["last_id"]
+        return InboxPage(page["messages"], page["last_id"], page["has_more"])
+
+    async def hint(self, seconds: float) -> None:
+        """Return when something may be new."""
+        await self._chat.wait(
+            READER, Ask(after_id=self._seen, authors=["user"], conversation=self._conversation), seconds
+        )
+
+
+class Conversations:
+    """Opens, lists and forgets conversations."""
+
+    def __init__(self, chat: Chat, journal: Journal, make_loop: Callable[[str], MakeLoop], tasks: TaskGroup) -> None:
+        self._chat = chat
+        self._journal = journal
+        self._make_loop = make_loop
+        self._tasks = tasks
+        self._open: dict[str, Conversation] = {}
+        self._scopes: dict[str, anyio.CancelScope] = {}
+        self._opening = anyio.Lock()
+
+    async def lives(self) -> list[Life]:
+        """Return what has been talked about, newest first."""
+        return await self._journal.lives()
+
+    async def create(self) -> str:
+        """Name a new conversation."""
+        return f"c-{secret_id()[:12]}"
+
+    async def open(self, name: str) -> Conversation:
+        """Return a conversation, served."""
+        async with self._opening:
+            if name not in self._open:
+                conversation = Conversation(name, self._journal, ChatInbox(self._chat, name), self._make_loop(name))
+                await self._tasks.start(self._serve, conversation)
+                self._open[name] = conversation
+            return self._open[name]
+
+    def served(self, name: str) -> Conversation | None:
+        """Return a conversation if it is being served."""
+        return self._open.get(name)
+
+    async def say(self, name: str, text: str, client_id: str | None = None) -> str:
+        """Post a person's message; return its id."""
+        await self.open(name)
+        (posted,) = await self._chat.post(HUMAN, "user", name, [Draft(text, client_id=client_id)])
+        return id_text(posted.id)
+
+    async def forget(self, name: str) -> bool:
+        """Stop serving a conversation and remove its journal; the chat's log keeps the messages."""
+        self._open.pop(name, None)
+        if scope := self._scopes.pop(name, None):
+            scope.cancel()
+        return await self._journal.forget(name)
+
+    async def selection(self, name: str) -> Selection:
+        """Return which tools a conversation may use."""
+        return selection_of((await self.open(name)).scribe.events)
+
+    async def select(self, name: str, selection: Selection) -> None:
+        """Choose which tools a conversation may use."""
+        await (await self.open(name)).scribe.write(Happened("tools_selected", selection.as_json()))
+
+    async def _serve(self, conversation: Conversation, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        with anyio.CancelScope() as scope:
+            self._scopes[conversation.name] = scope
+            await conversation.run(task_status=task_status)

@@ -1,0 +1,179 @@
+"""`nlui serve`: a chat page over your own APIs and MCP servers, with approvals, in one process."""
+
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from ui_mcp.agent.conversation import MakeLoop
+from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
+from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
+from ui_mcp.agent.scribe import Scribe
+from ui_mcp.agent.selection import Selected, selection_of
+from ui_mcp.app.approval_watch import ApprovalWatch
+from ui_mcp.app.conversation_tools import Posting
+from ui_mcp.app.conversations import Conversations
+from ui_mcp.app.nlui import Asked, gateway_face, opened
+from ui_mcp.app.nlui_demo import demo_unless_configured
+from ui_mcp.app.nlui_http import approval_routes
+from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.chat.chat import Chat, open_chat
+from ui_mcp.chat.desk import desk_for
+from ui_mcp.chat.directory import Directory
+from ui_mcp.chat.identity import POST_ASSISTANT, principal
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.toolset import ChatTools
+from ui_mcp.compositor.approvals.desk import Reply
+from ui_mcp.compositor.approvals.row import Answer
+from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.offered import Offered, instructions
+from ui_mcp.config import LOOPBACK
+from ui_mcp.errors import ConfigError
+from ui_mcp.httpd.mcp_app import mcp_app
+from ui_mcp.httpd.nlui_api import About, NluiApi
+from ui_mcp.httpd.nlui_page import page_routes
+from ui_mcp.httpd.security import Guard, Rules
+from ui_mcp.httpd.serve import bind, listening, port_of
+from ui_mcp.httpd.timeline import Timelines
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.toolkit.tool import Call
+from ui_mcp.toolkit.toolset import Toolset
+
+AGENT = "agent"
+PORT = 9000
+SYSTEM = """\
+You are a helpful assistant with tools over the person's own APIs and servers. Use them to find out and to act, then
+answer briefly in markdown. Results of tools are shown to the person as tables and cards, so do not repeat them whole.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A running chat."""
+
+    gateway: Gateway
+    talks: Conversations
+    model: ModelSettings
+
+
+def run_chat(asked: Asked, port: int | None) -> int:
+    """Serve the chat until interrupted."""
+    return run(_serve, asked, port)
+
+
+async def _serve(asked: Asked, port: int | None) -> int:
+    async with until_signalled(), demo_unless_configured(asked) as shown, serving(shown) as chat:
+        settings = chat.gateway.settings.server
+        host = asked.host or settings.host
+        if host not in LOOPBACK and not settings.token:
+            raise ConfigError(f"{host} is reachable from other machines\nSet server.token, or use 127.0.0.1.")
+        listener = bind(host, settings.port if port is None else port)
+        endpoints = Endpoints(gateway_face(chat.gateway, asked), post_path="/messages")
+        api = NluiApi(chat.talks, about(chat))
+        routes = [*api.routes(), *Timelines(chat.talks.open).routes(), *approval_routes(chat.gateway), *page_routes()]
+        rules = Rules(
+            ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}), token=settings.token or None
+        )
+        async with listening(Guard(mcp_app(routes, endpoints), rules), listener):
+            sys.stdout.write(f"nlui: chat at http://{host}:{port_of(listener)}\n")
+            sys.stdout.flush()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                endpoints.close()
+    return 0
+
+
+@asynccontextmanager
+async def serving(asked: Asked) -> AsyncIterator[Serving]:
+    """Run gateway, chat store, journal and conversations for the length of the block."""
+    async with AsyncExitStack() as stack:
+        gateway = await stack.enter_async_context(opened(asked, mode="guard", patience=_patience))
+        data: Path = gateway.around.data
+        chat = await stack.enter_async_context(open_chat(f"sqlite:///{data / 'chat.db'}"))
+        journal = SqliteJournal(data / "agent.db")
+        stack.push_async_callback(journal.close)
+        tasks = await stack.enter_async_context(anyio.create_task_group())
+        stack.callback(tasks.cancel_scope.cancel)
+        llm = model_settings(gateway.settings.llm)
+        talks = Conversations(chat, journal, loops(gateway, chat, llm), tasks)
+        watch = ApprovalWatch(gateway.desk, gateway.announcements, talks.served)
+        tasks.start_soon(watch.run)
+        yield Serving(gateway, talks, llm)
+
+
+def loops(gateway: Gateway, chat: Chat, llm: ModelSettings) -> Callable[[str], MakeLoop]:
+    """Return how the loop of a conversation is made."""
+    keys = Directory(Keys(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
+    settings = LoopSettings(
+        system=f"{SYSTEM}\n{instructions(gateway)}",
+        text_policy="implicit_post",
+        max_samplings=25,
+        max_context_tokens=llm.max_context_tokens,
+        max_output_tokens=llm.max_output_tokens,
+        principal=AGENT,
+    )
+    model = choose_model(llm, gateway.settings.proxy)
+    posts = ChatTools(desk_for(chat, keys), "assistant")
+    offered = Offered(gateway)
+
+    def of(name: str) -> MakeLoop:
+        def make(scribe: Scribe, deltas: Deltas) -> Loop:
+            shared: Toolset = Selected(offered, lambda: selection_of(scribe.events))
+            return Loop(model, Posting(posts, shared, name), scribe, settings, deltas)
+
+        return make
+
+    return of
+
+
+def about(chat: Serving) -> About:
+    """Return what the API tells about tools, sources and model."""
+    gateway = chat.gateway
+
+    async def tools() -> list[JsonObject]:
+        listed = await Offered(gateway).tools(Call(principal=AGENT))
+        return [
+            {"name": tool.name, "description": tool.description, "parameters": tool.input_schema} for tool in listed
+        ]
+
+    async def sources() -> list[JsonObject]:
+        await gateway.ready()
+        named: dict[str, list[str]] = {}
+        for entry in gateway.catalogue.entries():
+            named.setdefault(entry.source, []).append(entry.name)
+        return [{**health, "tools": named.get(str(health["name"]), [])} for health in health_json(gateway.health())]
+
+    async def decide(approval_id: str, body: JsonObject) -> JsonObject:
+        edited = body.get("arguments")
+        approve: Answer = "approve_with_edit" if edited is not None else "approve"
+        reply = Reply(
+            decision=approve if body.get("approved") else "deny_continue",
+            digest=str(body["digest"]),
+            by="human",
+            reason=body.get("reason"),
+            arguments=edited,
+            scope=body.get("scope", "once"),
+        )
+        row = await gateway.desk.answer(approval_id, reply)
+        return {"approval_id": row.id, "status": row.status}
+
+    return About(tools, sources, lambda: shown_model(chat.model), decide)
+
+
+def shown_model(llm: ModelSettings) -> JsonObject:
+    """Describe the model with its key masked."""
+    key = llm.api_key
+    masked = f"{key[:4]}…{key[-4:]}" if len(key) > 12 else ("…" if key else "")
+    facts = llm.model_dump(include={"api_base", "model", "max_context_tokens", "max_output_tokens"})
+    return {**facts, "provider": provider_of(llm), "api_key": masked}
+
+
+def _patience(call: Call) -> float | None:
+    # Our own loop waits for a person as long as it takes; clients of the gateway have limits of their own.
+    return None if call.principal == AGENT else 45.0

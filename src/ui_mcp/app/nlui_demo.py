@@ -1,0 +1,60 @@
+"""What `nlui` serves when nothing is configured: a scripted model over a small shop, to show the whole loop."""
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from platformdirs import user_config_path
+
+from ui_mcp.app.nlui import Asked
+from ui_mcp.compositor import nlui_yaml
+from ui_mcp.compositor.settings import GatewaySettings
+from ui_mcp.jsontypes import JsonObject
+
+HELLO = """\
+Hello! I am a scripted demo over a small coffee shop. Try **show the orders** or **ship order 1**.
+
+To talk to your own APIs with a real model, run `nlui init` and edit `nlui.yaml`.
+"""
+SCRIPT: list[JsonObject] = [
+    {
+        "when": {"user": r"ship\D*(\d+)"},
+        "emit": [
+            {"say": "I ship order {{match.1}}."},
+            {"call": "shop__ship_order", "args": {"id": "{{match.1 | number}}"}},
+        ],
+    },
+    {"when": {"user": "order|list|show"}, "emit": [{"call": "shop__list_orders"}]},
+    {"when": {"tool": "list_orders"}, "emit": [{"say": "Say *ship order 1*, and I ask you before I do it."}]},
+    {"when": {"tool_result": '"shipped": ?true'}, "emit": [{"say": "Order {{result.id}} is on its way."}]},
+    {"when": {"tool": "ship_order"}, "emit": [{"say": "Then I leave it."}]},
+    {"emit": [{"say": HELLO}]},
+]
+
+
+@asynccontextmanager
+async def demo_unless_configured(asked: Asked) -> AsyncIterator[Asked]:
+    """Return what was asked for, or the demo if nothing was and no configuration is found."""
+    if asked.source or asked.settings or nlui_yaml.find(None, os.environ, user_config_path()):
+        yield asked
+        return
+    from tempfile import TemporaryDirectory
+
+    from ui_mcp.httpd.demo_api import demo_api
+    from ui_mcp.httpd.serve import bind, listening, port_of
+
+    listener = bind("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{port_of(listener)}"
+    sys.stderr.write("nlui: no nlui.yaml here: showing the demo (nlui init writes one)\n")
+    with TemporaryDirectory(prefix="nlui-demo-") as data:
+        settings = GatewaySettings.model_validate(
+            {
+                "data_dir": data,
+                "targets": [{"name": "shop", "base_url": url}],
+                "llm": {"provider": "scripted", "script": SCRIPT},
+            }
+        )
+        async with listening(demo_api(), listener):
+            yield replace(asked, settings=settings)

@@ -1,0 +1,32 @@
+"""The chat page of `nlui`: one document and its files, all from the package."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ui_mcp.httpd.chat_page import POLICY
+from ui_mcp.httpd.static import Files
+
+FOLDER = Path(__file__).parent.parent / "bundle" / "web" / "nlui"
+
+
+def page_routes() -> Sequence[BaseRoute]:
+    """Return the page at `/` and its files."""
+    files = Files((FOLDER,), confine=(FOLDER,))
+
+    async def page(request: Request) -> Response:
+        index = FOLDER / "index.html"
+        if not index.is_file():
+            return PlainTextResponse("The page is missing from this installation; build it with: make web\n", 500)
+        return FileResponse(index, headers={"Cache-Control": "no-store", "Content-Security-Policy": POLICY})
+
+    async def file(request: Request) -> Response:
+        path: str = request.path_params["path"]
+        if not files.has(path):
+            return PlainTextResponse("Not found\n", 404)
+        return await files.serve(path, request.scope)
+
+    return [Route("/", page, methods=["GET"]), Route("/nlui/{path:path}", file, methods=["GET"])]

@@ -1,0 +1,130 @@
+"""The chat API of nlui: one message and everything that comes of it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from interaction.nlui import nlui_demo
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    with nlui_demo(tmp_path_factory.mktemp("nlui")) as url, httpx2.Client(base_url=url, timeout=30) as client:
+        yield client
+
+
+def events(chat: httpx2.Client, message: str, **body: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Say something and yield the events of the answer."""
+    with chat.stream("POST", "/api/chat", json={"message": message, **body}) as answer:
+        assert answer.status_code == 200
+        name = ""
+        for line in answer.iter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                yield name, json.loads(line.removeprefix("data: "))
+
+
+def test_a_question_is_answered_with_a_tool_and_text(chat: httpx2.Client) -> None:
+    seen = list(events(chat, "show the orders"))
+
+    names = [name for name, _ in seen if name != "content_delta"]
+    assert names == ["session", "tool_call", "tool_result", "content", "done"]
+    result = dict(seen)["tool_result"]
+    assert result["name"] == "shop__list_orders"
+    assert "Ada Lovelace" in json.dumps(result["result"])
+    assert "".join(data["delta"] for name, data in seen if name == "content_delta") == dict(seen)["content"]["text"]
+
+
+def test_a_call_that_changes_something_waits_for_a_yes(chat: httpx2.Client) -> None:
+    names: list[str] = []
+    for name, data in events(chat, "ship order 3"):
+        names.append(name)
+        if name == "tool_confirm":
+            assert json.loads(data["arguments"]) == {"id": 3}
+            reply = {"session_id": data["session_id"], "approved": True}
+            assert chat.post("/api/chat/confirm", json=reply).json()["status"] == "approved"
+            assert chat.post("/api/chat/confirm", json=reply).status_code == 409
+        if name == "content":
+            assert data["text"] == "Order 3 is on its way."
+
+    assert [name for name in names if name != "content_delta"] == [
+        "session", "tool_call", "tool_confirm", "tool_result", "content", "done",
+    ]  # fmt: skip
+
+
+def test_a_no_is_told_to_the_model(chat: httpx2.Client) -> None:
+    text = ""
+    for name, data in events(chat, "ship order 1"):
+        if name == "tool_confirm":
+            chat.post("/api/chat/confirm", json={"session_id": data["session_id"], "approved": False})
+        if name == "content":
+            text = data["text"]
+
+    assert text == "Then I leave it."
+
+
+def test_conversations_are_listed_read_edited_asked_again_and_deleted(chat: httpx2.Client) -> None:
+    first = dict(list(events(chat, "hello there")))["session"]
+    name = first["conversation_id"]
+    path = f"/api/conversations/{name}"
+
+    assert chat.get("/api/conversations").json()[0]["title"] == "hello there"
+    messages = chat.get(path).json()["messages"]
+    assert [(message["index"], message["role"]) for message in messages] == [(0, "user"), (1, "assistant")]
+
+    assert chat.put(f"{path}/messages/0", json={"content": "show the orders"}).json() == {"ok": True}
+    roles = _until(chat, path, 3)
+    assert roles == ["user", "tool", "assistant"]
+
+    assert chat.post(f"{path}/regenerate", json={"from_index": 2}).json() == {"ok": True}
+    assert _until(chat, path, 3) == ["user", "tool", "assistant"]
+
+    assert chat.delete(path).json() == {"ok": True}
+    assert chat.get(path).status_code == 404
+
+
+def _until(chat: httpx2.Client, path: str, count: int) -> list[str]:
+    for _ in range(200):
+        messages = chat.get(path).json()["messages"]
+        if len(messages) == count and messages[-1]["role"] == "assistant":
+            return [message["role"] for message in messages]
+    raise AssertionError(messages)
+
+
+def test_tools_can_be_switched_off_for_one_conversation(chat: httpx2.Client) -> None:
+    name = chat.post("/api/conversations").json()["id"]
+    chat.put(f"/api/conversations/{name}/tools", json={"enabled_sources": []})
+
+    seen = list(events(chat, "show the orders", conversation_id=name))
+
+    assert dict(seen)["tool_result"]["is_error"] is True
+    assert "switched off" in json.dumps(dict(seen)["tool_result"]["result"])
+
+
+def test_the_facts_of_the_page_are_served(chat: httpx2.Client) -> None:
+    assert chat.get("/api/health").json()["status"] == "ok"
+    assert chat.get("/api/tools/sources").json()[0]["name"] == "shop"
+    assert chat.get("/api/config/llm").json()["provider"] == "scripted"
+    assert {tool["name"] for tool in chat.get("/api/tools").json()} >= {"shop__list_orders", "shop__ship_order"}
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"message": ""}', b'{"message": 7}'])
+def test_senseless_requests_are_refused_plainly(chat: httpx2.Client, body: bytes) -> None:
+    answer = chat.post("/api/chat", content=body, headers={"content-type": "application/json"})
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+
+
+def test_the_timeline_is_served_as_a_snapshot(chat: httpx2.Client) -> None:
+    session = dict(list(events(chat, "hello again")))["session"]
+    snapshot = chat.get("/timeline", params={"conversation": session["conversation_id"]}).json()
+
+    assert snapshot["type"] == "ui_state_snapshot"
+    assert snapshot["state"]["items"][0]["text"] == "hello again"
