@@ -1,0 +1,55 @@
+"""Takes the README's pictures of the example apps; needs Chromium and the `browser` extra."""
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import anyio
+from playwright.async_api import Browser, async_playwright
+
+from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui import open_host
+from ui_mcp.host.states import Running
+from ui_mcp.toolkit.resources import Announcements
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+PICTURES = (
+    ("dashboard", "light", 1200, 700),
+    ("board", "dark", 1200, 700),
+)
+"""App, colour scheme, width and height."""
+
+
+async def main() -> None:
+    """Show each example in turn and take its picture."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        base = Path(folder) / ".claude" / "ui"
+        for app in sorted((ROOT / "examples").glob("*/app.lua")):
+            shutil.copytree(app.parent, base / "apps" / app.parent.name)
+        async with open_host({}, Doors(), Announcements()) as host, async_playwright() as playwright:
+            await host.begin(str(base))
+            running = await host.start()
+            chromium = shutil.which("chromium") or shutil.which("google-chrome")
+            browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            for picture in PICTURES:
+                await take(running, browser, *picture)
+            await browser.close()
+
+
+async def take(running: Running, browser: Browser, app: str, scheme: str, width: int, height: int) -> None:
+    """Take one picture."""
+    await running.sessions.get("1").display(app)
+    context = await browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = await context.new_page()
+    await page.goto(running.url)
+    await page.wait_for_selector("[ui-viewdef] [ui-viewdef]:visible")
+    await page.wait_for_timeout(800)
+    await page.screenshot(path=IMAGES / f"{app}-{scheme}.png")
+    await context.close()
+
+
+if __name__ == "__main__":
+    sys.exit(anyio.run(main))
