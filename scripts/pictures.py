@@ -15,11 +15,8 @@ from ui_mcp.toolkit.resources import Announcements
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
-PICTURES = (
-    ("dashboard", "light", 1200, 700),
-    ("board", "dark", 1200, 700),
-)
-"""App, colour scheme, width and height."""
+PICTURES = (("dashboard", "light"), ("board", "dark"))
+"""App and colour scheme."""
 
 
 async def main() -> None:
@@ -39,10 +36,11 @@ async def main() -> None:
             await browser.close()
 
 
-async def take(running: Running, browser: Browser, app: str, scheme: str, width: int, height: int) -> None:
+async def take(running: Running, browser: Browser, app: str, scheme: str) -> None:
     """Take one picture."""
     await running.sessions.get("1").display(app)
-    context = await browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+    size = {"width": 1200, "height": 700}
+    context = await browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
     page = await context.new_page()
     await page.goto(running.url)
     await page.wait_for_selector("[ui-viewdef] [ui-viewdef]:visible")
