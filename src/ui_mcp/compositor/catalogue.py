@@ -65,6 +65,10 @@ class Catalogue:
         """
         return self._find(name)[0]
 
+    def has(self, name: str) -> bool:
+        """Say whether a tool is listed under this name."""
+        return name in self._routes()
+
     def index(self) -> Index:
         """Return the search index of the current table."""
         if self._index is None:

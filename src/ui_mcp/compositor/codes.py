@@ -4,7 +4,7 @@ import secrets
 
 from ui_mcp.errors import DeniedError, UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
-from ui_mcp.toolkit.tool import ToolResult
+from ui_mcp.toolkit.tool import Relayed, ToolResult
 
 DENIED_ABORT = (-32950, "policy_denied")
 DENIED_CONTINUE = (-32951, "policy_denied_continue")
@@ -65,4 +65,5 @@ def carries_stamp(result: ToolResult) -> bool:
     posing = isinstance(error, dict) and (
         error.get("code") in RESERVED_CODES or error.get("message") in RESERVED_MESSAGES
     )
-    return posing or STAMP in dumps([structured, result.meta]) or any(STAMP in repr(part) for part in result.content)
+    held = [structured, result.meta, [part.block for part in result.content if isinstance(part, Relayed)]]
+    return posing or STAMP in dumps(held)

@@ -28,7 +28,7 @@ from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, T
 from ui_mcp.compositor.source import Health
 from ui_mcp.errors import MountError
 from ui_mcp.log import logger
-from ui_mcp.toolkit.names import source_name
+from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.resources import Announcements, ListKind
 from ui_mcp.toolkit.tool import Call
 
@@ -63,9 +63,9 @@ class Gateway:
         self.desk = Desk(self.store, announce=self.announcements.resource_updated)
         self.proposals = Proposals(self.store)
         audit_file = Path(settings.audit.file).expanduser() if settings.audit.file else around.data / "audit.jsonl"
-        audit = Audit(audit_file, settings.audit.level, self.scrubber)
+        self._audit = Audit(audit_file, settings.audit.level, self.scrubber)
         rulebook = Rulebook(self.policy, settings.approvals, around.patience, around.where)
-        self.policed = Policed(self.catalogue, self.desk, rulebook, audit, self.scrubber)
+        self.policed = Policed(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
         self.admins = frozenset(settings.admins)
         self.failures: dict[str, Health] = {}
         self.targets: dict[str, LiveTarget] = {}
@@ -100,6 +100,12 @@ class Gateway:
                 group.start_soon(_loaded, target, 3600.0 if target.is_local else max(left, 0.0))
             for mount in self.mounts.values():
                 group.start_soon(mount.settled, max(left, 0.0))
+
+    async def started(self, tool: str) -> None:
+        """Wait for the server a tool would belong to, if that is still starting."""
+        mount = self.mounts.get(tool.partition(SEPARATOR)[0])
+        if mount is not None and mount.health().state == "pending":
+            await mount.settled(mount.settings.start_timeout_s)
 
     async def attach(self, settings: BackendSettings) -> Mount:
         """Mount a server.
@@ -140,6 +146,7 @@ class Gateway:
         self._started = time.monotonic()
         async with AsyncExitStack() as stack:
             stack.callback(self.store.close)
+            stack.callback(self._audit.close)
             await self.desk.recover()
             await self.refresh_rules()
             self.desk.on_rule = self.refresh_rules

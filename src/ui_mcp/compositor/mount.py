@@ -61,6 +61,7 @@ class Mount:
         self._status = _Status()
         self._connection: Connection | None = None
         self._entries: tuple[Entry, ...] = ()
+        self._by_name: dict[str, Entry] = {}
         self._settled = anyio.Event()
         self._up = anyio.Event()
         self._relist = anyio.Event()
@@ -220,6 +221,9 @@ class Mount:
                 _log.info("%s does not answer a ping: %s", self.name, error.message)
 
     async def _ready(self) -> Connection:
+        usable = self._usable()
+        if usable is not None:
+            return usable
         patience = self.settings.start_timeout_s if self._status.state == "pending" else _PATIENCE
         with anyio.move_on_after(patience):
             while (found := self._usable()) is None:
@@ -243,12 +247,13 @@ class Mount:
             Entry(replace(tool, name=name, aliases=()), self.name, "backend", tool.name)
             for name, tool in zip(names, kept, strict=True)
         )
+        self._by_name = {entry.name: entry for entry in self._entries}
 
     def _entry(self, name: str) -> Entry:
-        for entry in self._entries:
-            if entry.name == name:
-                return entry
-        raise UnknownToolError(name)
+        found = self._by_name.get(name)
+        if found is None:
+            raise UnknownToolError(name)
+        return found
 
     def _named(self, error: UpstreamError, *, lost: bool) -> UpstreamError:
         text = f"{self.name} stopped during the call; it is being restarted" if lost else error.message

@@ -39,9 +39,10 @@ class Offered:
         if name in self._names:
             return await self._builtins.call(name, arguments, call)
         catalogue = self._gateway.catalogue
-        if name not in {entry.name for entry in catalogue.entries()}:
+        if not catalogue.has(name):
             await self._gateway.ready()
-            if name not in {entry.name for entry in catalogue.entries()}:
+            await self._gateway.started(name)
+            if not catalogue.has(name):
                 raise unknown(name, [*(entry.name for entry in catalogue.entries()), *self._names])
         return await self._gateway.policed.call(name, arguments, call)
 
