@@ -44,26 +44,28 @@ Paths in viewdefs hold no operators and no arguments: put logic into Lua methods
 """
 
 
-def ui_face(host: Host, announcements: Announcements) -> Face:
-    """Assemble the ui server's face."""
+def ui_face(host: Host, announcements: Announcements, gateway: Toolset | None = None) -> Face:
+    """Assemble the ui server's face; the tools of a gateway, if there is one, come last."""
     return Face(
         name="ui-mcp",
         title="UI for agents",
         version=bundled_version(),
-        toolset=Settled(host, DeferredToolset(lambda: all_tools(host))),
+        toolset=Settled(host, DeferredToolset(lambda: all_tools(host, gateway))),
         resources=SettledResources(host, DeferredResources(lambda: ui_resources(host, announcements))),
         announcements=announcements,
         instructions=INSTRUCTIONS,
+        list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         spill=ResultFiles(lambda: host.configured().workspace.log),
     )
 
 
-def all_tools(host: Host) -> Toolset:
-    """Gather the tools of the platform and of the chat."""
+def all_tools(host: Host, gateway: Toolset | None = None) -> Toolset:
+    """Gather the tools of the platform, of the chat and of the gateway."""
     from ui_mcp.chat.toolset import ChatTools
 
-    return Combined([ui_toolset(host), ChatTools(host.chats.desk, "assistant")])
+    own = [ui_toolset(host), ChatTools(host.chats.desk, "assistant")]
+    return Combined([*own, gateway] if gateway else own)
 
 
 def ui_toolset(host: Host) -> Toolset:

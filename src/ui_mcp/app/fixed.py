@@ -9,6 +9,7 @@ import anyio
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.face import ui_face
 from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules, url_of
+from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import token_file
 from ui_mcp.host.states import Running
@@ -47,12 +48,13 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
         doors.mcp, doors.mcp_is_open = port_of(mcp), True
         running = await host.start()
         doors.ui = _port(running)
-        transports = Endpoints(ui_face(host, announcements))
         with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
             rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
-            async with listening(guarded_mcp_app(host, rules, transports), mcp):
-                await ready(running, url_of(config.server.host, doors.mcp))
-                await anyio.sleep_forever()
+            async with mounted_gateway(host, announcements) as gateway:
+                transports = Endpoints(ui_face(host, announcements, gateway))
+                async with listening(guarded_mcp_app(host, rules, transports), mcp):
+                    await ready(running, url_of(config.server.host, doors.mcp))
+                    await anyio.sleep_forever()
     finally:
         mcp.close()
 

@@ -43,14 +43,20 @@ def run_serve(base_dir: str, flags: JsonObject) -> int:
 
 async def _stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> int:
     from ui_mcp.app.face import ui_face
+    from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcpd.server import Service
     from ui_mcp.mcpd.stdio import serve
 
     to_stderr(flags.get("logging.verbosity", 0))
     announcements = Announcements()
-    async with until_signalled(), open_host(flags, Doors(), announcements) as host, anyio.create_task_group() as tasks:
+    async with (
+        until_signalled(),
+        open_host(flags, Doors(), announcements) as host,
+        mounted_gateway(host, announcements) as gateway,
+        anyio.create_task_group() as tasks,
+    ):
         tasks.start_soon(host.begin, base_dir)
-        await serve(Service(ui_face(host, announcements)), stdin, stdout)
+        await serve(Service(ui_face(host, announcements, gateway)), stdin, stdout)
         tasks.cancel_scope.cancel()
     return 0
 

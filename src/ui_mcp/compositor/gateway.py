@@ -33,6 +33,7 @@ from ui_mcp.toolkit.resources import Announcements, ListKind
 from ui_mcp.toolkit.tool import Call
 
 _log = logger("compositor")
+_OWN = ("nlui://", "compositor://", "approvals://", "ui://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,7 @@ class Gateway:
             await self.desk.recover()
             await self.refresh_rules()
             self.desk.on_rule = self.refresh_rules
+            self.announcements.on_interest = self._interest
             async with anyio.create_task_group() as self._tasks:
                 for target in self.settings.targets:
                     await self._add_target(target, stack)
@@ -214,6 +216,12 @@ class Gateway:
         if self._tasks is None:
             raise MountError("The gateway does not run")
         self._tasks.start_soon(scoped)
+
+    def _interest(self, uri: str, change: int) -> None:
+        """Relay a client's subscription to the servers whose resource it may be."""
+        if self._tasks is not None and not uri.startswith(_OWN):
+            for mount in self.mounts.values():
+                self._tasks.start_soon(mount.subscribe if change > 0 else mount.unsubscribe, uri)
 
     def _catalogue_changed(self) -> None:
         self._policy = None

@@ -147,7 +147,7 @@ class Mount:
         """Be told of changes of a resource; counted, and asked for again after a restart."""
         self._wanted[uri] = self._wanted.get(uri, 0) + 1
         if self._wanted[uri] == 1 and self._connection is not None:
-            await self._connection.subscribe(uri)
+            await self._tell_wanted(self._connection, uri)
 
     async def unsubscribe(self, uri: str) -> None:
         """Stop being told once nobody wants it."""
@@ -155,7 +155,20 @@ class Mount:
         if left > 0:
             self._wanted[uri] = left
         elif self._wanted.pop(uri, None) is not None and self._connection is not None:
-            await self._connection.unsubscribe(uri)
+            try:
+                await self._connection.unsubscribe(uri)
+            except UiMcpError as error:
+                _log.debug("%s: %s", self.name, error.message)
+
+    async def _tell_wanted(self, connection: Connection, uri: str) -> bool:
+        """Subscribe at the server; one that has no such resource says so, which is no harm."""
+        try:
+            if connection.offers("resources"):
+                await connection.subscribe(uri)
+                return True
+        except UiMcpError as error:
+            _log.debug("%s: %s", self.name, error.message)
+        return False
 
     async def run(self) -> None:
         """Keep the server connected for ever; the more often it failed lately, the longer the pause."""
@@ -190,8 +203,8 @@ class Mount:
         self._settled.set()
         self._changed("tools")
         for uri in list(self._wanted):
-            await connection.subscribe(uri)
-            self._updated(uri, None)
+            if await self._tell_wanted(connection, uri):
+                self._updated(uri, None)
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._follow_lists, connection)

@@ -30,6 +30,7 @@ class Subscriptions:
     def __init__(self, face: Face) -> None:
         self._face = face
         self._mailboxes: dict[int, Mailbox] = {}
+        self._interests: dict[int, set[str]] = {}
         self._streams = 0
         self._stop = face.announcements.listen(self._offer)
 
@@ -46,6 +47,8 @@ class Subscriptions:
         """Forget a connection."""
         mailbox.close()
         self._mailboxes.pop(id(mailbox), None)
+        for uri in self._interests.pop(id(mailbox), ()):
+            self._face.announcements.on_interest(uri, -1)
 
     def close(self) -> None:
         """End every stream with its final result."""
@@ -55,13 +58,18 @@ class Subscriptions:
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> JsonObject:
         """`resources/subscribe`: idempotent, any URI."""
-        if not exchange_of(ctx).mailbox.want(str(params.uri)):
+        if not self._want(exchange_of(ctx).mailbox, str(params.uri)):
             raise MCPError(rpc.INVALID_PARAMS, "Too many subscriptions on this connection")
         return {}
 
     async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> JsonObject:
         """`resources/unsubscribe`: idempotent."""
-        exchange_of(ctx).mailbox.drop(str(params.uri))
+        mailbox, uri = exchange_of(ctx).mailbox, str(params.uri)
+        mailbox.drop(uri)
+        held = self._interests.get(id(mailbox), set())
+        if uri in held:
+            held.discard(uri)
+            self._face.announcements.on_interest(uri, -1)
         return {}
 
     async def listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> JsonObject:
@@ -84,7 +92,7 @@ class Subscriptions:
             raise MCPError(rpc.INTERNAL_ERROR, f"At most {MAX_STREAMS} subscription streams are served")
         mailbox = self._open()
         mailbox.want_kinds(kind for kind in self._face.list_changed if getattr(wanted, f"{kind}_list_changed"))
-        accepted = [mailbox.want(uri) for uri in wanted.resource_subscriptions or ()]
+        accepted = [self._want(mailbox, uri) for uri in wanted.resource_subscriptions or ()]
         self._streams += 1
         try:
             if not all(accepted):
@@ -100,6 +108,15 @@ class Subscriptions:
         if wanted.resource_subscriptions:
             honoured["resourceSubscriptions"] = list(wanted.resource_subscriptions)
         return honoured
+
+    def _want(self, mailbox: Mailbox, uri: str) -> bool:
+        if not mailbox.want(uri):
+            return False
+        held = self._interests.setdefault(id(mailbox), set())
+        if uri not in held:
+            held.add(uri)
+            self._face.announcements.on_interest(uri, 1)
+        return True
 
     def _open(self) -> Mailbox:
         mailbox = Mailbox(self._face.canonical)

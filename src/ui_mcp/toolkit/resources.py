@@ -140,6 +140,8 @@ class Announcements:
     def __init__(self) -> None:
         self._listeners: dict[int, Callable[[Announcement], object]] = {}
         self._next = 0
+        self.on_interest: Callable[[str, int], None] = lambda _uri, _change: None
+        """Told when a client begins (1) or ends (-1) a subscription to a URI; for those who relay other servers."""
 
     def listen(self, listener: Callable[[Announcement], object]) -> Callable[[], None]:
         """Call `listener` for every announcement until the returned function is called.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -49,8 +50,13 @@ class Fetcher:
         self._allow_hosts = allow_hosts
         self._headers = dict(headers or {})
         self._files = self._bytes = 0
-        self._client = httpx2.AsyncClient(
-            transport=GuardedTransport({self._host, *allow_hosts}, transport),
+        self._transport = transport
+
+    @cached_property
+    def _client(self) -> httpx2.AsyncClient:
+        """Made when first used: documents on disk need none."""
+        return httpx2.AsyncClient(
+            transport=GuardedTransport({self._host, *self._allow_hosts}, self._transport),
             timeout=_SECONDS,
             trust_env=False,
             verify=tls(),
@@ -64,7 +70,9 @@ class Fetcher:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._client.aclose()
+        client: httpx2.AsyncClient | None = vars(self).get("_client")
+        if client is not None:
+            await client.aclose()
 
     async def root(self, *, etag: str = "", modified: str = "") -> Fetched | None:
         """Fetch the root document, or return None when it has not changed since `etag` or `modified`."""

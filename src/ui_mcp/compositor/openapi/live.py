@@ -1,6 +1,7 @@
 """Keeps one API alive: finds its document, starts from the cache when it cannot, and follows its changes."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -53,20 +54,13 @@ class LiveTarget:
         self.first = anyio.Event()
         """Set once the document was read, or could not be."""
         self._cache = cache
-        trusted = _hosts(settings)
-        self._guarded = httpx2.AsyncClient(
-            transport=GuardedTransport(trusted), timeout=10.0, follow_redirects=True, trust_env=False, verify=tls()
-        )
-        self._client = httpx2.AsyncClient(
-            timeout=settings.timeout_s, proxy=settings.proxy, trust_env=False, verify=tls()
-        )
         given = configured(settings.auth)
         credentials = Credentials(
             {}, given, Tokens(self._post_form), strict=bool(settings.auth and settings.auth.strict)
         )
         parts = Parts(
             credentials=credentials,
-            sender=Sender(self._client, AGENT, settings.concurrency),
+            sender=Sender(lambda: self._client, AGENT, settings.concurrency),
             files=Files(tuple(Path(root).expanduser() for root in settings.files.roots), self._download),
             responses=Responses(store, scrubber),
             scrubber=scrubber,
@@ -83,8 +77,24 @@ class LiveTarget:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._client.aclose()
-        await self._guarded.aclose()
+        for name in ("_client", "_guarded"):
+            client: httpx2.AsyncClient | None = vars(self).get(name)
+            if client is not None:
+                await client.aclose()
+
+    @cached_property
+    def _client(self) -> httpx2.AsyncClient:
+        """The connections to the API; made when first used, since reading certificates takes its time."""
+        settings = self.settings
+        return httpx2.AsyncClient(timeout=settings.timeout_s, proxy=settings.proxy, trust_env=False, verify=tls())
+
+    @cached_property
+    def _guarded(self) -> httpx2.AsyncClient:
+        """The connections for what a document or a caller names."""
+        transport = GuardedTransport(_hosts(self.settings))
+        return httpx2.AsyncClient(
+            transport=transport, timeout=10.0, follow_redirects=True, trust_env=False, verify=tls()
+        )
 
     @property
     def is_local(self) -> bool:

@@ -45,7 +45,7 @@ class Sender:
     """Sends requests to one API over kept-alive connections."""
 
     def __init__(
-        self, client: httpx2.AsyncClient, agent: str, concurrency: int = 8, sleep: Sleep = anyio.sleep
+        self, client: Callable[[], httpx2.AsyncClient], agent: str, concurrency: int = 8, sleep: Sleep = anyio.sleep
     ) -> None:
         self._client = client
         self._agent = agent
@@ -95,14 +95,15 @@ class Sender:
         url = full.url
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        request = self._client.build_request(
+        client = self._client()
+        request = client.build_request(
             outgoing.method,
             url,
             headers=[("User-Agent", self._agent), *full.all_headers, *attached.headers],
             content=outgoing.body,
             extensions={"target": target.encode("ascii")},
         )
-        response = await self._client.send(request, stream=True)
+        response = await client.send(request, stream=True)
         try:
             body = await _limited(response)
         finally:

@@ -1,0 +1,68 @@
+"""The gateway beside the ui server: mounts and APIs of `gateway.config`, listed with the ui tools."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+from anyio.abc import TaskGroup
+
+from ui_mcp.errors import LifecycleError
+from ui_mcp.host.host import Host
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+from ui_mcp.toolkit.toolset import Toolset, UnknownToolError
+
+
+class MountedGateway:
+    """A toolset that is empty until the directory's configuration names an nlui.yaml; then the gateway starts."""
+
+    def __init__(self, host: Host, announcements: Announcements, tasks: TaskGroup) -> None:
+        self._host = host
+        self._announcements = announcements
+        self._tasks = tasks
+        self._starting = anyio.Lock()
+        self._offered: dict[str, Toolset] = {}
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """Return the gateway's tools, if there is a gateway."""
+        offered = await self._gateway()
+        return await offered.tools(call) if offered else []
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Call one of the gateway's tools."""
+        offered = await self._gateway()
+        if offered is None:
+            raise UnknownToolError(name)
+        return await offered.call(name, arguments, call)
+
+    async def _gateway(self) -> Toolset | None:
+        await self._host.settled()
+        try:
+            configured = self._host.configured()
+        except LifecycleError:
+            return None
+        given = configured.config.gateway.config
+        if given is None:
+            return None
+        file = str((configured.workspace.config / given).resolve())
+        async with self._starting:
+            if file not in self._offered:
+                self._offered[file] = await self._tasks.start(self._serve, file)
+        return self._offered[file]
+
+    async def _serve(self, file: str, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
+        from ui_mcp.app.nlui import Asked, opened
+        from ui_mcp.compositor.offered import Offered
+
+        async with opened(Asked(file), mode="host", announcements=self._announcements) as gateway:
+            task_status.started(Offered(gateway))
+            await anyio.sleep_forever()
+
+
+@asynccontextmanager
+async def mounted_gateway(host: Host, announcements: Announcements) -> AsyncIterator[MountedGateway]:
+    """Offer the configured gateway for the length of the block."""
+    async with anyio.create_task_group() as tasks:
+        yield MountedGateway(host, announcements, tasks)
+        tasks.cancel_scope.cancel()
