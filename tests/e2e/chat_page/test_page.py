@@ -1,5 +1,6 @@
 """What the human sees and does in the chat page."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from ui_mcp.chat.message import Draft
 from ui_mcp.chat.tokens import Keys
 
 pytestmark = pytest.mark.slow
+AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 HOSTILE = """\
 <script>window.harmed = 1</script> <img src="https://evil.example/a.png" onerror="window.harmed = 2">
@@ -174,3 +176,21 @@ async def test_the_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back
         await chat.post(AGENT, "assistant", "default", [Draft("back again")])
         await expect(page.get_by_text("back again")).to_be_visible()
         await expect(page.get_by_role("status")).to_be_hidden()
+
+
+@pytest.mark.covers("CHAT-PAGE-3")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_to_complain_about(room: Room, scheme: str) -> None:
+    if not AXE.is_file():
+        pytest.fail("axe-core is missing") if os.environ.get("CI") else pytest.skip("axe-core is missing")
+    await room.say("**Deploy** now?")
+    await room.answer("# Plan\n\n- build `main`\n\n```py\nx = 1  # one\ny = 'two'\n```\n\n[more](https://example.org)")
+    context = await room.browser.new_context(color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]
+    page = await context.new_page()
+    await page.goto(f"{room.url}/chat")
+    await expect(page.locator(".chat-message")).to_have_count(2)
+    await page.add_script_tag(path=AXE)
+
+    found = await page.evaluate("axe.run().then((result) => result.violations.map(({ id, help }) => [id, help]))")
+
+    assert found == []

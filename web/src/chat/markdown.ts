@@ -41,7 +41,7 @@ function block(lines: readonly string[], at: number, depth: number): [Node | nul
   }
   const heading = HEADING.exec(line);
   if (heading) {
-    return [element(`h${Math.min((heading[1] ?? "").length + 2, 6)}`, ...inline(heading[2] ?? "")), 1];
+    return [element(`h${Math.min((heading[1] ?? "").length + 1, 6)}`, ...inline(heading[2] ?? "")), 1];
   }
   if (RULE.test(line)) {
     return [element("hr"), 1];

@@ -11,7 +11,7 @@ function html(text: string): string {
 describe("markdown", () => {
   it.each([
     ["plain *em* **strong** `code` ~~gone~~", "<p>plain <em>em</em> <strong>strong</strong> <code>code</code> <s>gone</s></p>"],
-    ["# Title", "<h3>Title</h3>"],
+    ["# Title", "<h2>Title</h2>"],
     ["- a\n- b\n  - c", "<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>"],
     ["1. one\n2. two", "<ol><li>one</li><li>two</li></ol>"],
     ["> said\n> twice", "<blockquote><p>said\ntwice</p></blockquote>"],
