@@ -61,6 +61,9 @@ def needs(tool: str) -> None:
         pytest.skip(f"{tool} is not installed")
 
 
+WEB_TYPES = {"field": "input", "button": "button", "label": "label", "role": "BUTTON", "root": "body"}
+
+
 @asynccontextmanager
 async def browser_demo(page: Path) -> AsyncIterator[Demo]:
     from ui_mcp.introspect.backends.browser import BrowserBackend
@@ -68,10 +71,33 @@ async def browser_demo(page: Path) -> AsyncIterator[Demo]:
     needs("chromium")
     backend = await BrowserBackend.launch(page.as_uri())
     try:
-        types = {"field": "input", "button": "button", "label": "label", "role": "BUTTON", "root": "body"}
-        yield Demo("browser", Target("browser", backend), types)
+        yield Demo("browser", Target("browser", backend), WEB_TYPES)
     finally:
         await backend.close()
+
+
+@asynccontextmanager
+async def page_demo(page: Path) -> AsyncIterator[Demo]:
+    """Open the demo as a person would have it open: the page answers by script alone."""
+    from playwright.async_api import async_playwright
+
+    from ui_mcp.introspect.backends.chromium import script
+    from ui_mcp.introspect.backends.page import OpenPage, PageBackend
+
+    needs("chromium")
+    async with async_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu"]
+        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)
+        opened = await browser.new_page(viewport={"width": 1280, "height": 800})
+        await opened.goto(page.as_uri())
+        await opened.evaluate(f"{script()}; globalThis.eyes = uiMcpIntrospect.create('a'); 0")
+
+        async def ask(request: str) -> str:
+            return str(await opened.evaluate("request => eyes.call(request)", request))
+
+        backend = PageBackend(lambda: OpenPage(ask, page.as_uri(), os.getpid()))
+        yield Demo("page", Target("page", backend), WEB_TYPES)
+        await browser.close()
 
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from introspect.demos import Demo, browser_demo, debian_cell, javafx_demo
+from introspect.cells import cell
+from introspect.demos import Demo, browser_demo, javafx_demo, page_demo
 
 
 @pytest.fixture(scope="module")
@@ -13,11 +14,13 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="module", params=["browser", "javafx"])
+@pytest.fixture(scope="module", params=["page", "browser", "fx11-jdk17", "fx21-jdk17", "fx26-jdk25"])
 async def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
-    if request.param == "browser":
+    if request.param == "page":
+        opened = page_demo(Path(__file__).with_name("demo.html"))
+    elif request.param == "browser":
         opened = browser_demo(Path(__file__).with_name("demo.html"))
     else:
-        opened = javafx_demo(debian_cell(), tmp_path_factory.mktemp("javafx"))
+        opened = javafx_demo(cell(request.param), tmp_path_factory.mktemp("javafx"))
     async with opened as made:
         yield made

@@ -19,7 +19,7 @@ export function pressBySynthesis(name: string, modifiers: string[]): void {
   };
   const owner = deepFocus() ?? document.body;
   const goes = owner.dispatchEvent(new KeyboardEvent("keydown", init));
-  if (goes) defaultOf(key, owner as HTMLElement, init.shiftKey);
+  if (goes && !init.ctrlKey && !init.altKey && !init.metaKey) defaultOf(key, owner as HTMLElement, init.shiftKey);
   owner.dispatchEvent(new KeyboardEvent("keyup", init));
 }
 
