@@ -13,6 +13,7 @@ from e2e.introspect_javafx.conftest import Programs
 from introspect.demos import ROOT, running
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspect.attach import jvms, load_agent
+from ui_mcp.introspect.attach_jdk import load_by_jdk
 from ui_mcp.introspect.backends.javafx import Address, JavaFxBackend, agent_jar, enter
 from ui_mcp.introspect.contract import Ask, Ref
 from ui_mcp.introspect.requests import Selector
@@ -73,6 +74,19 @@ async def test_a_program_that_refuses_is_named_and_can_be_started_with_the_agent
         assert "OK" in await texts(backend)
         assert file.stat().st_mode & 0o777 == 0o600
         await backend.close()
+
+
+@pytest.mark.covers("IN-97")
+async def test_where_the_protocol_is_not_ours_a_jdk_helps(programs: Programs, screen: str, tmp_path: Path) -> None:
+    file = tmp_path / "agent.json"
+    async with running(programs.command("mixed"), screen) as pid:
+        await anyio.to_thread.run_sync(load_by_jdk, pid, agent_jar(tmp_path), f"enabled=true;file={file}")
+
+        backend = await JavaFxBackend.connect(Address.read(file))
+        assert "OK" in await texts(backend)
+        await backend.close()
+    with pytest.raises(UiNotEnabledError):
+        load_by_jdk(pid, agent_jar(tmp_path), "")
 
 
 @pytest.mark.covers("IN-76")

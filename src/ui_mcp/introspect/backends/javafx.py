@@ -3,6 +3,7 @@
 import base64
 import os
 import shutil
+import sys
 import tempfile
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -23,6 +24,7 @@ from ui_mcp.errors import (
     UiTimeoutError,
 )
 from ui_mcp.introspect.attach import load_agent
+from ui_mcp.introspect.attach_jdk import load_by_jdk
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.contract import Ask
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -175,7 +177,8 @@ def enter(pid: int, *, read_only: bool = False, folder: Path | None = None) -> A
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = private / f"javafx-{pid}.json"
     file.unlink(missing_ok=True)
-    load_agent(pid, agent_jar(private), f"file={file};enabled=true;readonly={str(read_only).lower()}")
+    load = load_agent if sys.platform == "linux" else load_by_jdk
+    load(pid, agent_jar(private), f"file={file};enabled=true;readonly={str(read_only).lower()}")
     if not file.is_file():
         raise UiNotEnabledError(f"The agent in process {pid} did not say where it listens", reason="ATTACH_FAILED")
     address = Address.read(file)
