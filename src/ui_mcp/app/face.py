@@ -38,6 +38,9 @@ Order of work:
 ui_run executes Lua in the session: read state ("return contacts.list[1].name") or change it; the page follows.
 ui_audit(name) finds mistakes in an app before the person does. ui_upload_viewdef sends one template.
 
+Look at what you built: ui_get_snapshot (outline with uids), ui_screenshot (picture); try it with ui_perform or a whole
+scenario with ui_test. Console errors come with the next look.
+
 Read before building: resource ui://mcp (how to build apps), ui://viewdefs (attributes and paths), ui://lua (Lua API),
 ui://reference (overview). ui://state is the live state of the displayed app, ui://variables what the page is bound to.
 Paths in viewdefs hold no operators and no arguments: put logic into Lua methods.
