@@ -16,7 +16,9 @@ def manifest(root: Path) -> dict[str, dict[str, str]]:
         for file in sorted((root / "requirements").glob("*.toml"))
         for name, entry in tomllib.loads(file.read_text()).items()
     ]
-    assert len(entries) == len(dict(entries)), "an id is listed in two files"
+    twice = sorted({name for name, _ in entries if [other for other, _ in entries].count(name) > 1})
+    if twice:
+        pytest.fail(f"listed in two files: {', '.join(twice)}")
     return dict(entries)
 
 
