@@ -1,0 +1,85 @@
+"""nlui.yaml: read with its secrets, and told apart from mistakes."""
+
+from pathlib import Path
+
+import pytest
+
+from ui_mcp.compositor.nlui_yaml import Loaded, find, read
+from ui_mcp.errors import ConfigError
+
+
+def loaded(text: str, **environment: str) -> Loaded:
+    return read(text.encode(), "nlui.yaml", environment, Path("/srv"))
+
+
+@pytest.mark.covers("GW-CFG-1")
+def test_servers_are_read_under_all_their_names() -> None:
+    text = """
+mcp:
+  servers: [{name: filesystem, command: npx, args: ["-y", "x", /path]}]
+  clients: [{name: database, command: db}]
+mcpServers: {remote: {url: "http://x/mcp", type: http}}
+"""
+    backends = loaded(text).settings.backends
+
+    assert [(one.name, one.command, one.args, one.url) for one in backends] == [
+        ("filesystem", "npx", ("-y", "x", "/path"), ""),
+        ("database", "db", (), ""),
+        ("remote", "", (), "http://x/mcp"),
+    ]
+
+
+@pytest.mark.covers("GW-CFG-2")
+def test_secrets_come_from_the_environment_and_from_files(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("from-file\n")
+    text = f"""
+targets:
+  - {{name: a, base_url: "${{URL:-http://default}}", auth: {{token: "${{TOKEN}}"}}}}
+  - {{name: b, base_url: x, auth: {{token: "env:TOKEN"}}}}
+  - {{name: c, base_url: x, auth: {{token: "file:{tmp_path}/key"}}}}
+"""
+    found = loaded(text, TOKEN="t0ken")
+
+    targets = found.settings.targets
+    assert targets[0].base_url == "http://default"
+    assert [target.auth and target.auth.token for target in targets] == ["t0ken", "t0ken", "from-file"]
+    assert found.variables == {"TOKEN", "URL"}
+
+
+@pytest.mark.covers("GW-CFG-2")
+def test_a_missing_variable_says_what_to_do() -> None:
+    with pytest.raises(ConfigError, match="the environment has no NOPE"):
+        loaded('targets: [{name: a, auth: {token: "${NOPE}"}}]')
+
+
+@pytest.mark.covers("GW-CFG-2")
+def test_a_wrong_value_is_named_with_its_line_and_an_unknown_key_with_the_closest() -> None:
+    with pytest.raises(ConfigError, match=r"nlui\.yaml:3: targets\.0\.timeout_s"):
+        loaded("targets:\n  - name: a\n    timeout_s: soon\n")
+
+    warnings = loaded("targtes: []\npolicy: {mod: guard}\ntargets: [{name: a, base_ulr: x}]").warnings
+    assert warnings == [
+        "nlui.yaml: unknown key targtes; did you mean targets?",
+        "nlui.yaml: unknown key policy.mod; did you mean mode?",
+        "nlui.yaml: unknown key targets[0].base_ulr; did you mean base_url?",
+    ]
+
+
+@pytest.mark.covers("GW-CLI-3")
+def test_the_file_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    user = tmp_path / "user"
+    (user / "nlui").mkdir(parents=True)
+    assert find(None, {}, user) is None
+    (user / "nlui" / "nlui.yaml").touch()
+    assert find(None, {}, user) == user / "nlui" / "nlui.yaml"
+    Path("nlui.yaml").touch()
+    assert find(None, {}, user) == Path("nlui.yaml")
+    Path("other.yaml").touch()
+    assert find(None, {"NLUI_CONFIG": "other.yaml"}, user) == Path("other.yaml")
+    with pytest.raises(ConfigError, match="no configuration file"):
+        find("missing.yaml", {}, user)
+
+
+def test_documents_are_found_beside_the_file() -> None:
+    assert loaded("targets: [{name: a, spec: api.yaml}]").settings.targets[0].spec == "/srv/api.yaml"
