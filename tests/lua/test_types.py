@@ -68,18 +68,15 @@ def test_without_a_page_nothing_is_read(bench: Bench) -> None:
 def test_objects_nobody_shows_are_let_go(bench: Bench) -> None:
     bench.viewdefs(App__DEFAULT='<ul ui-viewlist="rows"></ul>', Row__DEFAULT='<b ui-value="n"></b>')
     bench.run("App = session:prototype('App', {}) Row = session:prototype('Row', {}) app = App:new() mcp.value = app")
+    bench.run("made = setmetatable({}, {__mode = 'k'})")
     bench.open()
 
-    def turn_over(times: int) -> int:
-        for _ in range(times):
-            bench.run("app.rows = {} for i = 1, 500 do app.rows[i] = Row:new({n = i}) end")
-            bench.run("app.rows = nil")
-        bench.run("collectgarbage() collectgarbage()")
-        return bench.core.memory
+    bench.run("app.rows = {} for i = 1, 50 do app.rows[i] = Row:new({n = i}) made[app.rows[i]] = true end")
+    bench.run("app.rows = nil")
+    bench.run("collectgarbage() collectgarbage()")
 
-    before = turn_over(15)
-
-    assert turn_over(30) < before * 1.1
+    assert bench.run("return made") == {}
+    assert len(bench.must("variables")) == 3
 
 
 def test_json_text_from_a_page_is_read_exactly(bench: Bench) -> None:
