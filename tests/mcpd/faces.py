@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 from pydantic import Field
 
-from ui_mcp.errors import LuaError, NotStartedError
+from ui_mcp.errors import LuaError, NotStartedError, UpstreamError
 from ui_mcp.mcpd.face import Face
 from ui_mcp.toolkit.functions import Args, FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.resources import (
@@ -141,6 +141,8 @@ class Resources:
                 return [ResourceContent(uri, "application/octet-stream", b"\x00\xff")]
             case "ui://later":
                 raise NotStartedError
+            case "ui://broken":
+                raise UpstreamError("The shelf is on fire")
             case "ui://nothing":
                 return []
         raise ResourceNotFoundError(uri)

@@ -140,11 +140,12 @@ async def test_resources_are_listed_and_read_with_their_type_under_both_schemes(
 async def test_a_resource_that_cannot_be_read_is_an_error_of_the_era_with_its_uri(modern: bool, code: int) -> None:
     async with wired(face()) as wire:
         await wire.shake_hands()
-        missing, later, nothing = [
+        missing, later, nothing, broken = [
             (await wire.ask("resources/read", {"uri": uri}, modern=modern))["error"]
-            for uri in ("ui://missing", "ui://later", "ui://nothing")
+            for uri in ("ui://missing", "ui://later", "ui://nothing", "ui://broken")
         ]
 
     assert missing == {"code": code, "message": "Resource not found: ui://missing", "data": {"uri": "ui://missing"}}
     assert later == {"code": code, "message": "Server not started", "data": {"uri": "ui://later"}}
     assert nothing["code"] == code
+    assert broken == {"code": -32603, "message": "The shelf is on fire", "data": {"uri": "ui://broken"}}

@@ -15,7 +15,7 @@ from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.face import Face
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Relayed, Text, Tool, ToolResult
 from ui_mcp.toolkit.toolset import UnknownToolError
 
@@ -105,12 +105,10 @@ def contents(read: Sequence[ResourceContent], canonical: str, asked: str) -> Jso
 
 
 def resource_error(error: UiMcpError, uri: str, call: Call) -> MCPError:
-    """Say that a resource cannot be read, in the code of the client's era."""
-    code = rpc.INVALID_PARAMS if call.era == "modern" else rpc.RESOURCE_NOT_FOUND
-    return MCPError(code, _clean(error.message), {"uri": uri})
-
-
-READ_ERRORS = (NotFoundError, RefusedError, LifecycleError)
+    """Say why a resource cannot be read; that it is not there has a code of its own in each era."""
+    absent = isinstance(error, NotFoundError | RefusedError | LifecycleError)
+    missing = rpc.INVALID_PARAMS if call.era == "modern" else rpc.RESOURCE_NOT_FOUND
+    return MCPError(missing if absent else rpc.INTERNAL_ERROR, _clean(error.message), {"uri": uri})
 
 
 def failure(request_id: rpc.RequestId | None, error: Exception) -> JsonObject:
@@ -120,8 +118,6 @@ def failure(request_id: rpc.RequestId | None, error: Exception) -> JsonObject:
             return rpc.error(request_id, error.code, error.message, error.data)
         case ValidationError():
             return rpc.error(request_id, rpc.INVALID_PARAMS, "Invalid request parameters", _problems(error))
-        case ResourceNotFoundError():
-            return rpc.error(request_id, rpc.INVALID_PARAMS, _clean(error.message), {"uri": error.uri})
         case UiMcpError():
             return rpc.error(request_id, rpc.INVALID_PARAMS, _clean(error.message))
         case _:

@@ -20,7 +20,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from ui_mcp.errors import NotFoundError, UpstreamError
+from ui_mcp.errors import NotFoundError, UiMcpError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import adopt
 from ui_mcp.mcpd import results, rpc
@@ -131,7 +131,7 @@ class _Resources:
         canonical = self._service.face.canonical(uri)
         try:
             read = await self._resources.read(canonical, call)
-        except results.READ_ERRORS as error:
+        except UiMcpError as error:
             raise results.resource_error(error, uri, call) from error
         if not read:
             raise results.resource_error(NotFoundError(f"Resource not found: {uri}"), uri, call)

@@ -120,6 +120,8 @@ class SseEndpoint:
             return
         try:
             message = rpc.decode(await asgi.read_body(receive))
+        except asgi.ClientLeftError:
+            return
         except asgi.BodyTooLargeError:
             await asgi.respond_text(send, 413, "Bodies are limited to 4 MiB")
         except ValueError:

@@ -52,6 +52,14 @@ def test_a_failing_tool_is_told_by_the_exit_code(era: str, tmp_path: Path) -> No
     assert json.loads(failed.stdout)["content"][0]["text"].startswith("Server not started")
 
 
+@pytest.mark.covers("MCP-CONF-4")
+def test_it_finds_the_page_that_shows_an_app_inside_the_host(tmp_path: Path) -> None:
+    probe = ("--method", "tools/call", "--tool-name", "ui_display", "--app-info")
+    found = answer(inspect("modern", *probe, cwd=tmp_path))
+
+    assert (found["hasApp"], found["resourceUri"]) == (True, "ui://app/main.html")
+
+
 @pytest.mark.covers("MCP-CONF-4", "MCP-TOOL-3")
 def test_the_schemas_of_all_tools_are_portable(tmp_path: Path) -> None:
     done = inspect("modern", "--method", "tools/list", "--strict", cwd=tmp_path)
