@@ -128,3 +128,15 @@ def test_the_timeline_is_served_as_a_snapshot(chat: httpx2.Client) -> None:
 
     assert snapshot["type"] == "ui_state_snapshot"
     assert snapshot["state"]["items"][0]["text"] == "hello again"
+
+
+def test_a_client_that_comes_back_gets_only_what_it_lacks(chat: httpx2.Client) -> None:
+    session = dict(list(events(chat, "show the orders once more")))["session"]
+    where = {"conversation": session["conversation_id"]}
+    whole = chat.get("/timeline", params=where).json()
+
+    missed = chat.get("/timeline", params={**where, "after_seq": whole["seq"] - 2}).json()
+    strange = chat.get("/timeline", params={**where, "after_seq": 10_000}).json()
+
+    assert [frame["seq"] for frame in missed] == [whole["seq"] - 1, whole["seq"]]
+    assert [frame["type"] for frame in strange] == ["ui_state_snapshot"]

@@ -11,7 +11,7 @@ from ui_mcp.agent.loop import Deltas, Loop
 from ui_mcp.agent.model import Usage
 from ui_mcp.agent.orchestrator import Inbox, Orchestrator, Pace
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.timeline import VERSION, Delta
+from ui_mcp.agent.timeline import VERSION, Delta, Timeline
 from ui_mcp.errors import AgentError, NotFoundError
 from ui_mcp.jsontypes import JsonObject
 
@@ -66,6 +66,14 @@ class Conversation:
             "run": "running" if self.running else "idle",
         }
 
+    def since(self, seq: int) -> list[JsonObject]:
+        """Return the changes after `seq`, for a client that has seen the ones before; a snapshot if it cannot have."""
+        if not 0 < seq <= self.scribe.timeline.seq:
+            return [self.snapshot()]
+        timeline = Timeline()
+        deltas = (timeline.take(event) for event in self.scribe.events)
+        return [self._frame(delta) for delta in deltas if delta.ops and delta.seq > seq]
+
     def stop(self) -> bool:
         """Stop the running turn; say whether there was one."""
         return self._orchestrator.stop_turn()
@@ -95,8 +103,11 @@ class Conversation:
         self._open.set()
 
     def _changed(self, delta: Delta) -> None:
+        self.news.send(self._frame(delta))
+
+    def _frame(self, delta: Delta) -> JsonObject:
         ops = [op.as_json() for op in delta.ops]
-        self.news.send({"type": "ui_state_delta", "state_id": self.name, "seq": delta.seq, "ops": ops})
+        return {"type": "ui_state_delta", "state_id": self.name, "seq": delta.seq, "ops": ops}
 
     def _piece(self, text: str) -> None:
         self.news.send({"type": "assistant_delta", "text": text})

@@ -30,16 +30,20 @@ class Timelines:
         ]
 
     async def read(self, request: Request) -> Response:
-        """Answer with the snapshot."""
+        """Answer with the snapshot, or with the changes after `after_seq`."""
         conversation = await self._open(request.query_params.get("conversation", "default"))
+        if "after_seq" in request.query_params:
+            return JSONResponse(conversation.since(_number(request.query_params["after_seq"])))
         return JSONResponse(conversation.snapshot())
 
     async def stream(self, request: Request) -> Response:
-        """Answer with a stream that begins with a snapshot."""
+        """Answer with a stream that begins with a snapshot, or where `Last-Event-ID` left off."""
         conversation = await self._open(request.query_params.get("conversation", "default"))
+        name, _, number = request.headers.get("last-event-id", "").rpartition(":")
+        seen = _number(number) if name == conversation.name else 0
 
         async def texts() -> AsyncIterator[str]:
-            async for frame in frames_of(conversation):
+            async for frame in frames_of(conversation, seen):
                 yield event_text(frame["type"], frame, f"{conversation.name}:{frame.get('seq', '')}")
 
         return event_stream(texts())
@@ -53,18 +57,24 @@ class Timelines:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_beat, socket)
                 tasks.start_soon(_leave, socket, tasks.cancel_scope)
-                async for frame in frames_of(conversation):
+                seen = hello.get("last_seq") if hello.get("state_id") == conversation.name else 0
+                async for frame in frames_of(conversation, _number(seen)):
                     await socket.send_text(dumps(frame))
         except (WebSocketDisconnect, ValueError, ExceptionGroup):
             return
 
 
-async def frames_of(conversation: Conversation) -> AsyncIterator[JsonObject]:
-    """Yield a snapshot and then everything that happens."""
+async def frames_of(conversation: Conversation, seen: int) -> AsyncIterator[JsonObject]:
+    """Yield what a client that has seen `seen` changes lacks, and then everything that happens."""
     with conversation.news.watched() as news:
-        yield conversation.snapshot()
+        for frame in conversation.since(seen):
+            yield frame
         async for frame in news:
             yield frame
+
+
+def _number(text: object) -> int:
+    return int(text) if isinstance(text, int) or (isinstance(text, str) and text.isdigit()) else 0
 
 
 async def _beat(socket: WebSocket) -> None:

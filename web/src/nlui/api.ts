@@ -79,7 +79,7 @@ export async function say(id: string, message: string): Promise<void> {
 }
 
 /** Follow a conversation until the returned function is called; comes back by itself after a break. */
-export function follow(id: string, frame: (frame: Frame) => void, connected: (yes: boolean) => void): () => void {
+export function follow(id: string, seen: () => number, frame: (frame: Frame) => void, connected: (yes: boolean) => void): () => void {
   let over = false;
   let wait = 500;
   let socket: WebSocket;
@@ -88,7 +88,7 @@ export function follow(id: string, frame: (frame: Frame) => void, connected: (ye
     socket.onopen = () => {
       wait = 500;
       connected(true);
-      socket.send(JSON.stringify({ type: "hello", conversation: id }));
+      socket.send(JSON.stringify({ type: "hello", conversation: id, state_id: id, last_seq: seen() }));
     };
     socket.onmessage = (message) => frame(JSON.parse(String(message.data)) as Frame);
     socket.onclose = () => {

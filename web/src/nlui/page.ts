@@ -101,7 +101,8 @@ function go(id: string): void {
   typed = "";
   history.replaceState(null, "", `#${id}`);
   document.body.classList.remove("nlui-menu");
-  leave = follow(id, took, (yes) => {
+  timeline.reset([], 0);
+  leave = follow(id, () => timeline.seq, took, (yes) => {
     status.textContent = yes ? "" : "The server is away; trying again…";
   });
   void act(panel.refresh(id));
