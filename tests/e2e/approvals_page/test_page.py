@@ -1,0 +1,158 @@
+"""The approvals page in a real browser: see the request, say yes, edit, say no; a program without the page cannot."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+from playwright.async_api import Page, async_playwright
+
+from compositor.conftest import Recorder, json_reply
+from compositor.gateways import gateway
+from ui_mcp.app.nlui_http import serve_approvals
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.compositor.offered import Offered
+from ui_mcp.errors import DeniedError
+from ui_mcp.httpd.serve import bind
+from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.toolkit.tool import Call
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+SHOTS = os.environ.get("UI_MCP_SCREENSHOTS")
+
+
+@pytest.fixture
+async def recorder_of_shop(recorder: Recorder) -> Recorder:
+    recorder.default = json_reply({"id": 7})
+    return recorder
+
+
+@asynccontextmanager
+async def served(folder: Path, recorder: Recorder) -> AsyncIterator[tuple[Gateway, str]]:
+    """A gateway under guard, and the address of its approvals page."""
+    async with gateway(folder, recorder) as found, anyio.create_task_group() as tasks:
+        urls: list[str] = []
+        ready = anyio.Event()
+
+        def opened(url: str) -> None:
+            urls.append(url)
+            ready.set()
+
+        tasks.start_soon(serve_approvals, found, bind("127.0.0.1", 0), opened)
+        await ready.wait()
+        yield found, urls[0]
+        tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def page_at(url: str) -> AsyncIterator[Page]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or "/usr/bin/chromium"
+    if not Path(chromium).exists():
+        if os.environ.get("CI"):
+            pytest.fail("chromium is not installed")
+        pytest.skip("chromium is not installed")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = await browser.new_page(viewport={"width": 900, "height": 700})
+        page.set_default_timeout(20_000)
+        await page.goto(url)
+        try:
+            yield page
+        finally:
+            await browser.close()
+
+
+async def ask(found: Gateway, name: str) -> str:
+    result = await found.policed.call("shop__addThing", {"body": {"name": name}}, Call(client_name="Claude"))
+    told: JsonObject = result.structured or {}
+    return str(told["approval_id"])
+
+
+@pytest.mark.covers("GW-POL-4", "GW-POL-5", "R-AP-8")
+async def test_a_person_approves_edits_and_denies(recorder_of_shop: Recorder, tmp_path: Path) -> None:
+    async with served(tmp_path, recorder_of_shop) as (found, url), page_at(url) as page:
+        first, second, third = await ask(found, "boat"), await ask(found, "ship"), await ask(found, "raft")
+        card = page.locator(f"#approval-{first}")
+        await card.wait_for()
+        shown = await card.locator("pre").inner_text()
+        if SHOTS:
+            await page.screenshot(path=f"{SHOTS}/approvals-pending.png", full_page=True)
+        await card.get_by_role("button", name="Approve").click()
+        approved = await found.policed.outcome(first, 20, Call())
+
+        edited = page.locator(f"#approval-{second}")
+        await edited.get_by_role("button", name="Edit arguments").click()
+        await edited.get_by_label("Arguments").fill('{"body": {"name": "yacht"}}')
+        await edited.get_by_role("button", name="Approve").click()
+        await found.policed.outcome(second, 20, Call())
+
+        denied = page.locator(f"#approval-{third}")
+        await denied.get_by_label("Reason").fill("we have enough")
+        await denied.get_by_role("button", name="Deny and stop").click()
+        with pytest.raises(DeniedError) as caught:
+            await found.policed.outcome(third, 20, Call())
+        await page.get_by_text("Nothing waits for you.").wait_for()
+        if SHOTS:
+            await page.screenshot(path=f"{SHOTS}/approvals-answered.png", full_page=True)
+
+    assert shown == f'POST {recorder_of_shop.url}/things\n\n{{"name":"boat"}}'
+    assert approved.structured == {"id": 7}
+    assert [loads(request.body) for request in recorder_of_shop.requests] == [{"name": "boat"}, {"name": "yacht"}]
+    assert caught.value.details["rpc_code"] == -32950
+    assert "we have enough" in caught.value.message
+
+
+@pytest.mark.covers("R-PC-6")
+async def test_a_person_accepts_a_proposed_rule(recorder_of_shop: Recorder, tmp_path: Path) -> None:
+    proposal = {"rule": {"source": "shop", "tool": "addThing", "decision": "allow"}, "rationale": "harmless"}
+    async with served(tmp_path, recorder_of_shop) as (found, url), page_at(url) as page:
+        await Offered(found).call("policy__propose", proposal, Call())
+        await page.get_by_text("harmless").wait_for()
+        await page.get_by_role("button", name="Accept").click()
+        await page.get_by_text("Rule accepted").wait_for()
+        result = await found.policed.call("shop__addThing", {"body": {"name": "x"}}, Call())
+
+    assert result.structured == {"id": 7}
+
+
+@pytest.mark.covers("R-AP-9")
+async def test_a_program_that_never_opened_the_page_cannot_answer(recorder_of_shop: Recorder, tmp_path: Path) -> None:
+    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient() as client:
+        approval = await ask(found, "boat")
+        row = await found.desk.get(approval)
+        listed = await client.get(url, headers={"Accept": "application/json"})
+        decision = {"decision": "approve", "digest": row.digest}
+        answered = await client.post(f"{url}/{approval}/decision", json=decision)
+        foreign = await client.post(
+            f"{url}/{approval}/decision", json=decision, headers={"Origin": "http://evil.example"}
+        )
+        state = (await found.desk.get(approval)).status
+
+    assert (listed.status_code, answered.status_code, foreign.status_code) == (403, 403, 403)
+    assert state == "pending"
+
+
+@pytest.mark.covers("R-AP-4", "R-AP-5", "R-AP-6")
+async def test_the_bridge_tells_late_wrong_and_unknown_answers_apart(
+    recorder_of_shop: Recorder, tmp_path: Path
+) -> None:
+    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient() as client:
+        await client.get(url, headers={"Accept": "text/html"})
+        approval = await ask(found, "boat")
+        row = await found.desk.get(approval)
+
+        async def post(digest: str, which: str = approval) -> int:
+            body = {"decision": "deny_continue", "digest": digest}
+            return (await client.post(f"{url}/{which}/decision", json=body)).status_code
+
+        statuses = [await post("0" * 64), await post(row.digest), await post(row.digest), await post("x", "unknown")]
+
+    assert statuses == [412, 200, 409, 404]
