@@ -35,6 +35,7 @@ class Sight:
             UiArgumentError: there is no such target.
         """
         async with self._lock:
+            await self._drop_dead()
             match name or self._usual():
                 case "page":
                     self._running()
@@ -70,6 +71,11 @@ class Sight:
         for target in targets.values():
             with anyio.move_on_after(5, shield=True):
                 await target.backend.close()
+
+    async def _drop_dead(self) -> None:
+        for name in [name for name, target in self._targets.items() if not target.backend.alive()]:
+            with anyio.move_on_after(5):
+                await self._targets.pop(name).backend.close()
 
     def _usual(self) -> str:
         state = self._configured()

@@ -56,6 +56,10 @@ class UiBackend(Protocol):
         """Return and forget errors the UI reported since the last call."""
         ...
 
+    def alive(self) -> bool:
+        """Say whether the UI can still answer; a dead backend is replaced on the next wish."""
+        ...
+
     async def close(self) -> None:
         """Let go; the UI stays as it is."""
         ...

@@ -205,3 +205,33 @@ def test_two_builds_of_the_agent_are_the_same_bytes(tmp_path: Path) -> None:
         subprocess.run(["python3", build, str(tmp_path / name)], check=True)
 
     assert (tmp_path / "one.jar").read_bytes() == (tmp_path / "two.jar").read_bytes()
+
+
+@pytest.mark.covers("IN-73")
+async def test_nonsense_on_the_wire_gets_an_error_and_the_agent_goes_on(
+    programs: Programs, screen: str, tmp_path: Path
+) -> None:
+    lines = [
+        b"",
+        b"{",
+        b"[]",
+        b'{"op":1}',
+        b'{"op":"act","action":{}}',
+        b'{"op":"capture"}',
+        b'"\\u12"',
+        b"\xff\xfe",
+        b"{}",
+    ]
+    async with running(programs.command("mixed"), screen) as pid:
+        address = await anyio.to_thread.run_sync(lambda: enter(pid, folder=tmp_path))
+        async with await anyio.connect_tcp("127.0.0.1", address.port) as stream:
+            await stream.send(address.token.encode() + b"\n" + b"\n".join(lines) + b"\n")
+            said = b""
+            with anyio.fail_after(20):
+                while said.count(b"\n") < len(lines):
+                    said += await stream.receive()
+        backend = await JavaFxBackend.connect(address)
+        assert "OK" in await texts(backend)
+        await backend.close()
+
+    assert said.count(b'"error"') == len(lines)

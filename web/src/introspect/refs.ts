@@ -12,11 +12,21 @@ export interface Refs {
   resolve(ref: NodeRef): Element | null;
 }
 
+const SWEEP = 20_000;
+
 /** Uids are `prefix` and a counter; a document gets a prefix of its own, so none is ever used twice. */
 export function createRefs(prefix: string): Refs {
   const uids = new WeakMap<Element, string>();
   const elements = new Map<string, WeakRef<Element>>();
   let last = 0;
+  let sweepAt = SWEEP;
+
+  function sweep(): void {
+    for (const [uid, held] of elements) {
+      if (!held.deref()) elements.delete(uid);
+    }
+    sweepAt = Math.max(SWEEP, elements.size * 2);
+  }
 
   function uidOf(element: Element): string {
     const known = uids.get(element);
@@ -24,6 +34,7 @@ export function createRefs(prefix: string): Refs {
     last += 1;
     const uid = prefix + last;
     uids.set(element, uid);
+    if (elements.size >= sweepAt) sweep();
     elements.set(uid, new WeakRef(element));
     return uid;
   }

@@ -145,6 +145,10 @@ class BrowserBackend:
         """Return console errors and failed requests since the last call."""
         return [problem for lens in self._lenses for problem in lens.drain()]
 
+    def alive(self) -> bool:
+        """Say whether the browser runs and has a page."""
+        return self._browser.is_connected() and any(not lens.page.is_closed() for lens in self._lenses)
+
     async def close(self) -> None:
         """Close what we opened; a browser we only joined stays."""
         try:

@@ -73,6 +73,7 @@ class JavaFxBackend:
         self._lines = BufferedByteReceiveStream(stream)
         self._next = 0
         self._turn = anyio.Lock()
+        self._gone = False
 
     @classmethod
     async def attach(cls, pid: int, *, read_only: bool = False, folder: Path | None = None) -> "JavaFxBackend":
@@ -134,6 +135,10 @@ class JavaFxBackend:
         """Return nothing: programs report errors in their own way."""
         return []
 
+    def alive(self) -> bool:
+        """Say whether the program was there at the last call."""
+        return not self._gone
+
     async def close(self) -> None:
         """Hang up; the program goes on."""
         await self._stream.aclose()
@@ -152,6 +157,7 @@ class JavaFxBackend:
                 anyio.EndOfStream,
                 anyio.IncompleteRead,
             ) as error:
+                self._gone = True
                 raise UiNotEnabledError(f"Process {self.address.pid} is gone", reason="GONE") from error
         if "error" in answer:
             told = answer["error"]

@@ -10,7 +10,14 @@ import anyio
 from playwright.async_api import CDPSession, ConsoleMessage, Dialog, Page, Request, Response
 from playwright.async_api import Error as PlaywrightError
 
-from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiTimeoutError
+from ui_mcp.errors import (
+    IntrospectError,
+    UiActionFailedError,
+    UiArgumentError,
+    UiNodeNotFoundError,
+    UiNoStagesError,
+    UiTimeoutError,
+)
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.backends.chromium import script
 from ui_mcp.introspect.contract import Ask
@@ -214,11 +221,11 @@ class Lens:
                     },
                 )
                 return dict(loads(answer["result"]["value"]))
-            except (PlaywrightError, KeyError):
+            except (PlaywrightError, KeyError) as error:
                 # The page went elsewhere: its world is gone, and with it every uid of that document.
                 self._world = None
-                if attempt == 2:
-                    raise
+                if attempt == 2 or self.page.is_closed():
+                    raise UiNoStagesError("The page is gone", reason="GONE") from error
                 await self.page.wait_for_load_state("domcontentloaded")
         raise AssertionError
 

@@ -80,6 +80,10 @@ class PageBackend:
         """Return nothing: the page tells the server of its errors itself."""
         return []
 
+    def alive(self) -> bool:
+        """Say yes: pages come and go, this stays."""
+        return True
+
     async def close(self) -> None:
         """Let go; the page stays."""
 

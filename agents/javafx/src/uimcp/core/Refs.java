@@ -16,6 +16,7 @@ final class Refs {
     private static final String KEY = "mcp.uid";
     private static final String GIVEN = "mcp.uid.given";
     private static final int REMEMBERED_ROWS = 4000;
+    private static final int SWEEP = 20_000;
 
     private final String prefix;
     private final Map<String, WeakReference<Object>> named = new HashMap<>();
@@ -27,6 +28,7 @@ final class Refs {
     };
     private final List<String> warnings = new ArrayList<>();
     private long last;
+    private int sweepAt = SWEEP;
 
     Refs(String prefix) {
         this.prefix = prefix;
@@ -87,6 +89,10 @@ final class Refs {
             warnings.add("mcp.uid " + uid + " is used twice");
             uid = uid + "-" + ++last;
             properties.put(GIVEN, uid);
+        }
+        if (named.size() >= sweepAt) {
+            named.values().removeIf(held -> held.get() == null);
+            sweepAt = Math.max(SWEEP, named.size() * 2);
         }
         named.put(uid, new WeakReference<>(owner));
         return uid;

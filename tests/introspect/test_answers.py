@@ -1,0 +1,77 @@
+"""Errors as tools answer them, and answers of pages that make no sense."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from ui_mcp.errors import (
+    IntrospectError,
+    NotStartedError,
+    UiActionFailedError,
+    UiArgumentError,
+    UiNodeNotFoundError,
+    UiNoStagesError,
+    UiNotEnabledError,
+    UiStaleRefError,
+    UiTimeoutError,
+    WireError,
+)
+from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.letters import all_letters, letters
+from ui_mcp.session.eyes import Eyes
+from ui_mcp.toolkit.tool import ToolResult
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "contracts" / "ui-error.schema.json").read_text())
+KINDS = [
+    UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError, UiStaleRefError,
+    UiTimeoutError, IntrospectError,
+]  # fmt: skip
+
+
+async def raising(error: Exception) -> ToolResult:
+    raise error
+
+
+@pytest.mark.covers("IN-67", "IN-2")
+@pytest.mark.parametrize("kind", KINDS)
+async def test_each_error_has_the_shape_and_a_code_of_the_contract(kind: type[IntrospectError]) -> None:
+    answer = await answered(raising(kind("Something\nA way out.", reason="X")))
+
+    Draft202012Validator(SCHEMA).validate(answer.structured)
+    assert json.loads(answer.content[0].text) == answer.structured
+    assert (answer.is_error, answer.structured["error"]["code"]) == (True, kind.code)
+
+
+@pytest.mark.covers("IN-67")
+async def test_what_nobody_expected_is_internal_and_shows_no_trace() -> None:
+    answer = await answered(raising(ZeroDivisionError("secret detail")))
+
+    assert answer.structured["error"]["code"] == "MCP_UI_INTERNAL"
+    assert "secret" not in answer.content[0].text
+
+
+@pytest.mark.covers("IN-72")
+async def test_a_server_that_was_not_started_is_not_enabled() -> None:
+    answer = await answered(raising(NotStartedError()))
+
+    assert answer.structured["error"]["details"] == {"reason": "NOT_STARTED"}
+
+
+@given(st.text() | st.text().map(lambda text: '{"type":"looked","data":' + text + "}"))
+def test_an_answer_that_makes_no_sense_is_refused_and_breaks_nothing(frame: str) -> None:
+    eyes = Eyes(lambda _: None)
+    try:
+        eyes.answered(frame)
+    except WireError:
+        return
+
+
+@given(st.integers(1, 20_000))
+def test_letters_are_counted_without_repeats(number: int) -> None:
+    from itertools import islice
+
+    assert next(islice(all_letters(), number - 1, None)) == letters(number)
