@@ -121,3 +121,21 @@ async def test_a_page_bound_to_pollingevents_follows_the_waiters(running: Runnin
         with fail_after(5):
             while session.events.polling:
                 await checkpoint()
+
+
+@pytest.mark.covers("UI-HTTP-13")
+async def test_compute_times_are_taken_only_while_somebody_looks(running: Running, session: Session) -> None:
+    await running.sessions.upload_viewdef("Shop.DEFAULT", '<template><b ui-value="name"></b></template>')
+    await session.run_lua("mcp.value = {type = 'Shop', name = 'Corner'}")
+
+    async def compute_time() -> float | None:
+        [found] = [one for one in await get_json(running, "/variables.json") if one["path"] == "name"]
+        taken: float | None = found["computeTime"]
+        return taken
+
+    async with open_page(session):
+        await session.run_lua("mcp.value.name = 'Market'")
+        assert await compute_time() is None
+        await session.run_lua("mcp.value.name = 'Mall'")
+
+        assert (await compute_time() or 0) > 0
