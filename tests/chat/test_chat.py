@@ -99,6 +99,19 @@ async def test_a_waiter_with_something_to_read_does_not_wait(chat: Chat) -> None
         assert len((await chat.wait(AGENT, Ask(), 60)).messages) == 1
 
 
+@pytest.mark.covers("R-RS-6", "R-RS-9")
+async def test_a_filtered_wait_finds_what_stands_behind_a_long_run_of_others(chat: Chat) -> None:
+    for _ in range(51):
+        await answer(chat, *["progress"] * 100)
+    await say(chat, "stop")
+
+    with anyio.fail_after(20):
+        page = await chat.wait(AGENT, Ask(authors=["user"]), 60)
+
+    assert [message.content for message in page.messages] == ["stop"]
+    assert not page.has_more
+
+
 @pytest.mark.covers("R-RS-11")
 async def test_unread_counts_since_the_last_page_handed_out(chat: Chat) -> None:
     await say(chat, "1", "2")

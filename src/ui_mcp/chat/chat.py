@@ -81,7 +81,8 @@ class Chat:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancel_after, closing, scope)
                 while not page.messages:
-                    await self.tail.past(query.conversation, max(page.last or 0, page.head or 0))
+                    if not page.has_more:  # a filtered page may be empty and yet not the end
+                        await self.tail.past(query.conversation, page.last or 0)
                     page = await self.store.since(replace(query, after=page.last or 0))
                 tasks.cancel_scope.cancel()
         self._hand(who, ask.conversation, page.messages)
