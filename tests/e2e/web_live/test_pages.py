@@ -136,4 +136,4 @@ def test_the_variable_browser_shows_live_values_and_finds_them(
     expect(page.locator(".found .path")).to_have_count(1)
     expect(page.locator(".count")).to_contain_text("1 found")
     page.locator(".found .path").click()
-    expect(page.locator("aside dd", has_text="row 2")).to_be_visible()
+    expect(page.locator("aside dd", has_text="row 2").first).to_be_visible()
