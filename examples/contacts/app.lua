@@ -26,6 +26,10 @@ function ContactRow:name()
     return self.contact:fullName()
 end
 
+function ContactRow:initials()
+    return self.contact.firstName:sub(1, 1) .. self.contact.lastName:sub(1, 1)
+end
+
 function ContactRow:selected()
     return contacts.current == self.contact
 end

@@ -37,7 +37,7 @@ end
 function mcp:goHome()
     self.menuOpen = false
     self.value = nil
-    self.displayedName = nil
+    self.displayedName, self.displayedTitle = nil, nil
 end
 
 -- Every app of the project; asked again at most once a second, and the same list as long as nothing changed.
@@ -61,8 +61,17 @@ function mcp:availableApps()
     return entries
 end
 
+-- What the menu and the start page list; nothing while they are not shown.
+function mcp:menuApps()
+    return self.menuOpen and self:availableApps() or EMPTY
+end
+
+function mcp:landingApps()
+    return self.value == nil and self:availableApps() or EMPTY
+end
+
 function mcp:hasApps()
-    return #self:availableApps() > 0
+    return #self:landingApps() > 0
 end
 
 function mcp:appsFolder()
@@ -71,9 +80,7 @@ end
 
 function mcp:shellTitle()
     if self.value == nil then return "ui-mcp" end
-    for _, app in ipairs(self:availableApps()) do
-        if app.name == self.displayedName then return app.title end
-    end
+    if self.displayedTitle then return self.displayedTitle end
     return self.value.title or self.value.name or self.value.type or "App"
 end
 
@@ -94,6 +101,11 @@ function mcp.display(first, ...)
     local name = first
     if first == mcp then name = ... end
     local ok, problem = display(name)
-    if ok then mcp.displayedName = name end
+    if ok then
+        mcp.displayedName, mcp.displayedTitle = name, nil
+        for _, app in ipairs(mcp:availableApps()) do
+            if app.name == name then mcp.displayedTitle = app.title end
+        end
+    end
     return ok, problem
 end
