@@ -1,0 +1,98 @@
+"""The gateway in front of the gateway: HTTP and SSE upstreams, relayed subscriptions, and the ui server's own list."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from compositor.gateways import gateway
+from interaction.gateway_service.nlui_client import NluiClient
+from interaction.lineclient import LineClient
+from ui_mcp.compositor.resources import MountedResources
+from ui_mcp.toolkit.tool import Call, Relayed
+
+ODD = str(Path(__file__).parents[1] / "gateway_upstreams" / "odd_server.py")
+NLUI = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
+
+
+def configured(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    server = {"name": "good", "command": sys.executable, "args": [ODD, "good"]}
+    mcp = {"servers": [server], "startup_wait_ms": 20000}
+    file = folder / "nlui.yaml"
+    file.write_text(json.dumps({"data_dir": str(folder / "data"), "mcp": mcp}))
+    return file
+
+
+@contextmanager
+def listening(folder: Path) -> Iterator[str]:
+    """Run `nlui --mcp-http` and yield its address."""
+    words = [sys.executable, "-c", NLUI, "--mcp-http", "--mcp-port", "0", str(configured(folder))]
+    with subprocess.Popen(words, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        try:
+            address = None
+            while address is None:
+                line = process.stderr.readline().decode()
+                assert line, "nlui ended"
+                address = re.search(r"MCP at (http://\S+)/sse", line)
+            yield address[1]
+        finally:
+            process.terminate()
+            process.wait(15)
+
+
+@pytest.mark.covers("GW-UPS-2")
+@pytest.mark.parametrize(("path", "transport"), [("/mcp", "auto"), ("/mcp", "http"), ("/sse", "sse"), ("/sse", "auto")])
+async def test_servers_behind_an_address_are_mounted_by_either_transport(path, transport, tmp_path: Path) -> None:
+    with listening(tmp_path / "upstream") as address:
+        mount = {"name": "far", "url": address + path, "transport": transport}
+        rules = {"rules": [{"decision": "allow"}]}
+        async with gateway(tmp_path, mcp={"servers": [mount], "startup_wait_ms": 30000}, policy=rules) as found:
+            with anyio.fail_after(40):
+                while not found.mounts["far"].connection:
+                    await anyio.sleep(0.05)
+            result = await found.policed.call("far__good__pid", {}, Call())
+            read = await MountedResources(found).read("odd://thing", Call())
+
+    assert isinstance(result.content[0], Relayed)
+    assert result.content[0].block["text"].isdigit()
+    assert read[0].body == "from good"
+
+
+@pytest.mark.covers("R-CO-9")
+def test_a_client_that_subscribes_hears_of_a_mounted_servers_resource(tmp_path: Path) -> None:
+    file = configured(tmp_path)
+    with NluiClient("--mcp", str(file), cwd=tmp_path) as client:
+        client.tools()
+        client.request("resources/subscribe", {"uri": "odd://thing"})
+        client.call("good__touch")
+        for _ in range(50):
+            client.request("ping")
+            updated = [one for one in client.noticed if one["method"] == "notifications/resources/updated"]
+            if updated:
+                break
+        read = client.request("resources/read", {"uri": "odd://thing"})
+
+    assert updated[0]["params"]["uri"] == "odd://thing"
+    assert read["contents"][0]["text"] == "from good"
+
+
+@pytest.mark.covers("GW-UPS-10")
+def test_the_ui_server_offers_the_gateways_tools_by_configuration(tmp_path: Path) -> None:
+    file = configured(tmp_path / "gateway")
+    base = tmp_path / ".claude" / "ui"
+    (base / "config").mkdir(parents=True)
+    (base / "config" / "config.toml").write_text(f'[gateway]\nconfig = "{file}"\n')
+    with LineClient(cwd=tmp_path) as client:
+        names = {tool["name"] for tool in client.request("tools/list")["tools"]}
+        answer = client.call("good__pid")
+
+    assert {"ui_status", "good__pid"} <= names
+    assert isinstance(answer, int)
