@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -78,7 +79,10 @@ def test_an_agent_finds_a_bug_by_acting_and_mends_it_by_hot_loading(agent: LineC
     assert '#count "4"' in failed["content"][1]["text"]
     assert failed["content"][2]["type"] == "image"
 
-    code.write_text(APP.replace("+ 2", "+ 1"))
+    code.write_text(APP.replace("+ 2", "+ 1") + "Tally.mended = true\n")
+    deadline = monotonic() + 20
+    while agent.call("ui_run", code="return Tally.mended") is not True:
+        assert monotonic() < deadline, "the saved file was never loaded"
     agent.call("ui_run", code="tally.count = 0")
     assert agent.call("ui_test", steps=SCENARIO)["ok"] is True
 

@@ -25,7 +25,6 @@ public final class Main {
                 List.of("bounds", "localToScreen", "virtualization", "accessibility", "properties"));
         try {
             Snapshot.take(refs, ask, 5000);
-            Facts.work();
         } catch (AgentException early) {
             // Nothing shows yet; the first real look will be a little slower.
         }
