@@ -345,6 +345,28 @@ async def test_a_proposal_is_replayed_and_does_nothing_until_a_person_accepts_it
     assert after.structured == {}
 
 
+@pytest.mark.covers("GW-AUT-6")
+async def test_a_secret_argument_is_sent_but_stored_nowhere(recorder: Recorder, tmp_path: Path) -> None:
+    login: JsonObject = {"body": {"user": "ann", "password": "hunter2-canary"}}
+    async with gateway(tmp_path, recorder, audit={"level": "full"}) as found:
+        row = await asked(found, login)
+        edited = {"body": {"user": "bob", "password": "•••"}}
+        await found.desk.answer(row.id, Reply("approve_with_edit", row.digest, "ann", arguments=edited))
+        await outcome(found, row)
+        lost = await asked(found, login)
+    async with gateway(tmp_path, recorder) as restarted:
+        await yes(restarted, lost)
+        refused = await outcome(restarted, lost)
+
+    assert [loads(request.body) for request in recorder.requests] == [{"user": "bob", "password": "hunter2-canary"}]
+    assert row.preview is not None
+    assert row.preview["body"] == '{"user":"ann","password":"•••"}'
+    stored = [path.name for path in (tmp_path / "data").rglob("*") if path.is_file()]
+    held = [name for name in stored if b"hunter2-canary" in (tmp_path / "data" / name).read_bytes()]
+    assert held == []
+    assert refused.is_error
+
+
 def test_equal_calls_are_written_equally() -> None:
     assert canonical({"b": 1.0, "a": [True, None, "é"]}) == canonical({"a": [True, None, "é"], "b": 1})
     assert canonical({"\U0001f600": 1, "\ufb01": 2}) == '{"\U0001f600":1,"\ufb01":2}'

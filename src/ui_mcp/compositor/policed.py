@@ -13,7 +13,7 @@ from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.codes import carries_stamp, denied, is_imitation, misused
 from ui_mcp.compositor.elicit import asked_directly
 from ui_mcp.compositor.policy import Policy, Question, Verdict, decide, risk
-from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.redact import MASK, Scrubber, unmasked
 from ui_mcp.compositor.settings import ApprovalSettings
 from ui_mcp.compositor.source import Entry
 from ui_mcp.compositor.stored_result import from_json, to_json
@@ -90,7 +90,9 @@ class Policed:
         outcome = "user_approve_edited" if row.decision == "approve_with_edit" else "user_approve"
         try:
             entry = self._catalogue.entry(row.tool)
-            arguments = self._held.pop(row.id, row.arguments) if row.args_version == 1 else row.arguments
+            arguments = unmasked(row.arguments, self._held.pop(row.id, None))
+            if MASK in dumps(arguments):
+                raise DeniedError(f"A secret of this call to {row.tool} was not kept over a restart; call it again")
             verdict = decide(self._rulebook.policy(call), Question(entry, arguments, row.principal))
             if verdict.decision.startswith("deny"):
                 raise denied(verdict.decision, entry.source, entry.name, verdict.reason)

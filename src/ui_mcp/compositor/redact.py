@@ -65,3 +65,16 @@ class Scrubber:
 def is_secret(name: str, value: Json) -> bool:
     """Say whether a field is secret by its name."""
     return isinstance(value, str) and bool(value) and _SECRET_NAME.search(str(name)) is not None
+
+
+def unmasked(value: Json, held: Json) -> Json:
+    """Put held secrets back where a mask stands for them."""
+    match value:
+        case str() if value == MASK and isinstance(held, str):
+            return held
+        case dict() if isinstance(held, dict):
+            return {key: unmasked(member, held.get(key)) for key, member in value.items()}
+        case list() if isinstance(held, list) and len(held) == len(value):
+            return [unmasked(member, other) for member, other in zip(value, held, strict=True)]
+        case _:
+            return value

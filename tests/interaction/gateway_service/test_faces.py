@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,3 +97,34 @@ def test_the_ui_server_offers_the_gateways_tools_by_configuration(tmp_path: Path
 
     assert {"ui_status", "good__pid"} <= names
     assert isinstance(answer, int)
+
+
+@pytest.mark.covers("GW-REL-1", "GW-REL-2")
+def test_an_edited_document_changes_the_list_while_the_client_is_connected(tmp_path: Path) -> None:
+    document = tmp_path / "api.json"
+
+    def write(*names: str) -> None:
+        paths = {f"/{name}": {"get": {"operationId": name}} for name in names}
+        info = {"title": "Live", "version": "1"}
+        document.write_text(json.dumps({"openapi": "3.0.3", "info": info, "paths": paths}))
+
+    write("one")
+    settings = {
+        "data_dir": str(tmp_path / "data"),
+        "targets": [{"name": "live", "spec": "api.json", "base_url": "http://x"}],
+    }
+    (tmp_path / "nlui.yaml").write_text(json.dumps(settings))
+    with NluiClient("--mcp", cwd=tmp_path) as client:
+        before = client.tools()
+        client.noticed.clear()
+        write("one", "two")
+        with_two: dict[str, object] = {}
+        for _ in range(200):
+            client.request("ping")
+            if {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"} in client.noticed:
+                with_two = client.tools()
+                break
+            time.sleep(0.05)
+
+    assert "live__two" not in before
+    assert "live__two" in with_two

@@ -15,12 +15,12 @@ from ui_mcp.compositor.openapi.request import Outgoing, build
 from ui_mcp.compositor.openapi.response import Limits, Responses, Shaping
 from ui_mcp.compositor.openapi.send import Answer, Sender
 from ui_mcp.compositor.openapi.tools import Tools, build_tools
-from ui_mcp.compositor.redact import MASK, Scrubber
+from ui_mcp.compositor.redact import MASK, Scrubber, is_secret
 from ui_mcp.compositor.settings import TargetSettings
 from ui_mcp.compositor.source import Entry, Health, State
 from ui_mcp.compositor.trim import rows_of
 from ui_mcp.errors import ConfigError
-from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
 from ui_mcp.toolkit.toolset import UnknownToolError
 
@@ -237,13 +237,26 @@ class Target:
         scrub.learn(attached.secrets)
         headers = {name: scrub.text(value) for name, value in full.all_headers}
         headers |= {name: MASK for name, _ in attached.headers if name.lower() in secret_headers}
-        body = None if full.body is None else scrub.text(full.body.decode("utf-8", errors="replace"))
+        body = None if full.body is None else _masked(full.body, scrub)
         url = scrub.text(full.url)
         curl = ["curl", "-X", full.method, url]
         for name, value in headers.items():
             curl += ["-H", f"{name}: {value}"]
         curl += ["--data-binary", body] if body is not None else []
         return {"method": full.method, "url": url, "headers": headers, "body": body, "curl": shlex.join(curl)}
+
+
+def _masked(body: bytes, scrub: Scrubber) -> str:
+    """Write a body for people: known secrets and secret fields of JSON and forms are masked."""
+    text = body.decode("utf-8", errors="replace")
+    try:
+        return dumps(scrub.json(loads(text)))
+    except ValueError:
+        pairs = [pair.partition("=") for pair in text.split("&")]
+        masked = "&".join(
+            f"{name}={MASK}" if is_secret(name, value) else f"{name}{eq}{value}" for name, eq, value in pairs
+        )
+        return scrub.text(masked)
 
 
 def _shown_next(following: Json) -> Json:
