@@ -6,12 +6,12 @@ import sys
 import urllib.request
 from pathlib import Path
 
-import pytest
-
 from introspect.demos import ROOT, Cell, debian_cell, missing
 
 CENTRAL = "https://repo1.maven.org/maven2/org/openjfx"
 STORE = ROOT / ".clients"
+CELLS = ["fx11-jdk17", "fx21-jdk17", *(["fx26-jdk25"] if os.environ.get("UI_MCP_ALL_CELLS") else [])]
+"""`UI_MCP_ALL_CELLS=1` adds the newest pair, which is a large download."""
 
 
 def cell(name: str) -> Cell:
@@ -22,8 +22,6 @@ def cell(name: str) -> Cell:
         case "fx21-jdk17":
             return Cell(name, debian_cell().java, javafx("21.0.5"))
         case "fx26-jdk25":
-            if not os.environ.get("UI_MCP_ALL_CELLS"):
-                pytest.skip("set UI_MCP_ALL_CELLS=1 to run on JDK 25 too")
             debian_cell()
             return Cell(name, jdk25(), javafx("26.0.2"), ("--enable-native-access=javafx.graphics",))
     raise ValueError(name)

@@ -7,15 +7,17 @@ from typing import Literal
 import anyio
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiTimeoutError
-from ui_mcp.introspect import outline
+from ui_mcp.introspect import budget
 from ui_mcp.introspect.actions import Action
-from ui_mcp.introspect.contract import Ask
+from ui_mcp.introspect.contract import Ask, tokens
 from ui_mcp.introspect.diff import compare
 from ui_mcp.introspect.target import Target
 from ui_mcp.introspect.tree import Capture
 from ui_mcp.jsontypes import JsonObject
 
 Observe = Literal["diff", "outline"]
+OBSERVED_TOKENS = 10_000
+"""What an observation may take; the rest is had by its cursor."""
 _OBSERVED = Ask(stage="all", sections=frozenset({"virtualization"}))
 
 
@@ -95,6 +97,7 @@ async def _observed(target: Target, performance: Performance, before: Capture | 
         after = await target.capture(_OBSERVED)
     except IntrospectError as error:
         return f"{error.code}: {error.message}"
-    if performance.observe == "outline" or before is None:
-        return outline.outline(after)
-    return compare(before, after).text()
+    changes = compare(before, after).text() if before is not None else None
+    if changes is not None and tokens(changes) <= OBSERVED_TOKENS:
+        return changes
+    return budget.text_page(after, OBSERVED_TOKENS)

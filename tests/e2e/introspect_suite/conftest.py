@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from introspect.cells import cell
+from introspect.cells import CELLS, cell
 from introspect.demos import Demo, browser_demo, javafx_demo, page_demo
 
 
@@ -14,7 +14,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="module", params=["page", "browser", "fx11-jdk17", "fx21-jdk17", "fx26-jdk25"])
+@pytest.fixture(scope="module", params=["page", "browser", *CELLS])
 async def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
     if request.param == "page":
         opened = page_demo(Path(__file__).with_name("demo.html"))
