@@ -150,6 +150,17 @@ async def test_set_auth_holds_for_the_caller_alone(recorder: Recorder, make_targ
     assert [request.headers.get("authorization") for request in recorder.requests] == ["Bearer from-env", None]
 
 
+@pytest.mark.covers("GW-REQ-9", "GW-AUT-8")
+async def test_a_login_cookie_is_kept_for_the_caller_alone(recorder: Recorder, make_target) -> None:
+    recorder.default = Reply(200, b"{}", {"Content-Type": "application/json", "Set-Cookie": "sid=ann-1; Path=/"})
+    async with make_target(api([]), base_url=recorder.url) as target:
+        await target.refresh()
+        for who in ("ann", "ann", "bob"):
+            await target.source.call("api__go", {}, Call(principal=who))
+
+    assert [request.headers.get("cookie") for request in recorder.requests] == [None, "sid=ann-1", None]
+
+
 @pytest.mark.covers("GW-AUT-6")
 async def test_a_planted_secret_is_found_nowhere(recorder: Recorder, make_target, tmp_path) -> None:
     canary = "canary-5f2c9a"

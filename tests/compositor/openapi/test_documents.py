@@ -239,6 +239,62 @@ def test_twins_and_long_names_get_a_suffix_of_their_own(harbour: Api) -> None:
     assert len(long) == 64
 
 
+@pytest.mark.covers("GW-NAM-7", "GW-CFG-5")
+def test_operations_are_chosen_renamed_and_hidden_by_configuration(harbour: Api) -> None:
+    settings = TargetSettings.model_validate(
+        {
+            "name": "h",
+            "include": ["/ships*"],
+            "exclude": ["PATCH", "*photo*", "crew_*"],
+            "overrides": {
+                "ships/list": {"name": "all_ships", "description": "Every ship"},
+                "ships/get": {"hidden": True},
+            },
+            "set_auth": False,
+        }
+    )
+
+    tools = build_tools(settings, harbour)
+
+    assert [entry.name for entry in tools.entries] == [
+        "all_ships",
+        "h__ships_create",
+        "h__ships_replace",
+        "h__delete_ships_ship_id",
+    ]
+    assert tools.entries[0].tool.description == "Every ship"
+    assert "h__ships_get" in tools.operations
+
+
+@pytest.mark.covers("GW-LOD-10")
+@pytest.mark.parametrize(
+    ("settings", "photo", "list_"),
+    [
+        ({}, "https://uploads.harbour.example", "https://north.harbour.example/v1"),
+        (
+            {"server_variables": {"region": "south"}},
+            "https://uploads.harbour.example",
+            "https://south.harbour.example/v1",
+        ),
+        ({"base_url": "http://127.0.0.1:9/mock"}, "http://127.0.0.1:9/mock", "http://127.0.0.1:9/mock"),
+        (
+            {"base_url": "http://127.0.0.1:9/mock", "servers": "honour"},
+            "https://uploads.harbour.example",
+            "http://127.0.0.1:9/mock",
+        ),
+    ],
+)
+async def test_each_operation_goes_to_its_own_server(settings, photo: str, list_: str, make_target) -> None:
+    async with make_target(spec=str(HARBOUR), **settings) as target:
+        await target.refresh()
+        upload = {"ship_id": "1", "body": {"photo": "x"}}
+        uploaded = await target.source.preview("api__ships_upload-photo", upload, Call())
+        listed = await target.source.preview("api__ships_list", {}, Call())
+
+    assert (uploaded or {})["url"] == f"{photo}/ships/1/photo"
+    assert (listed or {})["url"] == f"{list_}/ships"
+
+
 @pytest.mark.covers("GW-LOD-6")
 async def test_references_may_not_leave_the_folder(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret: true")

@@ -24,9 +24,16 @@ class NluiClient:
         )
         self._next = 0
         self.noticed: list[dict[str, Any]] = []
+        self.capabilities: dict[str, Any] = {}
+        self.answers: dict[str, Any] = {}
+        """What to answer to requests of the server, by method."""
 
     def __enter__(self) -> Self:
-        hello = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        hello = {
+            "protocolVersion": "2025-06-18" if self.capabilities else "2024-11-05",
+            "capabilities": self.capabilities,
+            "clientInfo": {"name": "test", "version": "1"},
+        }
         self.hello = self.request("initialize", hello)
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return self
@@ -61,6 +68,8 @@ class NluiClient:
             if answer.get("id") == self._next:
                 return answer.get("result", answer.get("error"))
             self.noticed.append(answer)
+            if answer.get("method") in self.answers and "id" in answer:
+                self.send({"jsonrpc": "2.0", "id": answer["id"], "result": self.answers[answer["method"]]})
 
     def call(self, tool: str, arguments: dict[str, Any] | None = None) -> Any:
         """Call a tool and return its whole result."""

@@ -116,6 +116,26 @@ def test_under_guard_a_person_answers_from_a_terminal_even_after_a_restart(servi
     assert (denied["code"], denied["message"], denied["data"]["reason"]) == (-32950, "policy_denied", "keep it")
 
 
+@pytest.mark.covers("R-AP-11", "GW-POL-4")
+@pytest.mark.parametrize("decision", ["approve", "deny_abort"])
+def test_a_client_with_elicitation_asks_its_own_user(decision: str, service: str, tmp_path: Path) -> None:
+    file = configured(tmp_path, service)
+    client = NluiClient("--mcp", "--policy", "guard", str(file), cwd=tmp_path, SHOP_KEY=KEY)
+    client.capabilities = {"elicitation": {}}
+    client.answers["elicitation/create"] = {"action": "accept", "content": {"decision": decision}}
+    with client:
+        client.tools()
+        result = client.call("shop__create_boat", {"body": {"name": "elicited", "length": 2}})
+    asked = [one for one in client.noticed if one["method"] == "elicitation/create"]
+
+    assert f"POST {service}/boats" in asked[0]["params"]["message"]
+    assert KEY not in json.dumps(asked)
+    if decision == "approve":
+        assert result["structuredContent"]["name"] == "elicited"
+    else:
+        assert result["code"] == -32950
+
+
 @pytest.mark.covers("GW-CLI-2", "GW-SRV-2", "GW-SRV-3")
 @pytest.mark.parametrize("spelling", [["--mcp-sse", "--mcp-port", "0"], ["--mcp-sse", "0"], ["--mcp-sse=0"]])
 def test_sse_speaks_as_documented(spelling: list[str], service: str, tmp_path: Path) -> None:

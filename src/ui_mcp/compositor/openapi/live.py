@@ -60,13 +60,14 @@ class LiveTarget:
         )
         parts = Parts(
             credentials=credentials,
-            sender=Sender(lambda: self._client, AGENT, settings.concurrency),
+            sender=Sender(self._client, AGENT, settings.concurrency),
             files=Files(tuple(Path(root).expanduser() for root in settings.files.roots), self._download),
             responses=Responses(store, scrubber),
             scrubber=scrubber,
         )
         scrubber.learn(credentials.secrets())
         self.source = Target(settings, parts, limits, budget)
+        self._clients: dict[str, httpx2.AsyncClient] = {}
         self._etag = self._modified = ""
         self._location = settings.spec
         self._stamps: dict[str, float] = {}
@@ -77,16 +78,23 @@ class LiveTarget:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for name in ("_client", "_guarded"):
-            client: httpx2.AsyncClient | None = vars(self).get(name)
-            if client is not None:
-                await client.aclose()
+        for name in ("_connections", "_guarded"):
+            held: httpx2.AsyncHTTPTransport | httpx2.AsyncClient | None = vars(self).get(name)
+            if held is not None:
+                await held.aclose()
 
     @cached_property
-    def _client(self) -> httpx2.AsyncClient:
+    def _connections(self) -> httpx2.AsyncHTTPTransport:
         """The connections to the API; made when first used, since reading certificates takes its time."""
-        settings = self.settings
-        return httpx2.AsyncClient(timeout=settings.timeout_s, proxy=settings.proxy, trust_env=False, verify=tls())
+        return httpx2.AsyncHTTPTransport(verify=tls(), proxy=self.settings.proxy, trust_env=False)
+
+    def _client(self, principal: str) -> httpx2.AsyncClient:
+        """Return a principal's client: the connections are shared, the cookies are not."""
+        if principal not in self._clients:
+            self._clients[principal] = httpx2.AsyncClient(
+                transport=self._connections, timeout=self.settings.timeout_s, trust_env=False
+            )
+        return self._clients[principal]
 
     @cached_property
     def _guarded(self) -> httpx2.AsyncClient:

@@ -42,37 +42,40 @@ class Answer:
 
 
 class Sender:
-    """Sends requests to one API over kept-alive connections."""
+    """Sends requests to one API over kept-alive connections; `client` returns a principal's own, with its cookies."""
 
     def __init__(
-        self, client: Callable[[], httpx2.AsyncClient], agent: str, concurrency: int = 8, sleep: Sleep = anyio.sleep
+        self, client: Callable[[str], httpx2.AsyncClient], agent: str, concurrency: int = 8, sleep: Sleep = anyio.sleep
     ) -> None:
         self._client = client
         self._agent = agent
         self._slots = anyio.Semaphore(concurrency)
         self._sleep = sleep
 
-    async def send(self, outgoing: Outgoing, attached: Attached) -> Answer:
+    async def send(self, outgoing: Outgoing, attached: Attached, principal: str) -> Answer:
         """Send, follow redirects and retry what may be repeated.
 
         Raises:
             UpstreamError: no answer came; `kind` in the details says why.
         """
         started = time.perf_counter()
+        client = self._client(principal)
         async with self._slots:
             for retries in range(_MAX_RETRIES + 1):
                 last = retries == _MAX_RETRIES or outgoing.method not in _REPEATABLE
-                found = await self._attempt(outgoing, attached, retries, last=last)
+                found = await self._attempt(client, outgoing, attached, retries, last=last)
                 if isinstance(found, Answer):
                     elapsed = int((time.perf_counter() - started) * 1000)
                     return replace(found, elapsed_ms=elapsed, retries=retries)
                 await self._sleep(found)
         raise UpstreamError("Out of retries", kind="busy")
 
-    async def _attempt(self, outgoing: Outgoing, attached: Attached, retries: int, *, last: bool) -> Answer | float:
+    async def _attempt(
+        self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached, retries: int, *, last: bool
+    ) -> Answer | float:
         """Return the answer, or how long to wait before the next attempt."""
         try:
-            answer = await self._followed(outgoing, attached)
+            answer = await self._followed(client, outgoing, attached)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             if last or not isinstance(error, httpx2.ConnectError):
                 raise _translated(error, outgoing) from error
@@ -80,22 +83,21 @@ class Sender:
         wait = patience(answer.headers.get("retry-after"), retries) if answer.status in _BUSY and not last else None
         return answer if wait is None else wait
 
-    async def _followed(self, outgoing: Outgoing, attached: Attached) -> Answer:
-        answer = await self._once(outgoing, attached)
+    async def _followed(self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached) -> Answer:
+        answer = await self._once(client, outgoing, attached)
         for _ in range(5):
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not location:
                 break
             outgoing, attached = _redirected(outgoing, attached, answer.status, urljoin(answer.url, location))
-            answer = await self._once(outgoing, attached)
+            answer = await self._once(client, outgoing, attached)
         return answer
 
-    async def _once(self, outgoing: Outgoing, attached: Attached) -> Answer:
+    async def _once(self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached) -> Answer:
         full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
         url = full.url
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        client = self._client()
         request = client.build_request(
             outgoing.method,
             url,

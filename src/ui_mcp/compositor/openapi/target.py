@@ -172,11 +172,11 @@ class Target:
         return absolute
 
     async def _send(self, prepared: _Prepared, principal: str) -> Answer:
-        answer = await self._parts.sender.send(prepared.outgoing, prepared.attached)
+        answer = await self._parts.sender.send(prepared.outgoing, prepared.attached, principal)
         if answer.status == 401 and prepared.attached.renewable:
             attached = await self._parts.credentials.attach(prepared.operation, principal, renew=True)
             self._parts.scrubber.learn(attached.secrets)
-            answer = await self._parts.sender.send(prepared.outgoing, attached)
+            answer = await self._parts.sender.send(prepared.outgoing, attached, principal)
         return answer
 
     async def _result(self, prepared: _Prepared, answer: Answer, call: Call) -> ToolResult:
