@@ -1,6 +1,8 @@
 /** Draws a box with the uid over everything one can operate, for a picture. */
 
+import { allRoots } from "./dom";
 import type { Refs } from "./refs";
+import { wordsOf } from "./words";
 
 const OPERABLE = "a[href],button,input,select,textarea,summary,[role=button],[role=tab],[role=option],[role=menuitem],[tabindex],[onclick]";
 const ID = "ui-mcp-annotations";
@@ -10,7 +12,8 @@ export function annotate(refs: Refs): { count: number } {
   const layer = document.createElement("div");
   layer.id = ID;
   layer.style.cssText = "position:fixed;inset:0;pointer-events:none;z-index:2147483647";
-  for (const element of document.querySelectorAll(OPERABLE)) {
+  const found = allRoots().flatMap((root) => [...root.querySelectorAll(OPERABLE)]);
+  for (const element of new Set(found.map(control))) {
     const box = element.getBoundingClientRect();
     if (box.width && box.height && element.checkVisibility()) layer.append(frame(box, refs.uidOf(element)));
   }
@@ -21,6 +24,13 @@ export function annotate(refs: Refs): { count: number } {
 export function clear(): { count: number } {
   document.getElementById(ID)?.remove();
   return { count: 0 };
+}
+
+/** The element the outline shows: a component library's control stands for the parts inside it. */
+function control(element: Element): Element {
+  const root = element.getRootNode();
+  const host = root.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? (root as ShadowRoot).host : null;
+  return host && wordsOf(host).leaf ? control(host) : element;
 }
 
 function frame(box: DOMRect, uid: string): HTMLElement {

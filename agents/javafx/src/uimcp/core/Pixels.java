@@ -14,7 +14,6 @@ import javafx.scene.Scene;
 import javafx.scene.SnapshotParameters;
 import javafx.scene.canvas.Canvas;
 import javafx.scene.canvas.GraphicsContext;
-import javafx.scene.control.Control;
 import javafx.scene.control.Label;
 import javafx.scene.image.Image;
 import javafx.scene.image.PixelFormat;
@@ -90,7 +89,7 @@ final class Pixels {
         if (!node.isVisible()) {
             return;
         }
-        if (node instanceof Control && !(node instanceof Label)) {
+        if (Tree.isLeaf(node) && !(node instanceof Label)) {
             Bounds box = node.localToScene(node.getLayoutBounds());
             pen.setStroke(Color.DEEPPINK);
             pen.strokeRect(box.getMinX(), box.getMinY(), box.getWidth(), box.getHeight());
@@ -101,7 +100,9 @@ final class Pixels {
             pen.fillText(uid, box.getMinX() + 1, box.getMinY() + 9);
         }
         for (Node child : Tree.children(node, false)) {
-            annotate(refs, child, pen);
+            if (!Snapshot.hiddenBelow(node, child)) {
+                annotate(refs, child, pen);
+            }
         }
     }
 

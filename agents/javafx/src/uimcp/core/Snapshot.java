@@ -185,7 +185,7 @@ final class Snapshot {
     }
 
     /** Whether something between an ancestor and a node hides the node, such as the part of a skin that holds a tab. */
-    private static boolean hiddenBelow(Node ancestor, Node node) {
+    static boolean hiddenBelow(Node ancestor, Node node) {
         for (Node at = node.getParent(); at != ancestor && at != null; at = at.getParent()) {
             if (!at.isVisible()) {
                 return true;
