@@ -30,6 +30,7 @@ class Writer:
         self._connection = connection
         self._lock = Lock()
         self._waiting: list[_Job] = []
+        self._flush = ""
 
     async def durable(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Commit `work` so that it survives a power cut."""
@@ -72,7 +73,9 @@ class Writer:
 
     def _transaction(self, jobs: list[_Job]) -> None:
         flush = "FULL" if any(job.durable for job in jobs) else "NORMAL"
-        self._connection.execute(f"PRAGMA synchronous={flush}")
+        if flush != self._flush:
+            self._connection.execute(f"PRAGMA synchronous={flush}")
+            self._flush = flush
         self._connection.execute("BEGIN IMMEDIATE")
         for job in jobs:
             job.value = job.work(self._connection)
