@@ -15,7 +15,7 @@ from ui_mcp.chat.desk import Open
 from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.httpd.admission import Admission
-from ui_mcp.httpd.chat_routes import face_chat_routes
+from ui_mcp.httpd.chat_routes import human_face_routes
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.rate import Rate
 from ui_mcp.httpd.security import Guard, Rules
@@ -28,7 +28,7 @@ async def served(folder: Path) -> AsyncIterator[tuple[Chat, str]]:
     async with opened(face) as (config, chat, _):
         listener = bind("127.0.0.1", 0)
         desk = Open(chat, callers(face, chat, always=config.server.require_token))
-        routes = mcp_app(face_chat_routes(desk, 20))
+        routes = mcp_app(human_face_routes(desk, 20))
         app = Guard(Admission(routes, desk.directory.admit, free=is_page), Rules(frozenset({port_of(listener)})))
         async with listening(app, listener):
             yield chat, f"http://127.0.0.1:{port_of(listener)}"

@@ -73,7 +73,7 @@ async def _stdio(served: Served, stdin: int, stdout: int) -> int:
 
 async def _http(served: Served, port: int) -> int:
     from ui_mcp.httpd.admission import Admission, principal_of
-    from ui_mcp.httpd.chat_routes import face_chat_routes
+    from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes
     from ui_mcp.httpd.mcp_app import mcp_app
     from ui_mcp.httpd.security import Guard, Rules
     from ui_mcp.httpd.serve import bind, listening, port_of
@@ -89,7 +89,8 @@ async def _http(served: Served, port: int) -> int:
             allowed_origins=frozenset(config.server.allowed_origins),
             navigable=lambda path: path == "/chat",
         )
-        routes = mcp_app(face_chat_routes(desk, config.chat.rate), endpoints)
+        face_routes = human_face_routes if served.side == "human" else assistant_face_routes
+        routes = mcp_app(face_routes(desk, config.chat.rate), endpoints)
         app = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
         async with listening(app, listener):
             sys.stdout.write(f"ui-mcp chat ({served.side}) at http://{config.server.host}:{port_of(listener)}\n")

@@ -47,14 +47,22 @@ def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
     return ChatBridge(host.chats.current, who, per_second).routes()
 
 
-def face_chat_routes(opened: Open, per_second: float) -> Sequence[Route]:
-    """On a face of its own, admission has written on each request who it is."""
+def human_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
+    """On the human's own face: the bridge and the page."""
+    bridge = _face_bridge(opened, per_second)
+    return [*bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]
 
+
+def assistant_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
+    """On the assistant's own face: the bridge alone, since the page speaks for the human."""
+    return _face_bridge(opened, per_second).routes()
+
+
+def _face_bridge(opened: Open, per_second: float) -> ChatBridge:
     async def who(request: Request) -> Principal | None:
         return await opened.directory.of(principal_of(request.scope))
 
     async def chat() -> Chat:
         return opened.chat
 
-    bridge = ChatBridge(chat, who, per_second)
-    return [*bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]
+    return ChatBridge(chat, who, per_second)

@@ -18,7 +18,7 @@ from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
 from ui_mcp.httpd.admission import Admission
 from ui_mcp.httpd.chat_page import FOLDER
-from ui_mcp.httpd.chat_routes import face_chat_routes
+from ui_mcp.httpd.chat_routes import human_face_routes
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import bind, listening, port_of
@@ -74,7 +74,7 @@ async def face(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, str]]:
     async with opened(served) as (_, chat, _):
         listener = bind("127.0.0.1", port)
         desk = Open(chat, directory_of(served, chat))
-        routes = mcp_app(face_chat_routes(desk, 100))
+        routes = mcp_app(human_face_routes(desk, 100))
         rules = Rules(frozenset({port_of(listener)}))
         app: App = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
         async with listening(app, listener):
