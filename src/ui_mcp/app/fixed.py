@@ -5,17 +5,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 
 import anyio
+import anyio.to_thread
 
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.face import ui_face
 from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules, url_of
-from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import token_file
 from ui_mcp.host.states import Running
 from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.installer.version import bundled_version
-from ui_mcp.mcpd.endpoints import Endpoints
 from ui_mcp.toolkit.resources import Announcements
 
 UI_PORT = 8000
@@ -50,6 +48,12 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
         doors.ui = _port(running)
         with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
             rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
+            # Pages are served already; the MCP machinery is read beside them, and its port's first request waits.
+            await anyio.to_thread.run_sync(_read_mcp_machinery)
+            from ui_mcp.app.face import ui_face
+            from ui_mcp.app.mounted_gateway import mounted_gateway
+            from ui_mcp.mcpd.endpoints import Endpoints
+
             async with mounted_gateway(host, announcements) as gateway:
                 transports = Endpoints(ui_face(host, announcements, gateway))
                 async with listening(guarded_mcp_app(host, rules, transports), mcp):
@@ -57,6 +61,12 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
                     await anyio.sleep_forever()
     finally:
         mcp.close()
+
+
+def _read_mcp_machinery() -> None:
+    import ui_mcp.app.face
+    import ui_mcp.app.mounted_gateway
+    import ui_mcp.mcpd.endpoints  # noqa: F401
 
 
 def _port(running: Running) -> int:
