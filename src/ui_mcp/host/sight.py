@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from time import monotonic
 
 import anyio
 
@@ -16,6 +17,8 @@ from ui_mcp.introspect.files import Attached
 from ui_mcp.introspect.letters import letters
 from ui_mcp.introspect.target import Target
 from ui_mcp.jsontypes import JsonObject
+
+SETTLING_SECONDS = 1.0
 
 
 class Sight:
@@ -35,15 +38,22 @@ class Sight:
             UiArgumentError: there is no such target.
         """
         async with self._lock:
-            await self._drop_dead()
-            match name or self._usual():
-                case "page":
-                    self._running()
-                    return self._kept("page", lambda: PageBackend(self._open_page))
-                case "browser":
-                    return await self._browser(self._running())
-                case other:
-                    return await self._attached(other)
+            found = await self._target(name)
+        if found.name in {"page", "browser"} and self._just_changed():
+            # What the session did a moment ago is on its way to the page.
+            await found.settle()
+        return found
+
+    async def _target(self, name: str | None) -> Target:
+        await self._drop_dead()
+        match name or self._usual():
+            case "page":
+                self._running()
+                return self._kept("page", lambda: PageBackend(self._open_page))
+            case "browser":
+                return await self._browser(self._running())
+            case other:
+                return await self._attached(other)
 
     def listed(self) -> list[JsonObject]:
         """Say what can be looked at and what cannot, with the reason."""
@@ -76,6 +86,12 @@ class Sight:
         for name in [name for name, target in self._targets.items() if not target.backend.alive()]:
             with anyio.move_on_after(5):
                 await self._targets.pop(name).backend.close()
+
+    def _just_changed(self) -> bool:
+        try:
+            return monotonic() - self._running().sessions.get("1").touched < SETTLING_SECONDS
+        except NotFoundError:
+            return False
 
     def _usual(self) -> str:
         state = self._configured()

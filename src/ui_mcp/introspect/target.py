@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 
@@ -76,6 +76,13 @@ class Target:
         except UiNodeNotFoundError as error:
             given: JsonObject = next((action[part] for part in ("target", "from", "to") if part in action), {})
             raise await self._gone(Ref(given.get("uid"), given.get("path")), error) from error
+
+    async def settle(self) -> None:
+        """Wait until the UI is idle, but not for long: a busy one is looked at as it is."""
+        with anyio.move_on_after(1.0):
+            async with self._turn:
+                with suppress(IntrospectError):
+                    await self.backend.idle()
 
     async def pixels(self, photo: Photo) -> bytes:
         """Take a picture."""

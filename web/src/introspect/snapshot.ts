@@ -4,7 +4,7 @@ import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./do
 import type { NodeRef, Refs } from "./refs";
 import { rowsOf } from "./refs";
 import { arranges, roleOf } from "./roles";
-import { clean, wellFormed, wordsOf } from "./words";
+import { clean, isNamed, isOperable, wellFormed, wordsOf } from "./words";
 
 export interface Ask {
   depth: number;
@@ -105,7 +105,7 @@ function visit(walk: Walk, element: Element, segment: string, above: Above, dept
   states(walk, record, element, disabled);
   const role = element.getAttribute("role");
   if (role) record["er"] = role;
-  if (arranges(element) && !role && !isNamed(element) && !words.label && above.index >= 0) record["y"] = 1;
+  if (arranges(element) && !role && !isNamed(element) && !isOperable(element) && !words.label && above.index >= 0) record["y"] = 1;
   const box = walk.bounds || walk.screen ? place(walk, record, element, above.box) : null;
   if (walk.accessibility || walk.properties) asides(walk, record, element);
   if (walk.virtualization) virtual(record, element);
@@ -146,11 +146,6 @@ function visibility(record: Fields, element: Element, above: Above): boolean {
   const hidden = gone || style.visibility !== "visible";
   if (hidden) record["v"] = false;
   return hidden;
-}
-
-/** Whether the author named it; our own runtime numbers elements for its bookkeeping. */
-function isNamed(element: Element): boolean {
-  return element.id !== "" && !/^ui-\d+$/.test(element.id);
 }
 
 export function isDisabled(element: Element): boolean {

@@ -113,9 +113,9 @@ function inner(element: Element): Words | null {
   if (field) {
     const words = wordsOf(field);
     const label = clean(element.getAttribute("label")) || clean(element.textContent) || words.label;
-    return { ...words, ...some("label", label), leaf: element.children.length === 0 || inlineOnly(element) };
+    return { ...words, ...some("label", label), leaf: dressOnly(element) };
   }
-  return dressesButton(element) ? { ...some("label", clean(element.textContent) || accessibleName(element)), leaf: inlineOnly(element) } : null;
+  return dressesButton(element) ? { ...some("label", clean(element.textContent) || accessibleName(element)), leaf: dressOnly(element) } : null;
 }
 
 function general(element: Element): Words {
@@ -157,12 +157,28 @@ function ownText(element: Element): string {
   return clean(text);
 }
 
+/** Whether what a control is given is only text, icons and parts for its named slots. */
+function dressOnly(element: Element): boolean {
+  return inlineOnly(element, (child) => child.hasAttribute("slot") || child.localName.endsWith("-icon"));
+}
+
+/** Whether the author named it; our own runtime numbers elements for its bookkeeping. */
+export function isNamed(element: Element): boolean {
+  return element.id !== "" && !/^ui-\d+$/.test(element.id);
+}
+
+/** Whether a click on it does something, as far as its attributes tell. */
+export function isOperable(element: Element): boolean {
+  return ["onclick", "tabindex", "ui-action", "ui-event-click"].some((name) => element.hasAttribute(name));
+}
+
 /** Whether everything inside is running text that belongs to this element. */
-function inlineOnly(element: Element): boolean {
+function inlineOnly(element: Element, allowed: (child: Element) => boolean = () => false): boolean {
   for (const child of element.children) {
-    if (!INLINE.has(child.localName) || child.id || child.hasAttribute("role") || child.hasAttribute("tabindex")) return false;
+    if (allowed(child)) continue;
+    if (!INLINE.has(child.localName) || isNamed(child) || child.hasAttribute("role") || isOperable(child)) return false;
     if (child.localName === "a" && child.hasAttribute("href")) return false;
-    if (child.hasAttribute("onclick") || child.shadowRoot || !inlineOnly(child)) return false;
+    if (child.shadowRoot || !inlineOnly(child, allowed)) return false;
   }
   return true;
 }
