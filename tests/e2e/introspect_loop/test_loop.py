@@ -43,7 +43,8 @@ VIEW = """\
 SCENARIO = [
     {"type": "click", "target": {"css": "#add"}},
     {"type": "click", "target": {"css": "#add"}},
-    {"expect": {"selector": {"css": "#count"}, "text": "2"}},
+    {"type": "click", "target": {"css": "#add"}},
+    {"expect": {"selector": {"css": "#count"}, "text": "3"}},
 ]
 
 
@@ -75,8 +76,8 @@ def test_an_agent_finds_a_bug_by_acting_and_mends_it_by_hot_loading(agent: LineC
 
     failed = agent.request("tools/call", {"name": "ui_test", "arguments": {"steps": SCENARIO}})
     report = json.loads(failed["content"][0]["text"])
-    assert (failed["isError"], report["step"], report["error"]["code"]) == (True, 2, "MCP_UI_TIMEOUT")
-    assert '#count "4"' in failed["content"][1]["text"]
+    assert (failed["isError"], report["step"], report["error"]["code"]) == (True, 3, "MCP_UI_TIMEOUT")
+    assert '#count "6"' in failed["content"][1]["text"]
     assert failed["content"][2]["type"] == "image"
 
     code.write_text(APP.replace("+ 2", "+ 1") + "Tally.mended = true\n")
