@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ui_mcp.config import load, seconds, unknown_keys
 from ui_mcp.errors import ConfigError
+from ui_mcp.lua.permissions import Permissions
 
 
 def written(folder: Path, text: str) -> Path:
@@ -91,3 +92,16 @@ def test_no_file_content_crashes_the_loader(tmp_path_factory: pytest.TempPathFac
     file.write_bytes(content)
     with suppress(ConfigError):
         load(file, environment={})
+
+
+@pytest.mark.covers("UI-PERM-1")
+@pytest.mark.parametrize("name", ["storage/runtime.db", "storage/runtime.db-wal", "storage/running.lock", "mcp-token"])
+def test_app_code_may_not_write_what_the_server_keeps(tmp_path: Path, name: str) -> None:
+    base = tmp_path / ".claude/ui"
+    (base / "storage/tmp").mkdir(parents=True)
+    defaults = load(tmp_path / "none.toml", environment={}).lua.permissions.model_dump()
+    policy = Permissions({"base_dir": str(base), "project": str(tmp_path), "permissions": defaults})
+    note = str(base / "storage/tmp/note.txt")
+
+    assert policy.check("write", str(base / name)) != str(base / name)
+    assert policy.check("write", note) == note

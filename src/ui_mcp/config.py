@@ -60,6 +60,9 @@ class LuaPermissions(Section):
         (
             "{base_dir}/config",
             "{base_dir}/mcp-token",
+            "{base_dir}/storage/*.db*",
+            "{base_dir}/storage/*.json",
+            "{base_dir}/storage/*.lock",
             "{project}/.git",
             "{project}/.mcp.json",
             "{project}/.claude/settings*.json",
