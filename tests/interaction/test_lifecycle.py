@@ -177,3 +177,15 @@ def test_nothing_looks_up_a_name_or_calls_out_on_the_way_to_running(tmp_path: Pa
         assert agent.call("ui_start").startswith("http://127.0.0.1:")
 
     assert not record.exists(), record.read_text()
+
+
+@pytest.mark.covers("MCP-RESULT-3")
+def test_the_limit_of_an_answer_is_the_configured_one(tmp_path: Path) -> None:
+    (tmp_path / ".claude/ui/config").mkdir(parents=True)
+    (tmp_path / ".claude/ui/config/config.toml").write_text("[mcp]\nmax_result_chars = 1500\n")
+    with LineClient(cwd=tmp_path) as agent:
+        agent.call("ui_start")
+        answer = agent.call("ui_run", code="return string.rep('x', 2000)")
+
+        assert (answer["truncated"], answer["chars"]) == (True, 2002)
+        assert len(Path(answer["file"]).read_text()) == 2002

@@ -168,6 +168,6 @@ def face(
         instructions="Call echo.",
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         spill=spill,
-        max_result_chars=max_result_chars,
+        max_result_chars=lambda: max_result_chars,
         **more,
     )

@@ -59,6 +59,7 @@ def ui_face(host: Host, announcements: Announcements, gateway: Toolset | None = 
         instructions=INSTRUCTIONS,
         list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
+        max_result_chars=lambda: host.configured().config.mcp.max_result_chars,
         spill=ResultFiles(lambda: host.configured().workspace.log),
     )
 

@@ -57,7 +57,7 @@ class Face:
     """Extensions of the modern era."""
     aliases: Mapping[str, str] = field(default_factory=lambda: ALIASES)
     """URI prefixes that mean another prefix."""
-    max_result_chars: int = MAX_RESULT_CHARS
+    max_result_chars: Callable[[], int] = lambda: MAX_RESULT_CHARS
     spill: Spill | None = None
     """Where texts over `max_result_chars` go; without it nothing is cut."""
     mirrors_arguments: bool = False

@@ -163,7 +163,7 @@ async def _call_result(face: Face, answer: ToolResult) -> JsonObject:
 
 
 async def _fitting(face: Face, part: Content) -> Content:
-    if not isinstance(part, Text) or face.spill is None or len(part.text) <= face.max_result_chars:
+    if not isinstance(part, Text) or face.spill is None or len(part.text) <= face.max_result_chars():
         return part
     note = {
         "truncated": True,
