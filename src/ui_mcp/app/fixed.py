@@ -12,12 +12,14 @@ from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules, url_of
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import token_file
 from ui_mcp.host.states import Running
+from ui_mcp.httpd.later import Later
 from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.toolkit.resources import Announcements
 
 UI_PORT = 8000
 MCP_PORT = 8001
+QUIET_SECONDS = 3.0
 
 Ready = Callable[[Running, str], Awaitable[None]]
 """Called with what runs and the address of the MCP port."""
@@ -48,19 +50,29 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
         doors.ui = _port(running)
         with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
             rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
-            # Pages are served already; the MCP machinery is read beside them, and its port's first request waits.
-            await anyio.to_thread.run_sync(_read_mcp_machinery)
-            from ui_mcp.app.face import ui_face
-            from ui_mcp.app.mounted_gateway import mounted_gateway
-            from ui_mcp.mcpd.endpoints import Endpoints
-
-            async with mounted_gateway(host, announcements) as gateway:
-                transports = Endpoints(ui_face(host, announcements, gateway))
-                async with listening(guarded_mcp_app(host, rules, transports), mcp):
-                    await ready(running, url_of(config.server.host, doors.mcp))
-                    await anyio.sleep_forever()
+            transports = Later()
+            async with listening(guarded_mcp_app(host, rules, transports), mcp):
+                await ready(running, url_of(config.server.host, doors.mcp))
+                # Reading the MCP machinery takes half a second of the processor that the first page needs more.
+                await transports.wanted(within=QUIET_SECONDS)
+                await _serve_mcp(host, announcements, transports)
     finally:
         mcp.close()
+
+
+async def _serve_mcp(host: Host, announcements: Announcements, transports: Later) -> None:
+    await anyio.to_thread.run_sync(_read_mcp_machinery)
+    from ui_mcp.app.face import ui_face
+    from ui_mcp.app.mounted_gateway import mounted_gateway
+    from ui_mcp.mcpd.endpoints import Endpoints
+
+    async with mounted_gateway(host, announcements) as gateway:
+        endpoints = Endpoints(ui_face(host, announcements, gateway))
+        transports.become(endpoints)
+        try:
+            await anyio.sleep_forever()
+        finally:
+            endpoints.close()
 
 
 def _read_mcp_machinery() -> None:
