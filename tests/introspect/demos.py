@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -192,11 +192,27 @@ FX_TYPES = {"field": "TextField", "button": "Button", "label": "Label", "role": 
 
 
 @asynccontextmanager
-async def javafx_demo(cell: Cell, folder: Path, *options: str) -> AsyncIterator[Demo]:
+async def window_manager(screen: str) -> AsyncIterator[None]:
+    """Run a window manager, which the real pointer needs."""
+    needs("openbox")
+    process = await anyio.open_process(["openbox"], env={**os.environ, "DISPLAY": screen}, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.kill()
+        await process.aclose()
+
+
+@asynccontextmanager
+async def javafx_demo(cell: Cell, folder: Path, *options: str, managed: bool = False) -> AsyncIterator[Demo]:
     from ui_mcp.introspect.backends.javafx import JavaFxBackend
 
     classes = await anyio.to_thread.run_sync(compiled, folder)
-    async with display() as screen, running(class_path_command(cell, classes, *options), screen) as pid:
+    async with (
+        display() as screen,
+        window_manager(screen) if managed else nullcontext(),
+        running(class_path_command(cell, classes, *options), screen) as pid,
+    ):
         backend = await JavaFxBackend.attach(pid)
         try:
             yield Demo("javafx", Target("javafx", backend), FX_TYPES)

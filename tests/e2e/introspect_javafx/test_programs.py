@@ -1,7 +1,9 @@
 """What only JavaFX programs have: rows that are used again, popups, dialogs, tabs, trees."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
+import anyio
 import pytest
 
 from introspect.demos import Demo, debian_cell, javafx_demo
@@ -157,3 +159,13 @@ async def test_nodes_come_and_go_without_a_uid_used_twice(demo: Demo) -> None:
         await demo.do(*[{"type": "click", "target": remove}] * 5, await_idle=False)
 
     assert len(seen) == len(set(seen)) == 50
+
+
+async def test_the_real_pointer_clicks_where_a_window_manager_runs(tmp_path: Path) -> None:
+    async with javafx_demo(debian_cell(), tmp_path, managed=True) as demo:
+        outcome = await demo.click("#okButton", native=True)
+
+        assert outcome.error is None
+        with anyio.fail_after(10):
+            while not (await demo.said()).startswith("clicked"):
+                await anyio.sleep(0.05)
