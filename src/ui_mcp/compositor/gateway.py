@@ -157,10 +157,15 @@ class Gateway:
                     await self._add_target(target, stack)
                 for backend in self.settings.backends:
                     await self._add_backend(backend)
-                self._tasks.start_soon(self.desk.run_approved, self.policed.execute)
+                self._tasks.start_soon(self._run_approved)
                 self._tasks.start_soon(self._follow_rules)
                 yield self
                 self._tasks.cancel_scope.cancel()
+
+    async def _run_approved(self) -> None:
+        # A yes given while nothing ran must not meet a catalogue that is still being read.
+        await self.ready()
+        await self.desk.run_approved(self.policed.execute)
 
     async def _add_target(self, given: TargetSettings, stack: AsyncExitStack) -> None:
         name = source_name(given.name or given.base_url or given.spec)
