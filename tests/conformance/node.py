@@ -14,6 +14,7 @@ NPX = _HOME / "lib" / "node_modules" / "npm" / "bin" / "npx-cli.js"
 def npx(*arguments: str, timeout: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a package's command; first in PATH is this Node, since packages find theirs there."""
     environment = {**os.environ, "PATH": f"{NODE.parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
+    environment["npm_config_prefer_offline"] = "true"  # a slow registry is asked only for what is not here
     return subprocess.run(
         [str(NODE), str(NPX), "-y", *arguments],
         env=environment,

@@ -18,7 +18,7 @@ from ui_mcp.errors import UpstreamError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Relayed
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem")
 ALLOW = {"rules": [{"decision": "allow"}]}
 
@@ -37,9 +37,9 @@ def node_servers(tmp_path_factory: pytest.TempPathFactory) -> Path:
         _missing("npm is not installed")
     folder = tmp_path_factory.mktemp("npm")
     done = subprocess.run(
-        [npm or "npm", "install", "--silent", "--no-fund", "--no-audit", *PACKAGES],
+        [npm or "npm", "install", "--silent", "--prefer-offline", "--no-fund", "--no-audit", *PACKAGES],
         cwd=folder,
-        timeout=180,
+        timeout=1000,
         check=False,
     )
     if done.returncode:

@@ -11,7 +11,7 @@ import pytest
 HERE = Path(__file__).parent
 SCRIPTS = HERE.parents[2] / "scripts"
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def environment(name: str) -> str:

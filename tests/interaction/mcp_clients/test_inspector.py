@@ -13,11 +13,11 @@ from interaction.mcp_clients.conftest import PROGRAM
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 ERAS = pytest.mark.parametrize("era", ["legacy", "modern"])
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def inspect(era: str, *arguments: str, cwd: Path, target: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    return npx(INSPECTOR, "--cli", *(target or PROGRAM), "--protocol-era", era, *arguments, timeout=120, cwd=cwd)
+    return npx(INSPECTOR, "--cli", *(target or PROGRAM), "--protocol-era", era, *arguments, timeout=500, cwd=cwd)
 
 
 def answer(done: subprocess.CompletedProcess[str]) -> Any:
