@@ -152,7 +152,7 @@ mcp.run(show_banner=False)
 
 @pytest.mark.covers("GW-UPS-1")
 async def test_a_fastmcp_server_is_mounted(tmp_path: Path) -> None:
-    python = os.environ.get("UI_MCP_FASTMCP_PYTHON") or _with_fastmcp(tmp_path)
+    python = os.environ.get("UI_MCP_FASTMCP_PYTHON") or _with_fastmcp()
     (tmp_path / "fast.py").write_text(FASTMCP)
     server = {"name": "fast", "command": python, "args": [str(tmp_path / "fast.py")]}
     async with gateway(tmp_path, mcp={"servers": [server], "startup_wait_ms": 60000}, policy=ALLOW) as found:
@@ -165,11 +165,12 @@ async def test_a_fastmcp_server_is_mounted(tmp_path: Path) -> None:
     assert read[0].body == "42"
 
 
-def _with_fastmcp(folder: Path) -> str:
-    """Make a virtual environment of its own: FastMCP and our SDK want different versions of things."""
-    python = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    made = subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=False, timeout=60)
-    got = subprocess.run([str(python), "-m", "pip", "install", "-q", "fastmcp>=4.1,<5"], check=False, timeout=180)
-    if made.returncode or got.returncode:
+def _with_fastmcp() -> str:
+    """Return the Python of an environment of its own: FastMCP and our SDK want different versions of things."""
+    script = Path(__file__).parents[3] / "scripts" / "clients.py"
+    made = subprocess.run(
+        [sys.executable, str(script), "fastmcp"], capture_output=True, text=True, check=False, timeout=1000
+    )
+    if made.returncode:
         _missing("fastmcp cannot be installed")
-    return str(python)
+    return made.stdout.strip()
