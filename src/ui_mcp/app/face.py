@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from ui_mcp import resources, tools
 from ui_mcp.host.host import Host
+from ui_mcp.host.states import Unconfigured
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd.face import Face
+from ui_mcp.mcpd.face import MAX_RESULT_CHARS, Face
 from ui_mcp.mcpd.results import ResultFiles
 from ui_mcp.scan import modules_of
 from ui_mcp.toolkit.combined import Combined
@@ -59,7 +60,7 @@ def ui_face(host: Host, announcements: Announcements, gateway: Toolset | None = 
         instructions=INSTRUCTIONS,
         list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
-        max_result_chars=lambda: host.configured().config.mcp.max_result_chars,
+        max_result_chars=lambda: _longest_answer(host),
         spill=ResultFiles(lambda: host.configured().workspace.log),
     )
 
@@ -70,6 +71,11 @@ def all_tools(host: Host, gateway: Toolset | None = None) -> Toolset:
 
     own = [ui_toolset(host), ChatTools(host.chats.desk, "assistant")]
     return Combined([*own, gateway] if gateway else own)
+
+
+def _longest_answer(host: Host) -> int:
+    # An unconfigured server answers too: it says why.
+    return MAX_RESULT_CHARS if isinstance(host.state, Unconfigured) else host.state.config.mcp.max_result_chars
 
 
 def ui_toolset(host: Host) -> Toolset:
