@@ -18,7 +18,6 @@ _CALL = re.compile(r":\s*(\w+)\s*[({\"'\[]")
 _CREATION = re.compile(r"^([A-Za-z_]\w*)[ \t]*=[ \t]*(?:[\w.]+:new|session:create)[ \t]*\(", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"(?:^|;|\b(?:then|else|do)\b)[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)", re.MULTILINE)
 _PROTOTYPE = re.compile(r"session:prototype\s*\(")
-_DECLARED = re.compile(r"session:prototype\s*\(\s*[\"']([\w.]+)[\"']")
 _TABLE_DEFAULT = re.compile(r"(\w+)\s*=\s*\{")
 _TOP_CALL = re.compile(r"^[A-Za-z_][\w.]*[ \t]*\(([^()\n]*)\)", re.MULTILINE)
 _PARAMETERS = re.compile(r"\bfunction\b[^(\n]*\(([^)\n]*)\)")
@@ -69,11 +68,6 @@ class LuaSource:
     def assigned(self) -> set[str]:
         """Names assigned anywhere without `local`."""
         return {found[1] for found in _ASSIGNMENT.finditer(self.code)}
-
-    @cached_property
-    def prototypes(self) -> set[str]:
-        """Names declared with `session:prototype`."""
-        return set(_DECLARED.findall(self.text))
 
     @cached_property
     def made_elsewhere(self) -> set[str]:
