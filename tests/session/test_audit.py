@@ -42,6 +42,15 @@ def test_a_guard_on_one_line_is_as_good(tmp_path: Path) -> None:
     assert rules(audited(tmp_path, one_line)) == []
 
 
+@pytest.mark.covers("UI-AUD-2")
+def test_parts_of_a_drawing_may_close_themselves_and_others_may_not(tmp_path: Path) -> None:
+    drawing = GOOD_HTML.replace("<div>", '<div><svg viewBox="0 0 9 9"><path d="M0 0"/></svg>')
+    panel = GOOD_HTML.replace("<div>", "<div><p/>")
+
+    assert rules(audited(tmp_path / "a", Thing__DEFAULT=drawing)) == []
+    assert rules(audited(tmp_path / "b", Thing__DEFAULT=panel))[0][0] == "html_parse_error"
+
+
 @pytest.mark.covers("UI-AUD-1")
 def test_a_sound_app_has_no_findings(tmp_path: Path) -> None:
     report = audited(tmp_path)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+_FOREIGN = frozenset({"svg", "math"})
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
 )
@@ -47,9 +48,10 @@ class Template(HTMLParser):
             self._open.append((tag, self.getpos()[0]))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element; `<x/>` stays open in HTML unless it is void."""
+        """Note an element; `<x/>` stays open in HTML unless it is void, or a part of a drawing or a formula."""
         self._note(tag, attrs)
-        if tag not in _VOID:
+        foreign = tag in _FOREIGN or any(name in _FOREIGN for name, _ in self._open)
+        if tag not in _VOID and not foreign:
             self.problems.append(f"<{tag}/> of line {self.getpos()[0]} does not close itself in HTML")
 
     def handle_endtag(self, tag: str) -> None:
