@@ -7,8 +7,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMPS := .stamps
 BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py
-# `make bench BENCHMARKS=benchmarks/x.py` runs one; the two left out are servers and clients for the others.
-BENCHMARKS := $(filter-out %/mcp_echo.py %/mcp_peers.py,$(wildcard benchmarks/*.py))
+# `make bench BENCHMARKS=benchmarks/x.py` runs one.
+BENCHMARKS ?=
 
 .PHONY: help run test quick check e2e bench web agent release ci clean FORCE
 
@@ -34,8 +34,8 @@ check: $(STAMPS)/dev  ## lint, types, layers
 e2e: $(STAMPS)/dev assets packages  ## the tests in a real browser
 	$(BIN)/pytest tests/e2e
 
-bench: $(STAMPS)/dev assets packages  ## measure every claim, as ratios
-	@status=0; for file in $(BENCHMARKS); do echo "== $$file"; $(BIN)/python "$$file" || status=1; done; exit $$status
+bench: $(STAMPS)/dev assets packages  ## measure every claim beside its rival and write docs/benchmarks.md
+	$(BIN)/python scripts/bench.py $(BENCHMARKS)
 
 web: $(STAMPS)/node  ## build the front end into the bundle
 	@$(BIN)/python scripts/assets.py web

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from mcp_peers import Message, Pipe, best_median, check, command, python_of, seconds
+from claims import claim
+from mcp_peers import Message, Pipe, best_median, command, python_of, seconds
 
 ROUNDS, CALLS, WARM = 6, 150, 20
 PROXY = """
@@ -85,7 +86,7 @@ def main() -> int:
     figures = {kind: best_median(windows) for kind, windows in rounds.items()}
     for kind, figure in figures.items():
         print(f"  {kind:<14} {figure * 1000:8.3f} ms   {figure / figures['direct']:5.2f} x direct")
-    return 0 if check("gateway / direct", figures["gateway"] / figures["direct"], at_most=2.0) else 1
+    return 0 if claim("gateway / direct", figures["gateway"] / figures["direct"], at_most=2.0) else 1
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mcp_peers import check, python_of
+from claims import claim
+from mcp_peers import python_of
 
 THEIRS = """
 import json, resource, sys, time
@@ -177,10 +178,10 @@ def main() -> int:
         documents = [path for path in files if path.stem.startswith(("slack", "stripe"))]
         for document in documents or [made_up(folder)]:
             mine, theirs = compare(document, folder)
-            good.append(check(f"{document.stem}: time / FastMCP", mine["seconds"] / theirs["seconds"], at_most=0.2))
+            good.append(claim(f"{document.stem}: time / FastMCP", mine["seconds"] / theirs["seconds"], at_most=0.2))
             if document.stem.startswith("stripe"):
-                good.append(check("Stripe: bytes listed / FastMCP", mine["bytes"] / theirs["bytes"], at_most=0.1))
-                good.append(check("Stripe: memory / FastMCP", mine["kb"] / theirs["kb"], at_most=0.12))
+                good.append(claim("Stripe: bytes listed / FastMCP", mine["bytes"] / theirs["bytes"], at_most=0.1))
+                good.append(claim("Stripe: memory / FastMCP", mine["kb"] / theirs["kb"], at_most=0.12))
     return 0 if all(good) else 1
 
 

@@ -3,7 +3,8 @@
 import sys
 from contextlib import ExitStack
 
-from mcp_peers import Http, best_median, check, command, on_port, report, seconds
+from claims import claim
+from mcp_peers import Http, best_median, command, on_port, report, seconds
 
 ROUNDS, CALLS = 8, 150
 KINDS = ("bare", "ours", "fastmcp")
@@ -25,7 +26,7 @@ def main() -> int:
     for era in ("handshake", "modern"):
         calls = measure(modern=era == "modern")
         report(f"tools/call over /mcp, {era}", calls, "ms", 1000)
-        good.append(check(f"{era} call / bare SDK", calls["ours"] / calls["bare"], at_most=1.1))
+        good.append(claim(f"{era} call / bare SDK", calls["ours"] / calls["bare"], at_most=1.1))
     return 0 if all(good) else 1
 
 

@@ -142,11 +142,3 @@ def report(title: str, figures: dict[str, float], unit: str, scale: float) -> No
     print(f"\n{title}")
     for name, figure in figures.items():
         print(f"  {name:<10} {figure * scale:10.3f} {unit}   {figure / reference:6.2f} x bare SDK")
-
-
-def check(name: str, ratio: float, *, at_most: float | None = None, at_least: float | None = None) -> bool:
-    """Print whether a bar holds."""
-    holds = (at_most is None or ratio <= at_most) and (at_least is None or ratio >= at_least)
-    bar = f"at most {at_most}" if at_most is not None else f"at least {at_least}"
-    print(f"  {'ok  ' if holds else 'MISS'} {name}: {ratio:.2f} ({bar})")
-    return holds

@@ -8,7 +8,8 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-from mcp_peers import CLIENT, check, command, piped, report, seconds
+from claims import claim
+from mcp_peers import CLIENT, command, piped, report, seconds
 
 ROUNDS = 7
 
@@ -50,9 +51,9 @@ def main() -> int:
     report("spawn to first answer, processor time (best of runs)", work, "ms", 1000)
     report("memory after the tool list", dict(memory), "MB", 1 / 1024)
     good = [
-        check("first answer / bare SDK", work["ui-mcp mcp"] / work["bare"], at_most=1.1),
-        check("first answer / FastMCP", work["ui-mcp mcp"] / work["fastmcp"], at_most=1.0),
-        check("memory / bare SDK", memory["ui-mcp mcp"] / memory["bare"], at_most=1.3),
+        claim("first answer / bare SDK", work["ui-mcp mcp"] / work["bare"], at_most=1.1),
+        claim("first answer / FastMCP", work["ui-mcp mcp"] / work["fastmcp"], at_most=1.0),
+        claim("memory / bare SDK", memory["ui-mcp mcp"] / memory["bare"], at_most=1.3),
     ]
     return 0 if all(good) else 1
 

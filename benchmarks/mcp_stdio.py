@@ -3,7 +3,8 @@
 import sys
 from contextlib import ExitStack
 
-from mcp_peers import ENVELOPE, Pipe, best_median, check, command, echo, piped, report, seconds
+from claims import claim
+from mcp_peers import ENVELOPE, Pipe, best_median, command, echo, piped, report, seconds
 
 ROUNDS, CALLS, PIPELINE = 8, 200, 400
 KINDS = ("bare", "ours", "fastmcp")
@@ -50,8 +51,8 @@ def main() -> int:
         report(f"tools/call over stdio, {era}", calls, "ms", 1000)
         report(f"pipelined calls over stdio, {era}", bursts, "ms per call", 1000)
         good += [
-            check(f"{era} call / bare SDK", calls["ours"] / calls["bare"], at_most=0.75),
-            check(f"{era} pipelined throughput / bare SDK", bursts["bare"] / bursts["ours"], at_least=2.0),
+            claim(f"{era} call / bare SDK", calls["ours"] / calls["bare"], at_most=0.75),
+            claim(f"{era} pipelined throughput / bare SDK", bursts["bare"] / bursts["ours"], at_least=2.0),
         ]
     return 0 if all(good) else 1
 

@@ -1,0 +1,138 @@
+"""Runs every benchmark and writes docs/benchmarks.md: what was measured, the bar, and what changed since the last run.
+
+python scripts/bench.py [benchmarks/FILE.py ...]   without files: all of them
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bench_page import AREAS, chart, page
+
+ROOT = Path(__file__).parents[1]
+STORED = ROOT / "benchmarks" / "results.json"
+PAGE = ROOT / "docs" / "benchmarks.md"
+CHARTS = ROOT / "docs" / "images" / "bench"
+WORSE = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One measured figure of one benchmark; `at_most` and `at_least` are its bar."""
+
+    benchmark: str
+    name: str
+    value: float
+    at_most: float | None
+    at_least: float | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bar is met; a figure without a bar always holds."""
+        return (self.at_most is None or self.value <= self.at_most) and (
+            self.at_least is None or self.value >= self.at_least
+        )
+
+    def worse_than(self, before: "Claim") -> bool:
+        """Whether the figure left the noise of an ordinary machine, in the wrong direction."""
+        if self.at_least is not None:
+            return self.value * WORSE < before.value
+        return self.value > before.value * WORSE
+
+
+def main() -> int:
+    """Measure, compare, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path)
+    files = parser.parse_args().files or everything()
+    before = stored()
+    found, broken = measured(files)
+    kept = [claim for claim in before if claim.benchmark not in {file.stem for file in files}]
+    claims = sorted(kept + found, key=lambda claim: claim.benchmark)
+    write(claims)
+    return verdict(found, before, broken)
+
+
+def everything() -> list[Path]:
+    """Return the benchmarks: the files that claim something."""
+    return sorted(file for file in (ROOT / "benchmarks").glob("*.py") if "from claims import" in file.read_text())
+
+
+def measured(files: list[Path]) -> tuple[list[Claim], list[str]]:
+    """Run one after the other; return the claims, and the names of those that ended without any."""
+    found: list[Claim] = []
+    broken = []
+    for number, file in enumerate(files, 1):
+        print(f"== {file.stem} ({number} of {len(files)})", flush=True)
+        began = time.monotonic()
+        claims = claims_of(file)
+        print(f"   {time.monotonic() - began:.0f} s", flush=True)
+        found += claims
+        if not claims:
+            broken.append(file.stem)
+    return found, broken
+
+
+def claims_of(file: Path) -> list[Claim]:
+    """Run one benchmark and read what it claimed."""
+    with tempfile.TemporaryDirectory() as folder:
+        collected = Path(folder) / "claims"
+        subprocess.run([sys.executable, str(file)], env=os.environ | {"UI_MCP_CLAIMS": str(collected)}, check=False)
+        lines = collected.read_text(encoding="utf-8").splitlines() if collected.exists() else []
+    return [Claim(file.stem, **json.loads(line)) for line in lines]
+
+
+def stored() -> list[Claim]:
+    """Return the claims of the last run."""
+    if not STORED.exists():
+        return []
+    return [Claim(**entry) for entry in json.loads(STORED.read_text(encoding="utf-8"))["claims"]]
+
+
+def write(claims: list[Claim]) -> None:
+    """Keep the figures, and write the page and its charts from them."""
+    run = {"date": time.strftime("%Y-%m-%d"), "machine": machine(), "claims": [asdict(claim) for claim in claims]}
+    STORED.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.write_text(page(run["date"], run["machine"], claims), encoding="utf-8")
+    CHARTS.mkdir(parents=True, exist_ok=True)
+    for area in AREAS:
+        ours = [claim for claim in claims if claim.benchmark.startswith(area) and (claim.at_most or claim.at_least)]
+        if ours:
+            (CHARTS / f"{area}.svg").write_text(chart(ours), encoding="utf-8")
+
+
+def machine() -> str:
+    """Describe the machine the figures belong to."""
+    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    return f"{os.cpu_count()} cores, {_memory():.0f} GB, {system}"
+
+
+def _memory() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
+
+
+def verdict(found: list[Claim], before: list[Claim], broken: list[str]) -> int:
+    """Say which bars are missed and which figures got worse; a missed bar is a failure, noise is not."""
+    last = {(claim.benchmark, claim.name): claim for claim in before}
+    missed = [claim for claim in found if not claim.holds]
+    print(f"\n{len(found) - len(missed)} of {len(found)} figures hold their bar; written to {PAGE.relative_to(ROOT)}")
+    for claim in missed:
+        print(f"MISSED {claim.benchmark}: {claim.name} = {claim.value:.3g}")
+    for name in broken:
+        print(f"BROKEN {name}: it ended without measuring anything")
+    for claim in found:
+        was = last.get((claim.benchmark, claim.name))
+        if was and claim.worse_than(was):
+            print(f"WORSE  {claim.benchmark}: {claim.name} = {claim.value:.3g}, was {was.value:.3g}")
+    return 1 if missed or broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The page of the benchmarks: a table and a chart for each area."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Protocol
+
+AREAS = {
+    "mcp": "MCP",
+    "engine": "Engine",
+    "session": "Sessions",
+    "web": "Browser",
+    "chat": "Chat",
+    "gateway": "Gateway",
+    "agent": "Agent",
+    "introspect": "Eyes and hands",
+}
+INTRODUCTION = """\
+# Benchmarks
+
+Measured on {date} by `make bench`: {machine}.
+
+It runs every file in `benchmarks/`, ours and the rival's in the same run, and writes this page. A figure is a ratio
+unless it names its unit. Timings differ from machine to machine; compare ratios.
+
+{held} of {barred} bars hold.
+"""
+ROW, LEFT, WIDTH = 22, 420, 760
+
+
+class Claim(Protocol):
+    """A measured figure and its bar."""
+
+    benchmark: str
+    name: str
+    value: float
+    at_most: float | None
+    at_least: float | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bar is met."""
+
+
+def page(date: str, machine: str, claims: Sequence[Claim]) -> str:
+    """Return the whole page."""
+    barred = [claim for claim in claims if claim.at_most is not None or claim.at_least is not None]
+    held = sum(claim.holds for claim in barred)
+    parts = [INTRODUCTION.format(date=date, machine=machine, held=held, barred=len(barred))]
+    for area, title in AREAS.items():
+        ours = [claim for claim in claims if claim.benchmark.startswith(area)]
+        if ours:
+            parts.append("\n".join(_section(area, title, ours)))
+    return "\n".join(parts)
+
+
+def _section(area: str, title: str, claims: Sequence[Claim]) -> Iterator[str]:
+    yield f"## {title}\n"
+    if any(claim.at_most or claim.at_least for claim in claims):
+        yield f"![How {title} figures stand to their bars](images/bench/{area}.svg)\n"
+    benchmark = ""
+    for claim in claims:
+        if claim.benchmark != benchmark:
+            benchmark = claim.benchmark
+            yield f"**`benchmarks/{benchmark}.py`**: {_claimed(benchmark)}\n"
+            yield "| figure | measured | bar | |\n|---|---:|---:|---|"
+        yield f"| {claim.name} | {claim.value:.3g} | {_bar(claim)} | {_mark(claim)} |"
+    yield ""
+
+
+def _claimed(benchmark: str) -> str:
+    file = Path(__file__).parents[1] / "benchmarks" / f"{benchmark}.py"
+    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    return text.partition("\n")[0].removeprefix("Claim: ")
+
+
+def _bar(claim: Claim) -> str:
+    if claim.at_most is not None:
+        return f"≤ {claim.at_most:g}"
+    return f"≥ {claim.at_least:g}" if claim.at_least is not None else ""
+
+
+def _mark(claim: Claim) -> str:
+    if not _bar(claim):
+        return ""
+    return "holds" if claim.holds else "**missed**"
+
+
+def chart(claims: Sequence[Claim]) -> str:
+    """Return an SVG: how much of its bar each figure uses up; a shorter line is better, the mark is the bar."""
+    height = ROW * len(claims) + 34
+    limit = LEFT + (WIDTH - LEFT) * 0.6
+    rows = "\n".join(_row(number, claim, limit) for number, claim in enumerate(claims))
+    return f"""\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="figures against bars">
+<style>
+text {{ font: 12px system-ui, sans-serif; fill: #333 }} .ok {{ fill: #2a9d6f }} .no {{ fill: #d1495b }}
+.bar {{ stroke: #888; stroke-dasharray: 3 3 }}
+@media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} }}
+</style>
+<line class="bar" x1="{limit:.0f}" x2="{limit:.0f}" y1="20" y2="{height}"/>
+<text x="{limit:.0f}" y="14" text-anchor="middle">the bar</text>
+{rows}
+</svg>
+"""
+
+
+def _row(number: int, claim: Claim, limit: float) -> str:
+    used = claim.value / claim.at_most if claim.at_most else (claim.at_least or 0) / claim.value
+    top, kind = 26 + number * ROW, "ok" if claim.holds else "no"
+    length = min(max((limit - LEFT) * used, 2), WIDTH - LEFT - 60)
+    return (
+        f'<text x="{LEFT - 8}" y="{top + 13}" text-anchor="end">{escape(_short(claim.name))}</text>'
+        f'<rect class="{kind}" x="{LEFT}" y="{top + 3}" width="{length:.0f}" height="13" rx="2"/>'
+        f'<text x="{LEFT + length + 6:.0f}" y="{top + 13}">{claim.value:.3g}</text>'
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 62 else name[:61] + "…"
