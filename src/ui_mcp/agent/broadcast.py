@@ -1,10 +1,10 @@
 """Hands what happens in a conversation to whoever watches it; a watcher that does not keep up is let go."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import anyio
-from anyio.streams.memory import MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from ui_mcp.jsontypes import JsonObject
 
@@ -27,7 +27,7 @@ class Broadcast:
                 watcher.close()
 
     @contextmanager
-    def watched(self) -> Iterator[AsyncIterator[JsonObject]]:
+    def watched(self) -> Iterator[MemoryObjectReceiveStream[JsonObject]]:
         """Give the frames from now on; they end for a watcher that fell too far behind."""
         send, receive = anyio.create_memory_object_stream[JsonObject](BACKLOG)
         self._watchers.add(send)

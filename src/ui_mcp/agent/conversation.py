@@ -10,6 +10,7 @@ from ui_mcp.agent.journal import Happened, Journal
 from ui_mcp.agent.loop import Deltas, Loop
 from ui_mcp.agent.model import Usage
 from ui_mcp.agent.orchestrator import Inbox, Orchestrator, Pace
+from ui_mcp.agent.run_state import RunState, run_state
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.timeline import VERSION, Delta, Timeline
 from ui_mcp.errors import AgentError, NotFoundError
@@ -44,6 +45,11 @@ class Conversation:
         return self._orchestrator.state == "running"
 
     @property
+    def run_state(self) -> RunState:
+        """How the agent is, for people."""
+        return run_state(self.scribe.timeline.state.items, served=True)
+
+    @property
     def scribe(self) -> Scribe:
         """The writer of the journal.
 
@@ -63,7 +69,7 @@ class Conversation:
             "state_id": self.name,
             "seq": state.seq,
             "state": {"seq": state.seq, "items": list(state.items)},
-            "run": "running" if self.running else "idle",
+            "run": self.run_state,
         }
 
     def since(self, seq: int) -> list[JsonObject]:

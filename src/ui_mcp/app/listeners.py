@@ -5,11 +5,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
+from ui_mcp.app.observed import Observations
 from ui_mcp.config import Config
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import port_file, token_file
 from ui_mcp.host.states import Configured, Running
-from ui_mcp.httpd.chat_routes import mcp_chat_routes, ui_chat_routes
+from ui_mcp.httpd.chat_routes import mcp_chat_routes, mcp_timeline_routes, ui_chat_routes, ui_timeline_routes
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, listening, port_of
@@ -41,7 +42,8 @@ async def serving(
         url = url_of(config.server.host, port_of(ui))
         running = Running(workspace, config, sessions, url, mcp_port, tokens.mint)
         pages = Pages(host, workspace, decorate)
-        routes = [*ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
+        timeline = ui_timeline_routes(host, Observations(host).open)
+        routes = [*timeline, *ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
         await stack.enter_async_context(telling_of_chat(host, sessions))
         await stack.enter_async_context(listening(Guard(ui_app(pages, routes), ui_rules(config, ports, tokens)), ui))
         if mcp:
@@ -55,7 +57,8 @@ async def serving(
 
 def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:
     """Build the MCP port with its guard."""
-    return Guard(mcp_app([*mcp_routes(host), *mcp_chat_routes(host)], transports), rules)
+    timeline = mcp_timeline_routes(host, Observations(host).open)
+    return Guard(mcp_app([*mcp_routes(host), *mcp_chat_routes(host), *timeline], transports), rules)
 
 
 def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens) -> Rules:
@@ -76,6 +79,7 @@ def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> Rules
         allowed_origins=frozenset(config.server.allowed_origins),
         token=token,
         navigable=lambda path: path in {"/state", "/variables"},
+        sockets_without_origin=True,
     )
 
 

@@ -1,32 +1,31 @@
 """The chat on our three kinds of listener: the UI port, the MCP port, and a face of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from ui_mcp.chat.chat import Chat
 from ui_mcp.chat.desk import Open
-from ui_mcp.chat.identity import Principal, principal
+from ui_mcp.chat.identity import READ, Principal, principal
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer, principal_of
 from ui_mcp.httpd.chat_bridge import ChatBridge
 from ui_mcp.httpd.chat_page import ChatPage
+from ui_mcp.httpd.timeline import Timelines, Watched
 from ui_mcp.httpd.visitors import remember, remembered_session
+
+OpenTimeline = Callable[[str], Awaitable[Watched]]
 
 
 def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
     """On the UI port whoever holds a session's cookie is the human."""
 
     async def who(request: Request) -> Principal | None:
-        try:
-            visitor = remembered_session(request, host.running().sessions)
-        except LifecycleError:
-            return None
-        return principal("human", "human") if visitor else None
+        return principal("human", "human") if _is_visitor(host, request) else None
 
     def welcome(request: Request, response: Response) -> Response:
         sessions = host.running().sessions
@@ -40,11 +39,41 @@ def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
     """On the MCP port a bearer token says who it is."""
 
     async def who(request: Request) -> Principal | None:
-        keys = Keys((await host.chats.current()).store)
-        token_id = await keys.recognise(bearer(request.scope) or "")
-        return await keys.holder(token_id) if token_id else None
+        return await _holder(host, bearer(request.scope))
 
     return ChatBridge(host.chats.current, who, per_second).routes()
+
+
+def ui_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
+    """On the UI port whoever holds a session's cookie may look."""
+
+    async def may(connection: HTTPConnection, token: str | None) -> bool:
+        return _is_visitor(host, connection)
+
+    return Timelines(open_timeline, may).routes()
+
+
+def mcp_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
+    """On the MCP port a bearer token that may read is needed; a socket may bring it in its first frame."""
+
+    async def may(connection: HTTPConnection, token: str | None) -> bool:
+        who = await _holder(host, bearer(connection.scope) or token)
+        return who is not None and READ in who.scopes
+
+    return Timelines(open_timeline, may).routes()
+
+
+def _is_visitor(host: Host, connection: HTTPConnection) -> bool:
+    try:
+        return remembered_session(connection, host.running().sessions) is not None
+    except LifecycleError:
+        return False
+
+
+async def _holder(host: Host, token: str | None) -> Principal | None:
+    keys = Keys((await host.chats.current()).store)
+    token_id = await keys.recognise(token or "")
+    return await keys.holder(token_id) if token_id else None
 
 
 def human_face_routes(opened: Open, per_second: float) -> Sequence[Route]:

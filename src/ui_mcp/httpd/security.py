@@ -26,6 +26,8 @@ class Rules:
     """Accepts a one-time token in place of a known Origin on a WebSocket upgrade."""
     navigable: Callable[[str], bool] = lambda _: True
     """Paths that a link on a foreign page may open."""
+    sockets_without_origin: bool = False
+    """Programs that are no browser may open WebSockets; whoever serves them asks for a token."""
     hosts: frozenset[str] = field(init=False)
     origins: frozenset[str] = field(init=False)
 
@@ -93,6 +95,8 @@ def _check_origin(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refu
     if origin is not None and origin.lower() in rules.origins:
         return None
     if scope["type"] == "websocket":
+        if origin is None and rules.sockets_without_origin:
+            return None
         token = _query(scope, "token")
         if token is not None and rules.redeem(token):
             return None

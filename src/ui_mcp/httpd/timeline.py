@@ -1,91 +1,194 @@
 """The timeline of a conversation over HTTP and WebSocket: a snapshot, then numbered changes."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from typing import Protocol
 
 import anyio
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ui_mcp.agent.conversation import Conversation
+from ui_mcp.agent.run_state import RunState, state_after
+from ui_mcp.errors import UiMcpError
 from ui_mcp.httpd.events import event_stream, event_text
-from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
 HEARTBEAT = 15.0
+HELLO_SECONDS = 10.0
+NOT_ALLOWED = 4401
+
+
+class Frames(Protocol):
+    """What happens in a conversation, for who watches."""
+
+    def watched(self) -> AbstractContextManager[AsyncIterator[JsonObject]]:
+        """Give the frames from now on."""
+        ...
+
+
+class Watched(Protocol):
+    """A conversation that can be looked at."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def news(self) -> Frames: ...
+    @property
+    def run_state(self) -> RunState: ...
+    def snapshot(self) -> JsonObject: ...
+    def since(self, seq: int) -> list[JsonObject]: ...
+
+
+May = Callable[[HTTPConnection, str | None], Awaitable[bool]]
+"""Says whether a visitor may look; a socket may bring a token in its first frame."""
+
+
+async def anyone(connection: HTTPConnection, token: str | None) -> bool:
+    """Let everyone look who came this far."""
+    return True
 
 
 class Timelines:
     """Serves timelines; whoever comes back with the number of the last change is brought up to date."""
 
-    def __init__(self, open_conversation: Callable[[str], Awaitable[Conversation]]) -> None:
+    def __init__(self, open_conversation: Callable[[str], Awaitable[Watched]], may: May = anyone) -> None:
         self._open = open_conversation
+        self._may = may
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the endpoints."""
         return [
-            Route("/timeline", self.read, methods=["GET"]),
-            Route("/timeline/stream", self.stream, methods=["GET"]),
+            Route("/timeline", self._allowed(self.read), methods=["GET"]),
+            Route("/timeline/stream", self._allowed(self.stream), methods=["GET"]),
+            Route("/agents/{id}/status", self._allowed(self.status), methods=["GET"]),
             WebSocketRoute("/ws/timeline", self.socket),
         ]
 
+    def _allowed(self, work: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            if not await self._may(request, None):
+                return _failed(401, "unauthorized", "Open the page of this server, or send a bearer token")
+            try:
+                return await work(request)
+            except UiMcpError as error:
+                return _failed(400, error.code, error.message)
+
+        return answer
+
     async def read(self, request: Request) -> Response:
         """Answer with the snapshot, or with the changes after `after_seq`."""
-        conversation = await self._open(request.query_params.get("conversation", "default"))
+        conversation = await self._open(_name(request))
         if "after_seq" in request.query_params:
             return JSONResponse(conversation.since(_number(request.query_params["after_seq"])))
         return JSONResponse(conversation.snapshot())
 
     async def stream(self, request: Request) -> Response:
         """Answer with a stream that begins with a snapshot, or where `Last-Event-ID` left off."""
-        conversation = await self._open(request.query_params.get("conversation", "default"))
+        conversation = await self._open(_name(request))
         name, _, number = request.headers.get("last-event-id", "").rpartition(":")
         seen = _number(number) if name == conversation.name else 0
 
         async def texts() -> AsyncIterator[str]:
+            newest = seen
             async for frame in frames_of(conversation, seen):
-                yield event_text(frame["type"], frame, f"{conversation.name}:{frame.get('seq', '')}")
+                newest = frame.get("seq", newest)
+                yield event_text(frame["type"], frame, f"{conversation.name}:{newest}")
 
         return event_stream(texts())
+
+    async def status(self, request: Request) -> Response:
+        """Say how the agent of a conversation is."""
+        conversation = await self._open(request.path_params["id"])
+        return JSONResponse({"id": request.path_params["id"], "state": conversation.run_state})
 
     async def socket(self, socket: WebSocket) -> None:
         """Serve one page until it leaves."""
         await socket.accept()
+        with suppress(WebSocketDisconnect, RuntimeError):
+            hello = await _hello(socket)
+            if hello is None or not await self._may(socket, _token(hello)):
+                await socket.close(NOT_ALLOWED, "not allowed")
+                return
+            try:
+                conversation = await self._open(str(hello.get("conversation", "default")))
+            except UiMcpError as error:
+                await socket.send_text(dumps({"type": "error", "code": error.code, "message": error.message}))
+                await socket.close(NOT_ALLOWED, error.code)
+                return
+            seen = _number(hello.get("last_seq")) if hello.get("state_id") == conversation.name else 0
+            await _carry(socket, conversation, seen)
+
+
+async def _carry(socket: WebSocket, conversation: Watched, seen: int) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_beat, socket)
+        tasks.start_soon(_leave, socket, tasks.cancel_scope)
+        with suppress(WebSocketDisconnect, RuntimeError):
+            async for frame in frames_of(conversation, seen):
+                await socket.send_text(dumps(frame))
+        tasks.cancel_scope.cancel()
+
+
+async def _hello(socket: WebSocket) -> JsonObject | None:
+    """Read the first frame; None when it does not come or is no greeting."""
+    with anyio.move_on_after(HELLO_SECONDS):
         try:
-            hello = await socket.receive_json()
-            conversation = await self._open(str(hello.get("conversation", "default")))
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_beat, socket)
-                tasks.start_soon(_leave, socket, tasks.cancel_scope)
-                seen = hello.get("last_seq") if hello.get("state_id") == conversation.name else 0
-                async for frame in frames_of(conversation, _number(seen)):
-                    await socket.send_text(dumps(frame))
-        except (WebSocketDisconnect, ValueError, ExceptionGroup):
-            return
+            given: Json = loads(await socket.receive_text())
+        except (ValueError, KeyError):
+            return None
+        return given if isinstance(given, dict) else None
+    return None
 
 
-async def frames_of(conversation: Conversation, seen: int) -> AsyncIterator[JsonObject]:
+def _token(hello: JsonObject) -> str | None:
+    token = hello.get("token")
+    return token if isinstance(token, str) else None
+
+
+async def frames_of(conversation: Watched, seen: int) -> AsyncIterator[JsonObject]:
     """Yield what a client that has seen `seen` changes lacks, and then everything that happens."""
     with conversation.news.watched() as news:
+        newest, state = 0, conversation.run_state
         for frame in conversation.since(seen):
+            newest = frame["seq"]
             yield frame
+        yield {"type": "run_status", "run": state}
         async for frame in news:
+            if frame.get("seq", newest + 1) <= newest:
+                continue  # it came between watching and catching up
             yield frame
+            now = state_after(state, frame.get("ops", ()))
+            if now != state:
+                state = now
+                yield {"type": "run_status", "run": state}
+
+
+def _name(request: Request) -> str:
+    return request.query_params.get("conversation", "default")
 
 
 def _number(text: object) -> int:
-    return int(text) if isinstance(text, int) or (isinstance(text, str) and text.isdigit()) else 0
+    if isinstance(text, bool):
+        return 0
+    digits = isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 16
+    return int(text) if isinstance(text, int) or (digits and isinstance(text, str)) else 0
+
+
+def _failed(status: int, code: str, message: str) -> Response:
+    return JSONResponse({"error": {"code": code, "message": message, "details": {}}}, status)
 
 
 async def _beat(socket: WebSocket) -> None:
-    while True:
-        await anyio.sleep(HEARTBEAT)
-        await socket.send_text('{"type":"heartbeat"}')
+    with suppress(WebSocketDisconnect, RuntimeError):
+        while True:
+            await anyio.sleep(HEARTBEAT)
+            await socket.send_text('{"type":"heartbeat"}')
 
 
 async def _leave(socket: WebSocket, serving: anyio.CancelScope) -> None:
-    try:
+    with suppress(WebSocketDisconnect, RuntimeError, KeyError):
         while True:
             await socket.receive_text()
-    except WebSocketDisconnect:
-        serving.cancel()
+    serving.cancel()

@@ -1,0 +1,164 @@
+"""The timeline of a project's chat for whoever looks: its messages, and what an agent in another process does."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream
+
+from ui_mcp.agent.broadcast import Broadcast
+from ui_mcp.agent.journals.reader import JournalReader
+from ui_mcp.agent.run_state import RunState, run_state
+from ui_mcp.agent.timeline import VERSION, Delta, StoredEvent, Timeline
+from ui_mcp.chat.chat import Ask, Chat
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.limits import conversation_name
+from ui_mcp.chat.message import Message, id_text, ts_text
+from ui_mcp.errors import UiMcpError
+from ui_mcp.host.host import Host
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
+
+JOURNAL = "agent.db"
+LOOK_SECONDS = 0.25
+MOST_MESSAGES = 5_000
+READER = principal("timeline", "observer")
+_log = logger("timeline")
+
+Frames = MemoryObjectReceiveStream[JsonObject]
+
+
+class Observed:
+    """One conversation, followed while somebody watches; messages and journal meet in one reduction."""
+
+    def __init__(self, conversation: str, chat: Chat, reader: JournalReader) -> None:
+        self.name = f"{conversation}.{secret_id()[:8]}"
+        """Names this state; another process counts its changes anew."""
+        self._conversation = conversation
+        self._chat = chat
+        self._reader = reader
+        self._timeline = Timeline()
+        self._frames: list[JsonObject] = []
+        self._last: str | None = None
+        self._broadcast = Broadcast()
+        self._looking = anyio.Lock()
+
+    @property
+    def news(self) -> "Observed":
+        """What happens from now on."""
+        return self
+
+    @property
+    def run_state(self) -> RunState:
+        """How the agent is."""
+        return run_state(self._timeline.state.items, served=self._reader.served)
+
+    def snapshot(self) -> JsonObject:
+        """Return everything a client needs to render."""
+        state = self._timeline.state
+        return {
+            "type": "ui_state_snapshot",
+            "v": VERSION,
+            "state_id": self.name,
+            "seq": state.seq,
+            "state": {"seq": state.seq, "items": list(state.items)},
+            "run": self.run_state,
+        }
+
+    def since(self, seq: int) -> list[JsonObject]:
+        """Return the changes after `seq`, or a snapshot for who cannot have seen the ones before."""
+        if not 0 < seq <= self._timeline.seq:
+            return [self.snapshot()]
+        return [frame for frame in self._frames if frame["seq"] > seq]
+
+    @contextmanager
+    def watched(self) -> Iterator[AsyncIterator[JsonObject]]:
+        """Give the frames from now on; who watches also looks."""
+        with self._chat.tail.watching(), self._broadcast.watched() as frames:
+            yield self._looking_at(frames)
+
+    async def refresh(self) -> None:
+        """Take what is new in the chat and in the journal, in the order of their times."""
+        async with self._looking:
+            events = [*await self._reader.news(), *[_as_event(message) for message in await self._messages()]]
+            for event in sorted(events, key=lambda event: event.ts):
+                delta = self._timeline.take(event)
+                if delta.ops:
+                    self._tell(delta)
+
+    async def _looking_at(self, frames: Frames) -> AsyncIterator[JsonObject]:
+        while True:
+            try:
+                yield frames.receive_nowait()
+                continue
+            except anyio.WouldBlock:
+                version = self._chat.tail.version
+            except anyio.EndOfStream:
+                return
+            await self._look()
+            if not frames.statistics().current_buffer_used:
+                with anyio.move_on_after(LOOK_SECONDS):
+                    await self._chat.tail.beyond(version)
+
+    async def _look(self) -> None:
+        try:
+            await self.refresh()
+        except UiMcpError as error:
+            _log.warning("Cannot follow the timeline: %s", error.message)
+
+    async def _messages(self) -> list[Message]:
+        found: list[Message] = []
+        if self._last is None:
+            before = id_text(2**63 - 1)
+            while len(found) < MOST_MESSAGES:
+                window = await self._chat.earlier(READER, self._conversation, before, None)
+                found = [*window.messages, *found]
+                if not window.cut or not window.messages:
+                    break
+                before = id_text(found[0].id)
+            self._last = id_text(found[-1].id) if found else ""
+            return found
+        while True:
+            page = await self._chat.read(READER, Ask(self._last or None, conversation=self._conversation))
+            found += page.messages
+            self._last = id_text(page.last) if page.last else self._last
+            if not page.has_more:
+                return found
+
+    def _tell(self, delta: Delta) -> None:
+        ops = [op.as_json() for op in delta.ops]
+        frame: JsonObject = {"type": "ui_state_delta", "state_id": self.name, "seq": delta.seq, "ops": ops}
+        self._frames.append(frame)
+        self._broadcast.send(frame)
+
+
+class Observations:
+    """Opens each conversation of the directory in use once."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._open: dict[tuple[int, str], Observed] = {}
+
+    async def open(self, name: str) -> Observed:
+        """Return a conversation, up to date.
+
+        Raises:
+            ChatError: the name is none, or the store cannot be opened.
+            NotConfiguredError: there is no directory.
+        """
+        chat = await self._host.chats.current()
+        key = (id(chat), conversation_name(name))
+        if key not in self._open:
+            file = self._host.configured().workspace.storage / JOURNAL
+            self._open = {other: seen for other, seen in self._open.items() if other[0] == key[0]}
+            self._open[key] = Observed(name, chat, JournalReader(file, name))
+        await self._open[key].refresh()
+        return self._open[key]
+
+
+def _as_event(message: Message) -> StoredEvent:
+    said = {"message_id": id_text(message.id), "mime": message.mime, "client_id": message.client_id}
+    if message.author == "user":
+        return StoredEvent(0, ts_text(message.ts), "user_text", {**said, "text": message.content})
+    return StoredEvent(0, ts_text(message.ts), "ui_message", {**said, "md": message.content})
