@@ -94,7 +94,8 @@ class Stage:
 
     async def turn(self, script: list[Any], **settings: Any) -> str:
         loop = Loop(ScriptedModel(read_script(script)), self.tools, self.scribe, LoopSettings(**settings))
-        return await loop.turn(_nothing_new)
+        async with anyio.create_task_group() as background:
+            return await loop.turn(_nothing_new, background)
 
     @property
     def items(self) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, Pace
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.timeline import StoredEvent, replay
+from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import FunctionToolset
 
@@ -107,7 +107,7 @@ async def test_messages_become_turns_in_order(tmp_path: Path) -> None:
     events = await journal.events("a")
     assert [event.data["text"] for event in events if event.type == "user_text"] == ["sum please"]
     assert world.posted == ["5"]
-    assert events[-1].data == {"reason": "yield"}
+    assert events[-1].data["reason"] == "yield"
     assert await journal.watermark("a") == "0001"
     await journal.close()
 
@@ -117,10 +117,14 @@ async def test_messages_become_turns_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("after", [False, True])
 async def test_a_crash_at_any_write_loses_nothing_and_repeats_nothing(tmp_path: Path, after: bool) -> None:
     people = People("sum", "hello", "sum again")
-    for crash_at in range(1, 14):
+    crashes = 0
+    for crash_at in range(1, 30):
         file, world = tmp_path / f"{crash_at}.db", World()
-        with pytest.raises(ExceptionGroup):
+        try:
             await until_asleep(orchestrator(Fragile(file, crash_at, after=after), people, world))
+            break
+        except ExceptionGroup:
+            crashes += 1
 
         mended = SqliteJournal(file)
         await anyio.sleep(0.06)  # the dead orchestrator's lease runs out
@@ -134,8 +138,10 @@ async def test_a_crash_at_any_write_loses_nothing_and_repeats_nothing(tmp_path: 
         assert len(called) == len(set(called)), crash_at
         assert sorted(set(called) - set(ended)) == [], crash_at
         assert events[-1].type == "ui_end_turn"
-        assert replay(events).seq > 0
+        said = [event.data["md"] for event in events if event.type == "ui_message"]
+        assert said == world.posted, crash_at
         await mended.close()
+    assert crashes > 5
 
 
 @pytest.mark.covers("R-OR-8")
@@ -177,5 +183,5 @@ async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
                 await anyio.sleep(0.005)
             tasks.cancel_scope.cancel()
 
-    assert (await journal.events("a"))[-1].data == {"reason": "abort"}
+    assert (await journal.events("a"))[-1].data["reason"] == "abort"
     await journal.close()

@@ -1,21 +1,26 @@
 """Runs the calls of one answer: side by side, recorded before and after, each with an outcome whatever happens."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import anyio
+from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.journal import Happened, LeaseLostError
 from ui_mcp.agent.model import ToolUse
+from ui_mcp.agent.outcome import Outcome, aborted, answered, denied, failed
+from ui_mcp.agent.questions import NoQuestions, Questions
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.transcript import ABORTED
+from ui_mcp.agent.timeline import Delta
+from ui_mcp.agent.transcript import OpenCall, deferred_calls, open_calls
 from ui_mcp.agent.vendor_names import VendorNames
 from ui_mcp.errors import DeniedError, UiMcpError
+from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.tool import Call, Text, ToolResult
+from ui_mcp.toolkit.tool import Call, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 
-CUT = "\n[… {left} more characters; ask for less, or for the next part …]"
+WAITS = "A person has been asked whether this may be done and has not answered yet. You will be told what became of it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,88 +30,192 @@ class Wanted:
     call_id: str
     name: str
     use: ToolUse
+    client_id: str = ""
+    implicit: bool = False
+    """Made on behalf of a model that only wrote text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a call gave, for the model and for the timeline."""
+class Habits:
+    """How calls are made and shown."""
 
-    text: str
-    status: str
-    content: JsonObject
-    result: ToolResult | None = None
-    aborts: bool = False
-    """Policy or a person said that the turn ends here."""
+    posts: frozenset[str]
+    """Every spelling under which a message can be posted."""
+    silent: frozenset[str]
+    """Calls that show as something else: a message, the end of a turn."""
+    max_chars: int
+    call: Call
+
+
+@dataclass(slots=True)
+class _Running:
+    one: Wanted
+    work: Callable[[], Awaitable[Outcome]]
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    outcome: Outcome | None = None
+    left: bool = False
+    """The conversation goes on without it; its outcome is written when it comes."""
 
 
 class Calls:
     """Makes calls on a toolset and writes them down."""
 
-    def __init__(self, tools: Toolset, scribe: Scribe, posts: frozenset[str], max_chars: int, call: Call) -> None:
+    def __init__(self, tools: Toolset, scribe: Scribe, habits: Habits, questions: Questions | None = None) -> None:
         self._tools = tools
         self._scribe = scribe
-        self._posts = posts
-        self._max_chars = max_chars
-        self._call = call
+        self._habits = habits
+        self._questions = questions or NoQuestions()
+        self._running: dict[str, _Running] = {}
+        self._changed = anyio.Event()
 
-    async def run_all(self, wanted: Sequence[Wanted], silent: frozenset[str]) -> list[Outcome]:
-        """Run calls concurrently; outcomes are written in call order, also when the turn is cancelled meanwhile."""
-        await self._scribe.write(*(_begun(one, silent=one.name in silent) for one in wanted))
-        outcomes: dict[str, Outcome] = {}
+    @property
+    def asking(self) -> bool:
+        """Say whether nothing but the answer of a person is missing."""
+        left = [running for running in self._running.values() if running.outcome is None]
+        return bool(left) and all(self._is_asked(running) for running in left)
 
-        async def run(one: Wanted) -> None:
-            outcomes[one.call_id] = await self._outcome(one)
+    def wanted(self, uses: Sequence[ToolUse], names: VendorNames) -> list[Wanted]:
+        """Give each call of an answer an id that no other call of this agent has."""
+        first = len(self._scribe.events) + 1
+        named = [(f"{first}-{number}", names.back(use.name), use) for number, use in enumerate(uses, 1)]
+        return [
+            Wanted(call_id, name, use, secret_id() if name in self._habits.posts else "")
+            for call_id, name, use in named
+        ]
 
+    def implied(self, tool: str, text: str) -> Wanted:
+        """Return the post of a text that the model wrote without a tool."""
+        use = ToolUse("", tool, {"mime": "text/markdown", "content": text})
+        (post,) = self.wanted([use], VendorNames(()))
+        return replace(post, implicit=True)
+
+    def begun(self, one: Wanted) -> Happened:
+        """Return what is written before a call is made."""
+        data: JsonObject = {"call_id": one.call_id, "name": one.name, "args": one.use.arguments or {}}
+        if one.client_id:
+            data["client_id"] = one.client_id
+        if one.implicit:
+            data["implicit"] = True
+        return Happened("tool_call", {**data, "silent": True} if one.name in self._habits.silent else data)
+
+    async def run_all(self, wanted: Sequence[Wanted], background: TaskGroup) -> list[Outcome]:
+        """Make calls side by side; outcomes are written in call order, also when the turn is cancelled meanwhile."""
+        return await self._run([_Running(one, self._making(one)) for one in wanted], background)
+
+    async def finish_open(self, background: TaskGroup) -> bool:
+        """Give every call that a crash left open an outcome, none is made a second time; say if that was the answer."""
+        left = open_calls(self._scribe.events)
+        if left:
+            await self._run([await self._again(call) for call in left], background)
+        return any(call.implicit for call in left)
+
+    async def pick_up(self, background: TaskGroup) -> None:
+        """Wait again for the answers that the conversation went on without."""
+        for call in deferred_calls(self._scribe.events):
+            running = await self._again(call)
+            running.left = True
+            background.start_soon(self._work, running)
+
+    async def abort_open(self) -> list[Happened]:
+        """Take back open questions; return outcomes for every call that has none."""
+        left = open_calls(self._scribe.events)
+        for call in left:
+            await self._questions.withdraw(self._scribe.agent, call.call_id)
+        return [event for call in left for event in self._ended(_wanted(call), aborted())]
+
+    async def _run(self, calls: Sequence[_Running], background: TaskGroup) -> list[Outcome]:
+        self._running = {running.one.call_id: running for running in calls}
+        unfollow = self._scribe.follow(self._poke)
         try:
-            async with anyio.create_task_group() as tasks:
-                for one in wanted:
-                    tasks.start_soon(run, one)
-        finally:
+            for running in calls:
+                background.start_soon(self._work, running)
+            while not self._may_go_on():
+                self._changed = anyio.Event()
+                await self._changed.wait()
+        except BaseException:
+            for running in calls:
+                running.scope.cancel()
             with anyio.CancelScope(shield=True):
-                done = [outcomes.get(one.call_id, _aborted()) for one in wanted]
-                await self._scribe.write(
-                    *(
-                        happened
-                        for one, outcome in zip(wanted, done, strict=True)
-                        for happened in self._ended(one, outcome)
-                    )
-                )
-        return done
+                # A question stays open: whoever stops the turn for good takes it back.
+                await self._write_down([running for running in calls if not self._is_asked(running)])
+            raise
+        finally:
+            unfollow()
+            self._running = {}
+        return await self._write_down(calls)
 
-    async def _outcome(self, one: Wanted) -> Outcome:
-        if one.use.arguments is None:
-            return failed(f"The arguments of {one.name} could not be read ({one.use.problem}); send a JSON object.")
-        arguments = one.use.arguments
-        if one.name in self._posts:
+    async def _work(self, running: _Running) -> None:
+        with running.scope:
+            running.outcome = await running.work()
+        self._poke()
+        if running.left and running.outcome is not None:
+            await self._scribe.write(*self._ended(running.one, running.outcome))
+
+    def _poke(self, _: Delta | None = None) -> None:
+        self._changed.set()
+
+    def _may_go_on(self) -> bool:
+        """Say whether the model can be asked: all is known, or a person wrote while another was being asked."""
+        left = [running for running in self._running.values() if running.outcome is None]
+        return not left or (bool(self._scribe.progress.fresh) and all(self._is_asked(running) for running in left))
+
+    def _is_asked(self, running: _Running) -> bool:
+        if running.outcome is not None:
+            return False
+        item = self._scribe.timeline.item(f"t:{running.one.call_id}")
+        return item is not None and item["status"] == "pending"
+
+    async def _write_down(self, calls: Sequence[_Running]) -> list[Outcome]:
+        events: list[Happened] = []
+        for running in calls:
+            running.left = self._is_asked(running) and not running.scope.cancel_called
+            if running.left:
+                events.append(Happened("call_deferred", {"call_id": running.one.call_id, "text": WAITS}))
+            else:
+                running.outcome = running.outcome or aborted()
+                events += self._ended(running.one, running.outcome)
+        if events:
+            await self._scribe.write(*events)
+        return [running.outcome for running in calls if running.outcome is not None]
+
+    async def _again(self, call: OpenCall) -> _Running:
+        one = _wanted(call)
+        if one.client_id:
+            return _Running(one, self._making(one))
+        fetch = await self._questions.about(self._scribe.agent, call.call_id)
+
+        async def unknown() -> Outcome:
+            return aborted()
+
+        return _Running(one, unknown if fetch is None else lambda: self._outcome(fetch))
+
+    def _making(self, one: Wanted) -> Callable[[], Awaitable[Outcome]]:
+        async def make() -> Outcome:
+            if one.use.arguments is None:
+                return failed(f"The arguments of {one.name} could not be read ({one.use.problem}); send a JSON object.")
             # Posting again after a crash must not double the message.
-            arguments = {"client_id": one.call_id, **arguments}
-        try:
+            own = {"client_id": one.client_id} if one.client_id else {}
+            arguments = {**own, **one.use.arguments}
             # Whoever asks a person about this call can tell from its name which call it is.
-            call = replace(self._call, client_name=f"{self._scribe.agent}/{one.call_id}")
-            result = await self._tools.call(one.name, arguments, call)
+            call = replace(self._habits.call, client_name=f"{self._scribe.agent}/{one.call_id}")
+            return await self._outcome(lambda: self._tools.call(one.name, arguments, call))
+
+        return make
+
+    async def _outcome(self, work: Callable[[], Awaitable[ToolResult]]) -> Outcome:
+        try:
+            return answered(await work(), self._habits.max_chars)
         except DeniedError as error:
-            return Outcome(
-                error.message, "denied", _content(error.message, is_error=True),
-                aborts=error.details.get("decision") == "deny_abort",
-            )  # fmt: skip
+            return denied(error)
+        except LeaseLostError:
+            raise
         except UiMcpError as error:
             return failed(error.message)
-        return self._answered(result)
-
-    def _answered(self, result: ToolResult) -> Outcome:
-        text = "\n".join(
-            block.text if isinstance(block, Text) else f"[{type(block).__name__.lower()}]" for block in result.content
-        )
-        text = text.replace("\0", "")
-        shown = text if len(text) <= self._max_chars else _cut(text, self._max_chars)
-        value = result.structured if result.structured is not None else text
-        status = "error" if result.is_error else "done"
-        return Outcome(shown, status, _content(value, is_error=result.is_error), result)
 
     def _ended(self, one: Wanted, outcome: Outcome) -> list[Happened]:
         output = {"call_id": one.call_id, "text": outcome.text, "status": outcome.status, "content": outcome.content}
         events = [Happened("function_call_output", output)]
-        if one.name in self._posts and outcome.status == "done" and outcome.result and outcome.result.structured:
+        if one.client_id and outcome.status == "done" and outcome.result and outcome.result.structured:
             posted, arguments = outcome.result.structured, one.use.arguments or {}
             said = {
                 "message_id": posted["id"],
@@ -117,30 +226,5 @@ class Calls:
         return events
 
 
-def failed(text: str) -> Outcome:
-    """Say that a call went wrong in a way the model can act on."""
-    return Outcome(text, "error", _content(text, is_error=True))
-
-
-def wanted_of(answer: Sequence[ToolUse], names: VendorNames, first_id: int) -> list[Wanted]:
-    """Give each call of an answer an id that no other call of this agent has."""
-    return [Wanted(f"{first_id}-{number}", names.back(use.name), use) for number, use in enumerate(answer, 1)]
-
-
-def _aborted() -> Outcome:
-    return Outcome(ABORTED, "aborted", _content(ABORTED, is_error=True))
-
-
-def _begun(one: Wanted, *, silent: bool) -> Happened:
-    data: JsonObject = {"call_id": one.call_id, "name": one.name, "args": one.use.arguments or {}}
-    return Happened("tool_call", {**data, "silent": True} if silent else data)
-
-
-def _content(value: object, *, is_error: bool) -> JsonObject:
-    return {"kind": "json", "result": value, "is_error": is_error}
-
-
-def _cut(text: str, limit: int) -> str:
-    at = text.rfind("\n", limit // 2, limit)
-    at = at if at > 0 else limit
-    return text[:at] + CUT.format(left=len(text) - at)
+def _wanted(call: OpenCall) -> Wanted:
+    return Wanted(call.call_id, call.name, call.use, call.client_id, call.implicit)

@@ -42,7 +42,17 @@ class Conversation:
     @property
     def running(self) -> bool:
         """Say whether a turn is under way."""
-        return self._orchestrator.state == "running"
+        return self._orchestrator.state in {"running", "awaiting_approval"}
+
+    @property
+    def writer(self) -> Scribe | None:
+        """The writer of the journal, unless another process has it."""
+        return self._orchestrator.scribe
+
+    async def resume(self) -> None:
+        """Begin a turn although nobody wrote."""
+        await self.scribe.write(Happened("resumed", {}))
+        self._orchestrator.wake()
 
     @property
     def run_state(self) -> RunState:

@@ -1,11 +1,14 @@
 """What an agent has lived through: events, how far it has read its inbox, and who may write. The interface."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from socket import gethostname
 from typing import Protocol
 
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError
+from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 
 
@@ -36,6 +39,26 @@ class Life:
     ended: str
     """Time of the newest event."""
     events: int
+
+
+def holder_name() -> str:
+    """Return a name for a holder of leases that others on this machine can look after."""
+    return f"{gethostname()}:{os.getpid()}:{secret_id()}"
+
+
+def is_gone(holder: str) -> bool:
+    """Say whether a holder surely runs no more: its process was on this machine and is not there."""
+    host, _, rest = holder.partition(":")
+    pid = rest.partition(":")[0]
+    if host != gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 class LeaseLostError(AgentError):

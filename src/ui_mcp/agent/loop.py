@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Literal
 
-from ui_mcp.agent.calls import Calls, Outcome, Wanted, wanted_of
+from anyio.abc import TaskGroup
+
+from ui_mcp.agent.calls import Calls, Habits
 from ui_mcp.agent.control import YIELD, YIELD_SPELLINGS, TurnControl, control_toolset
+from ui_mcp.agent.handlers import Handler, ask_handlers
 from ui_mcp.agent.history import trimmed
 from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.model import (
@@ -20,6 +23,8 @@ from ui_mcp.agent.model import (
     ToolUse,
     Usage,
 )
+from ui_mcp.agent.outcome import Outcome
+from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.transcript import call_as_json, messages_of
 from ui_mcp.agent.vendor_names import VendorNames
@@ -71,7 +76,15 @@ class Loop:
     """Runs turns for one agent."""
 
     def __init__(
-        self, model: Model, tools: Toolset, scribe: Scribe, settings: LoopSettings, deltas: Deltas = Deltas()
+        self,
+        model: Model,
+        tools: Toolset,
+        scribe: Scribe,
+        settings: LoopSettings,
+        deltas: Deltas = Deltas(),
+        *,
+        questions: Questions | None = None,
+        handlers: Sequence[Handler] = (),
     ) -> None:
         self._model = model
         self._scribe = scribe
@@ -80,35 +93,57 @@ class Loop:
         self._control = TurnControl()
         self._call = Call(principal=settings.principal)
         self._tools = Combined([control_toolset(self._control), tools])
-        self._calls = Calls(self._tools, scribe, settings.posts, settings.max_result_chars, self._call)
+        self._handlers = handlers
+        self._seen = 0
+        silent = settings.posts | {YIELD, *YIELD_SPELLINGS}
+        habits = Habits(settings.posts, silent, settings.max_result_chars, self._call)
+        self._calls = Calls(self._tools, scribe, habits, questions)
 
-    async def turn(self, news: Callable[[], Awaitable[object]]) -> EndReason:
-        """Run until the turn ends; `news` takes what the person wrote meanwhile into the journal."""
+    @property
+    def asking(self) -> bool:
+        """Say whether nothing but the answer of a person keeps the turn waiting."""
+        return self._calls.asking
+
+    async def turn(self, news: Callable[[], Awaitable[object]], background: TaskGroup) -> EndReason:
+        """Run until the turn ends; `news` takes what the person wrote meanwhile into the journal.
+
+        Calls that wait for a person outlive the turn in `background` when the person goes on talking.
+        """
         self._control.yielded = False
+        self._seen = len(self._scribe.events)
         guards = _Guards(self._settings)
+        if await self._calls.finish_open(background):
+            return await self._end("yield")
         while True:
             await news()
+            if await ask_handlers(self._handlers, self._scribe):
+                return await self._end("yield")
             try:
                 answer, names = await self._sample()
             except ModelError as error:
                 return await self._end("error", error.message)
-            outcomes = await self._act(answer, names)
+            outcomes = await self._act(answer, names, background)
             if self._control.yielded:
                 return await self._end("yield")
             if any(outcome.aborts for outcome in outcomes):
                 return await self._end("abort", "The turn was ended by a denial.")
-            if not answer.uses and await self._only_text(answer):
+            if not answer.uses and await self._only_text():
                 return await self._end("yield")
             if stopped := guards.after(answer.uses, outcomes):
                 return await self._end("limit", stopped)
 
+    async def pick_up(self, background: TaskGroup) -> None:
+        """Wait again, after a restart, for answers that the conversation went on without."""
+        await self._calls.pick_up(background)
+
     async def end_aborted(self) -> None:
-        """Write that a turn was stopped from outside."""
-        await self._end("abort")
+        """Write that a turn was stopped from outside; what it had asked is taken back."""
+        await self._scribe.write(*await self._calls.abort_open(), self._ended("abort"))
 
     async def _sample(self) -> tuple[_Answer, VendorNames]:
         listed = await self._tools.tools(self._call)
         names = VendorNames(tool.name for tool in listed)
+        self._seen = len(self._scribe.events)
         request = ModelRequest(
             messages=trimmed(messages_of(self._scribe.events), self._settings.max_context_tokens),
             system=self._settings.system,
@@ -132,35 +167,35 @@ class Loop:
                     pass
         return answer, names
 
-    async def _act(self, answer: _Answer, names: VendorNames) -> list[Outcome]:
-        wanted = wanted_of(answer.uses, names, len(self._scribe.events) + 1)
+    async def _act(self, answer: _Answer, names: VendorNames, background: TaskGroup) -> list[Outcome]:
+        wanted = self._calls.wanted(answer.uses, names)
         said = {
             "text": answer.text,
             "calls": [call_as_json(one.call_id, one.use) for one in wanted],
             "provider_data": answer.stop.provider_data,
+            "seen": self._seen,
         }
-        await self._scribe.write(Happened("assistant_text", said))
-        return await self._run(wanted) if wanted else []
+        if not wanted and self._settings.text_policy == "implicit_post" and answer.text.strip():
+            wanted = [self._calls.implied(self._settings.post_tool, answer.text)]
+        # One write for the answer and the beginning of its calls: nothing is made before it is on disk.
+        await self._scribe.write(Happened("assistant_text", said), *(self._calls.begun(one) for one in wanted))
+        return await self._calls.run_all(wanted, background) if wanted else []
 
-    async def _run(self, wanted: Sequence[Wanted]) -> list[Outcome]:
-        silent = self._settings.posts | {YIELD, *YIELD_SPELLINGS}
-        return await self._calls.run_all(wanted, silent)
-
-    async def _only_text(self, answer: _Answer) -> bool:
+    async def _only_text(self) -> bool:
         """Deal with an answer that calls nothing; say whether that ends the turn."""
-        if self._settings.text_policy == "tool_only":
-            reminder = REMINDER.format(post=self._settings.post_tool, end=YIELD)
-            await self._scribe.write(Happened("injected", {"text": reminder}))
-            return False
-        if answer.text.strip():
-            use = ToolUse("", self._settings.post_tool, {"mime": "text/markdown", "content": answer.text})
-            await self._run(wanted_of([use], VendorNames(()), len(self._scribe.events) + 1))
-        return True
+        if self._settings.text_policy == "implicit_post":
+            return True
+        reminder = REMINDER.format(post=self._settings.post_tool, end=YIELD)
+        await self._scribe.write(Happened("injected", {"text": reminder}))
+        return False
 
     async def _end(self, reason: EndReason, notice: str | None = None) -> EndReason:
         told = [Happened("notice", {"level": "warning", "text": notice})] if notice else []
-        await self._scribe.write(*told, Happened("ui_end_turn", {"reason": reason}))
+        await self._scribe.write(*told, self._ended(reason))
         return reason
+
+    def _ended(self, reason: EndReason) -> Happened:
+        return Happened("ui_end_turn", {"reason": reason, "seen": self._seen})
 
 
 class _Guards:

@@ -6,17 +6,17 @@ from typing import Literal, Protocol
 
 import anyio
 from anyio import CancelScope
+from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Happened, Journal, LeaseLostError
+from ui_mcp.agent.journal import Happened, Journal, LeaseLostError, holder_name
 from ui_mcp.agent.loop import Loop
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.transcript import ABORTED, open_calls, waiting_for_answer
+from ui_mcp.agent.transcript import open_calls
 from ui_mcp.errors import UiMcpError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 
-RunState = Literal["idle", "running", "sleeping"]
+RunState = Literal["idle", "starting", "running", "awaiting_approval", "sleeping"]
 _log = logger("agent")
 
 
@@ -50,6 +50,8 @@ class Pace:
     renew_seconds: float = 5.0
     look_seconds: float = 30.0
     max_batch: int = 50
+    """Messages that one sampling may be shown as new."""
+    max_batch_chars: int = 65_536
 
 
 class Orchestrator:
@@ -63,7 +65,7 @@ class Orchestrator:
         make_loop: Callable[[Scribe], Loop],
         *,
         pace: Pace = Pace(),
-        ready: Callable[[Scribe], None] = lambda _: None,
+        ready: Callable[[Scribe], object] = lambda _: None,
     ) -> None:
         self._agent = agent
         self._journal = journal
@@ -71,11 +73,13 @@ class Orchestrator:
         self._make_loop = make_loop
         self._pace = pace
         self._ready = ready
-        self._holder = secret_id()
+        self._holder = holder_name()
         self._turn: CancelScope | None = None
-        self._nap = CancelScope()
+        self._loop: Loop | None = None
+        self._reading = anyio.Lock()
+        self._news = anyio.Event()
         self.scribe: Scribe | None = None
-        self.state: RunState = "idle"
+        self._state: RunState = "idle"
 
     async def run(self) -> None:
         """Take the lease, then serve the inbox until cancelled or until another orchestrator takes over."""
@@ -84,6 +88,7 @@ class Orchestrator:
             if lease is not None:
                 break
             await anyio.sleep(self._pace.renew_seconds)
+        self._state = "starting"
         scribe = Scribe(self._journal, self._agent, lease)
         await scribe.open()
         self.scribe = scribe
@@ -91,11 +96,17 @@ class Orchestrator:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._keep_lease, tasks.cancel_scope)
-                await self._recover(scribe)
-                await self._serve(scribe)
+                await self._serve(scribe, tasks)
         finally:
+            self._state = "idle"
             with CancelScope(shield=True):
                 await self._journal.drop_lease(self._agent, lease)
+
+    @property
+    def state(self) -> RunState:
+        """What the agent is doing."""
+        asking = self._state == "running" and self._loop is not None and self._loop.asking
+        return "awaiting_approval" if asking else self._state
 
     def stop_turn(self) -> bool:
         """Stop the running turn, if there is one."""
@@ -106,7 +117,7 @@ class Orchestrator:
 
     def wake(self) -> None:
         """Look at the journal now instead of when the inbox has news."""
-        self._nap.cancel()
+        self._news.set()
 
     async def _keep_lease(self, serving: CancelScope) -> None:
         while True:
@@ -116,54 +127,69 @@ class Orchestrator:
                 serving.cancel()
                 return
 
-    async def _recover(self, scribe: Scribe) -> None:
-        """Close what a crash left open: calls that may have run are never repeated."""
-        left = open_calls(scribe.events)
-        if left:
-            content = {"kind": "json", "result": ABORTED, "is_error": True}
-            outputs = [
-                Happened(
-                    "function_call_output",
-                    {"call_id": call.call_id, "text": ABORTED, "status": "aborted", "content": content},
-                )
-                for call in left
-            ]
+    async def _serve(self, scribe: Scribe, tasks: TaskGroup) -> None:
+        loop = self._loop = self._make_loop(scribe)
+        if open_calls(scribe.events):
             notice = {"level": "warning", "text": "The agent was interrupted and goes on from here."}
-            await scribe.write(*outputs, Happened("notice", notice))
-
-    async def _serve(self, scribe: Scribe) -> None:
-        loop = self._make_loop(scribe)
+            await scribe.write(Happened("notice", notice))
+        await loop.pick_up(tasks)
+        await self._drain(scribe)
+        tasks.start_soon(self._listen, scribe)
         while True:
-            await self._drain(scribe)
-            if waiting_for_answer(scribe.events):
-                await self._one_turn(scribe, loop)
+            self._news = anyio.Event()
+            if scribe.progress.turn:
+                await self._one_turn(scribe, loop, tasks)
+                await self._drain(scribe)
                 continue
-            self.state = "sleeping"
-            with CancelScope() as self._nap:
-                await self._inbox.hint(self._pace.look_seconds)
+            self._state = "sleeping"
+            await self._news.wait()
 
-    async def _one_turn(self, scribe: Scribe, loop: Loop) -> None:
-        self.state = "running"
+    async def _listen(self, scribe: Scribe) -> None:
+        """Take messages while the agent sleeps, and while it waits for something else."""
+        while True:
+            await self._inbox.hint(self._pace.look_seconds)
+            await self._drain(scribe)
+            if scribe.progress.turn:
+                self._news.set()
+
+    async def _one_turn(self, scribe: Scribe, loop: Loop, tasks: TaskGroup) -> None:
+        self._state = "running"
         with CancelScope() as self._turn:
-            await loop.turn(lambda: self._drain(scribe))
+            await loop.turn(lambda: self._drain(scribe), tasks)
         if self._turn.cancelled_caught:
             await loop.end_aborted()
         self._turn = None
 
     async def _drain(self, scribe: Scribe) -> None:
-        """Take everything new into the journal, a batch at a time, each with its watermark."""
-        while True:
-            try:
-                page = await self._inbox.read(await scribe.watermark(), self._pace.max_batch)
-            except LeaseLostError:
-                raise
-            except UiMcpError as error:
-                _log.warning("agent %s: cannot read the inbox: %s", self._agent, error.message)
-                return
-            if page.last_id is not None:
-                await scribe.inject([_user_text(message) for message in page.messages], page.last_id)
-            if not page.has_more:
-                return
+        """Take what is new into the journal, with its watermark, but no more than one sampling should be shown."""
+        async with self._reading:
+            while (room := self._pace.max_batch - len(scribe.progress.fresh)) > 0:
+                chars = self._pace.max_batch_chars - scribe.progress.fresh_size
+                if chars <= 0:
+                    return
+                try:
+                    page = await self._inbox.read(scribe.watermark, room)
+                except LeaseLostError:
+                    raise
+                except UiMcpError as error:
+                    _log.info("agent %s: cannot read the inbox: %s", self._agent, error.message)
+                    return
+                taken = first_chars(page.messages, chars)
+                last = taken[-1]["id"] if len(taken) < len(page.messages) else page.last_id
+                if last is not None and last != scribe.watermark:
+                    await scribe.inject([_user_text(message) for message in taken], last)
+                if not page.has_more:
+                    return
+
+
+def first_chars(messages: Sequence[JsonObject], chars: int) -> Sequence[JsonObject]:
+    """Return as many messages as fit, but at least one."""
+    total = 0
+    for at, message in enumerate(messages):
+        total += len(message["content"])
+        if at and total > chars:
+            return messages[:at]
+    return messages
 
 
 def _user_text(message: JsonObject) -> JsonObject:

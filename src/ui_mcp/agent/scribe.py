@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ui_mcp.agent.journal import Happened, Journal, Lease
+from ui_mcp.agent.progress import Progress
 from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
 from ui_mcp.jsontypes import JsonObject
 
@@ -15,13 +16,17 @@ class Scribe:
     def __init__(self, journal: Journal, agent: str, lease: Lease) -> None:
         self.agent = agent
         self.timeline = Timeline()
+        self.progress = Progress()
         self.events: list[StoredEvent] = []
         self._journal = journal
         self._lease = lease
         self._followers: list[Follower] = []
+        self.watermark: str | None = None
+        """How far the inbox has been read; nobody else moves it while the lease is held."""
 
     async def open(self) -> None:
         """Read what has been written before."""
+        self.watermark = await self._journal.watermark(self.agent)
         self._take(await self._journal.events(self.agent))
 
     def follow(self, follower: Follower) -> Callable[[], None]:
@@ -43,15 +48,14 @@ class Scribe:
         Raises:
             LeaseLostError: another orchestrator has taken over.
         """
-        return self._take(await self._journal.inject(self.agent, self._lease, messages, watermark))
-
-    async def watermark(self) -> str | None:
-        """Return how far the inbox has been read."""
-        return await self._journal.watermark(self.agent)
+        stored = await self._journal.inject(self.agent, self._lease, messages, watermark)
+        self.watermark = watermark
+        return self._take(stored)
 
     def _take(self, events: list[StoredEvent]) -> list[StoredEvent]:
         for event in events:
             self.events.append(event)
+            self.progress.take(event)
             delta = self.timeline.take(event)
             if delta.ops:
                 for follower in list(self._followers):

@@ -93,6 +93,10 @@ class Timeline:
         """The present state."""
         return UiState(self._seq, tuple(self._items.values()))
 
+    def item(self, name: str) -> JsonObject | None:
+        """Return one item."""
+        return self._items.get(name)
+
     def take(self, event: StoredEvent) -> Delta:
         """Reduce one event."""
         ops = tuple(self._ops(event))

@@ -1,22 +1,28 @@
 """Turns an agent's events back into the conversation its model is shown."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from ui_mcp.agent.model import AssistantSays, Message, ToolSays, ToolUse, UserSays
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.jsontypes import JsonObject
 
 ABORTED = "This call was interrupted before it answered. It may or may not have had an effect; it was not repeated."
+DEFERRED = "[What became of {name}, which you called earlier and a person had to allow]\n{text}"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call whose outcome is not known: it was running when the process ended, or had not begun."""
+    """A call whose outcome is not known: it was running when the process ended."""
 
     call_id: str
     use: ToolUse
-    begun: bool
+    name: str = ""
+    """Its real name, which may differ from the one the model was shown."""
+    client_id: str = ""
+    """For a post: what makes repeating it harmless."""
+    implicit: bool = False
+    """Made on behalf of a model that only wrote text."""
 
 
 @dataclass(slots=True)
@@ -25,13 +31,21 @@ class _Reading:
     sources: list[str] = field(default_factory=list)
     """The timeline item each message belongs to, or ""; rewinding cuts there."""
     open: dict[str, OpenCall] = field(default_factory=dict)
+    deferred: dict[str, OpenCall] = field(default_factory=dict)
+    """Calls that still wait for a person while the conversation goes on."""
+    held: list[tuple[Message, str]] = field(default_factory=list)
+    """What was said while calls ran; vendors want their results first."""
 
 
 def messages_of(events: Iterable[StoredEvent]) -> list[Message]:
     """Return the conversation so far; calls without an outcome are shown as interrupted."""
     reading = _read(events)
-    missing = [ToolSays(call.use.id, call.use.name, ABORTED, is_error=True) for call in reading.open.values()]
-    return [*reading.messages, *missing]
+    missing = [
+        ToolSays(call.use.id, call.use.name, ABORTED, is_error=True)
+        for call in reading.open.values()
+        if not call.implicit
+    ]
+    return [*reading.messages, *missing, *(message for message, _ in reading.held)]
 
 
 def open_calls(events: Iterable[StoredEvent]) -> list[OpenCall]:
@@ -39,14 +53,9 @@ def open_calls(events: Iterable[StoredEvent]) -> list[OpenCall]:
     return list(_read(events).open.values())
 
 
-def waiting_for_answer(events: Sequence[StoredEvent]) -> bool:
-    """Say whether a person's message has been taken but no turn has ended since."""
-    for event in reversed(events):
-        if event.type in {"ui_end_turn", "rewind"}:
-            return False
-        if event.type == "user_text":
-            return True
-    return False
+def deferred_calls(events: Iterable[StoredEvent]) -> list[OpenCall]:
+    """Return the calls that wait for a person while the conversation goes on."""
+    return list(_read(events).deferred.values())
 
 
 def _read(events: Iterable[StoredEvent]) -> _Reading:
@@ -60,23 +69,50 @@ def _take(reading: _Reading, event: StoredEvent) -> None:
     data = event.data
     match event.type:
         case "user_text":
-            _say(reading, UserSays(data["text"]), f"u:{data['message_id']}")
+            _hear(reading, UserSays(data["text"]), f"u:{data['message_id']}")
         case "injected":
-            _say(reading, UserSays(data["text"]), "")
+            _hear(reading, UserSays(data["text"]), "")
         case "assistant_text":
             uses = tuple(use_of(call) for call in data["calls"])
             _say(reading, AssistantSays(data["text"], uses, data.get("provider_data") or {}), "")
             reading.open |= {
-                call["call_id"]: OpenCall(call["call_id"], use, begun=False)
+                call["call_id"]: OpenCall(call["call_id"], use, use.name)
                 for call, use in zip(data["calls"], uses, strict=True)
             }
-        case "tool_call" if data["call_id"] in reading.open:
-            reading.open[data["call_id"]] = OpenCall(data["call_id"], reading.open[data["call_id"]].use, begun=True)
-        case "function_call_output" if data["call_id"] in reading.open:
-            use = reading.open.pop(data["call_id"]).use
-            _say(reading, ToolSays(use.id, use.name, data["text"], is_error=data["status"] != "done"), "")
+        case "tool_call" | "call_deferred" | "function_call_output":
+            _take_call(reading, event.type, data)
+        case "compacted":
+            _compact(reading, data["text"])
         case "rewind":
             _cut(reading, data["from_item"])
+
+
+def _take_call(reading: _Reading, kind: str, data: JsonObject) -> None:
+    call_id = data["call_id"]
+    call = reading.open.get(call_id)
+    if kind == "tool_call":
+        if call is None and data.get("implicit"):
+            call = OpenCall(call_id, ToolUse("", data["name"], data["args"]), implicit=True)
+        if call is not None:
+            reading.open[call_id] = replace(call, name=data["name"], client_id=data.get("client_id", ""))
+    elif call is None:
+        if waited := reading.deferred.pop(call_id, None):
+            _hear(reading, UserSays(DEFERRED.format(name=waited.name, text=data["text"])), "")
+    else:
+        _close(reading, call, kind, data)
+
+
+def _close(reading: _Reading, call: OpenCall, kind: str, data: JsonObject) -> None:
+    del reading.open[call.call_id]
+    if kind == "call_deferred":
+        reading.deferred[call.call_id] = call
+    if not call.implicit:
+        is_error = data.get("status", "done") != "done"
+        _say(reading, ToolSays(call.use.id, call.use.name, data["text"], is_error=is_error), "")
+    if not reading.open:
+        for message, source in reading.held:
+            _say(reading, message, source)
+        reading.held.clear()
 
 
 def _say(reading: _Reading, message: Message, source: str) -> None:
@@ -84,11 +120,31 @@ def _say(reading: _Reading, message: Message, source: str) -> None:
     reading.sources.append(source)
 
 
+def _hear(reading: _Reading, message: Message, source: str) -> None:
+    if reading.open:
+        reading.held.append((message, source))
+    else:
+        _say(reading, message, source)
+
+
+def _compact(reading: _Reading, summary: str) -> None:
+    """Let a summary stand for what was said before the last question."""
+    asked = [at for at, source in enumerate(reading.sources) if source.startswith("u:")]
+    kept = slice(asked[-1], None) if asked else slice(len(reading.sources), None)
+    reading.messages = [UserSays(summary), *reading.messages[kept]]
+    reading.sources = ["", *reading.sources[kept]]
+
+
 def _cut(reading: _Reading, item: str) -> None:
     if item in reading.sources:
         at = reading.sources.index(item)
         del reading.messages[at:], reading.sources[at:]
         reading.open.clear()
+        reading.held.clear()
+    else:
+        heard = [source for _, source in reading.held]
+        if item in heard:
+            del reading.held[heard.index(item) :]
 
 
 def call_as_json(call_id: str, use: ToolUse) -> JsonObject:

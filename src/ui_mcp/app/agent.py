@@ -11,7 +11,7 @@ from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.choose import choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator
-from ui_mcp.agent.scribe import Scribe
+from ui_mcp.app.approval_watch import ApprovalWatch
 from ui_mcp.app.chat import Served, directory_of, opened
 from ui_mcp.app.inbox_client import McpInbox, Open
 from ui_mcp.app.nlui import Asked
@@ -24,6 +24,7 @@ from ui_mcp.mcpd.client import McpServer
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.workspace import Workspace
 
+AGENT = "agent"
 SYSTEM = """\
 You are the assistant in a chat with a person. The only way to reach them is the tool chat_assistant_post;
 text outside a tool call is never shown. Use the other tools to find out and to act. When you have said what
@@ -53,25 +54,31 @@ async def _agent(asked: AgentAsked) -> int:
     async with (
         until_signalled(),
         opened(served) as (_, chat, _),
-        opened_gateway(gateway_asked, mode="guard") as gateway,
+        opened_gateway(gateway_asked, mode="guard", waits_for_ever=AGENT) as gateway,
     ):
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
         tools = Combined([ChatTools(desk_for(chat, directory_of(served, chat)), "assistant"), Offered(gateway)])
 
-        def make_loop(scribe: Scribe) -> Loop:
-            settings = LoopSettings(
-                system=f"{SYSTEM}\n{instructions(gateway)}",
-                max_context_tokens=llm.max_context_tokens,
-                max_output_tokens=llm.max_output_tokens,
-            )
-            return Loop(model, tools, scribe, settings)
-
+        settings = LoopSettings(
+            system=f"{SYSTEM}\n{instructions(gateway)}",
+            max_context_tokens=llm.max_context_tokens,
+            max_output_tokens=llm.max_output_tokens,
+            principal=AGENT,
+        )
+        watch = ApprovalWatch(gateway, lambda name: agent.scribe if name == asked.conversation else None, AGENT)
         inbox = McpInbox(human_face(asked.base_dir), asked.conversation)
-        agent = Orchestrator(asked.conversation, journal, inbox, make_loop)
+        agent = Orchestrator(
+            asked.conversation,
+            journal,
+            inbox,
+            lambda scribe: Loop(model, tools, scribe, settings, questions=watch),
+            ready=lambda scribe: tasks.start_soon(watch.catch_up, scribe),
+        )
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(inbox.run)
+                tasks.start_soon(watch.run)
                 sys.stdout.write(f"ui-mcp agent serves conversation {asked.conversation} of {asked.base_dir}\n")
                 sys.stdout.flush()
                 await agent.run()

@@ -1,26 +1,52 @@
-"""Writes questions about calls, and their answers, into the journal of the conversation that made the call."""
+"""Joins questions about calls to the agents that made them: written into their journals, fetched after a restart."""
 
 from collections.abc import Callable
 
 import anyio
 
-from ui_mcp.agent.conversation import Conversation
-from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.journal import Happened, LeaseLostError
+from ui_mcp.agent.questions import Fetch
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.approvals.row import Approval, UnknownApprovalError
-from ui_mcp.toolkit.resources import Announcement, Announcements, ResourceUpdated
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.log import logger
+from ui_mcp.toolkit.resources import Announcement, ResourceUpdated
+from ui_mcp.toolkit.tool import Call
 
 PREFIX = "approvals://"
+_log = logger("agent.approvals")
 
 
 class ApprovalWatch:
     """Follows the desk; the name a call was made under tells its conversation and its id."""
 
-    def __init__(self, desk: Desk, announcements: Announcements, find: Callable[[str], Conversation | None]) -> None:
-        self._desk = desk
-        self._announcements = announcements
+    def __init__(self, gateway: Gateway, find: Callable[[str], Scribe | None], principal: str) -> None:
+        self._gateway = gateway
+        self._desk = gateway.desk
         self._find = find
+        self._principal = principal
+
+    async def about(self, agent: str, call_id: str) -> Fetch | None:
+        """Return how to learn what became of a call that a person was asked about."""
+        row = await self._desk.store.about(f"{agent}/{call_id}")
+        if row is None:
+            return None
+        await self._write(row.id)
+        call = Call(principal=self._principal, client_name=row.agent)
+        return lambda: self._gateway.policed.outcome(row.id, None, call)
+
+    async def withdraw(self, agent: str, call_id: str) -> None:
+        """Take a question back that nobody answered."""
+        row = await self._desk.store.about(f"{agent}/{call_id}")
+        if row is not None:
+            await self._desk.cancel(row.id, "The turn was stopped")
+            await self._write(row.id)
+
+    async def catch_up(self, scribe: Scribe) -> None:
+        """Write answers that were given while nobody followed."""
+        for item in scribe.timeline.state.items:
+            if item["kind"] == "approval" and item["status"] == "pending":
+                await self._write(item["approval_id"])
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -32,7 +58,7 @@ class ApprovalWatch:
                 changed.add(announcement.uri.removeprefix(PREFIX))
                 news.set()
 
-        stop = self._announcements.listen(heard)
+        stop = self._gateway.announcements.listen(heard)
         try:
             while True:
                 await news.wait()
@@ -48,16 +74,18 @@ class ApprovalWatch:
         except UnknownApprovalError:
             return  # the announcement was about the list, not about one question
         name, separator, call_id = row.agent.rpartition("/")
-        conversation = self._find(name) if separator else None
-        if conversation is not None:
-            events = events_for(conversation.scribe, row, call_id)
-            if events:
-                await conversation.scribe.write(*events)
+        scribe = self._find(name) if separator else None
+        if scribe is None or not (events := events_for(scribe, row, call_id)):
+            return
+        try:
+            await scribe.write(*events)
+        except LeaseLostError:
+            _log.info("another process runs %s now and writes about %s", name, approval_id)
 
 
 def events_for(scribe: Scribe, row: Approval, call_id: str) -> list[Happened]:
     """Return what the journal does not know yet about a question."""
-    known = {item["id"]: item for item in scribe.timeline.state.items}.get(f"p:{row.id}")
+    known = scribe.timeline.item(f"p:{row.id}")
     events: list[Happened] = []
     if known is None:
         asked = {

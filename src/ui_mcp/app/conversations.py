@@ -1,6 +1,6 @@
 """The conversations of the nlui chat: each an inbox with an agent of its own, opened when somebody looks."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import anyio
 from anyio.abc import TaskGroup
@@ -8,6 +8,7 @@ from anyio.abc import TaskGroup
 from ui_mcp.agent.conversation import Conversation, MakeLoop
 from ui_mcp.agent.journal import Happened, Journal, Life
 from ui_mcp.agent.orchestrator import InboxPage
+from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.selection import Selection, selection_of
 from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.identity import principal
@@ -43,7 +44,15 @@ class ChatInbox:
 class Conversations:
     """Opens, lists and forgets conversations."""
 
-    def __init__(self, chat: Chat, journal: Journal, make_loop: Callable[[str], MakeLoop], tasks: TaskGroup) -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        journal: Journal,
+        make_loop: Callable[[str], MakeLoop],
+        tasks: TaskGroup,
+        opened: Callable[[Scribe], Awaitable[None]] | None = None,
+    ) -> None:
+        self._opened = opened
         self._chat = chat
         self._journal = journal
         self._make_loop = make_loop
@@ -67,11 +76,18 @@ class Conversations:
                 conversation = Conversation(name, self._journal, ChatInbox(self._chat, name), self._make_loop(name))
                 await self._tasks.start(self._serve, conversation)
                 self._open[name] = conversation
+                if self._opened is not None:
+                    await self._opened(conversation.scribe)
             return self._open[name]
 
     def served(self, name: str) -> Conversation | None:
         """Return a conversation if it is being served."""
         return self._open.get(name)
+
+    def writer(self, name: str) -> Scribe | None:
+        """Return who writes the journal of a conversation, if it is served here."""
+        served = self._open.get(name)
+        return served.writer if served else None
 
     async def say(self, name: str, text: str, client_id: str | None = None) -> str:
         """Post a person's message; return its id."""

@@ -29,7 +29,6 @@ class McpInbox:
         self._conversation = conversation
         self._uri = INBOX if conversation == "default" else f"{INBOX}/{conversation}"
         self._server: McpServer | None = None
-        self._connected = anyio.Event()
         self._news = anyio.Event()
 
     async def run(self) -> None:
@@ -41,18 +40,16 @@ class McpInbox:
                     await server.subscribe(self._uri)
                     wait = FIRST_WAIT
                     self._server = server
-                    self._connected.set()
                     self._news.set()  # what came while nobody listened is read now
                     await server.lost.wait()
             except UiMcpError as error:
                 _log.warning("the chat cannot be reached: %s", error.message)
-            self._server, self._connected = None, anyio.Event()
+            self._server = None
             await anyio.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def read(self, after: str | None, limit: int) -> InboxPage:
         """Return messages of people after a cursor."""
-        await self._connected.wait()
         if self._server is None:
             raise AgentError("The chat is not connected")
         arguments: JsonObject = {"authors": ["user"], "limit": limit, "conversation": self._conversation}

@@ -88,11 +88,17 @@ def _is_document(source: str) -> bool:
 
 @asynccontextmanager
 async def opened(
-    asked: Asked, *, mode: Mode, announcements: Announcements | None = None, patience: Patience | None = None
+    asked: Asked,
+    *,
+    mode: Mode,
+    announcements: Announcements | None = None,
+    patience: Patience | None = None,
+    waits_for_ever: str | None = None,
 ) -> AsyncIterator[Gateway]:
     """Run a gateway for the length of the block.
 
     `patience` says how long a caller waits for a person; whoever brings it has a page of its own for answers.
+    `waits_for_ever` names the one caller that does, where the page for answers is the gateway's.
     """
     to_stderr(asked.verbosity)
     read = configuration(asked)
@@ -108,7 +114,7 @@ async def opened(
         announcements=announcements or Announcements(),
         mode=asked.mode or mode,
         where=lambda: door.url,
-        patience=patience,
+        patience=patience or (_patient(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
     )
     gateway = Gateway(settings, around)
     async with gateway.running(), anyio.create_task_group() as tasks:
@@ -116,6 +122,10 @@ async def opened(
             tasks.start_soon(door.open_when_asked, gateway)
         yield gateway
         tasks.cancel_scope.cancel()
+
+
+def _patient(principal: str, others: float) -> Patience:
+    return lambda call: None if call.principal == principal else others
 
 
 def _data_folder(settings: GatewaySettings) -> Path:

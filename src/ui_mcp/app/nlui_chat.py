@@ -12,6 +12,7 @@ from ui_mcp.agent.conversation import MakeLoop
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
+from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.selection import Selected, selection_of
 from ui_mcp.app.approval_watch import ApprovalWatch
@@ -101,13 +102,14 @@ async def serving(asked: Asked) -> AsyncIterator[Serving]:
         tasks = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
         llm = model_settings(gateway.settings.llm)
-        talks = Conversations(chat, journal, loops(gateway, chat, llm), tasks)
-        watch = ApprovalWatch(gateway.desk, gateway.announcements, talks.served)
+        talks: Conversations
+        watch = ApprovalWatch(gateway, lambda name: talks.writer(name), AGENT)  # noqa: PLW0108 - not made yet
+        talks = Conversations(chat, journal, loops(gateway, chat, llm, watch), tasks, watch.catch_up)
         tasks.start_soon(watch.run)
         yield Serving(gateway, talks, llm)
 
 
-def loops(gateway: Gateway, chat: Chat, llm: ModelSettings) -> Callable[[str], MakeLoop]:
+def loops(gateway: Gateway, chat: Chat, llm: ModelSettings, questions: Questions) -> Callable[[str], MakeLoop]:
     """Return how the loop of a conversation is made."""
     keys = Directory(Keys(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
     settings = LoopSettings(
@@ -125,7 +127,7 @@ def loops(gateway: Gateway, chat: Chat, llm: ModelSettings) -> Callable[[str], M
     def of(name: str) -> MakeLoop:
         def make(scribe: Scribe, deltas: Deltas) -> Loop:
             shared: Toolset = Selected(offered, lambda: selection_of(scribe.events))
-            return Loop(model, Posting(posts, shared, name), scribe, settings, deltas)
+            return Loop(model, Posting(posts, shared, name), scribe, settings, deltas, questions=questions)
 
         return make
 

@@ -77,7 +77,7 @@ class Policed:
             return Verdict("allow", "allowed for this session")
         return verdict
 
-    async def outcome(self, approval_id: str, seconds: float, call: Call) -> ToolResult:
+    async def outcome(self, approval_id: str, seconds: float | None, call: Call) -> ToolResult:
         """Fetch what became of a call that had to wait."""
         row = await self._desk.settled(approval_id, seconds)
         if row.principal != call.principal:

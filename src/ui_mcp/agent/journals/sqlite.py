@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life
+from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -44,7 +44,7 @@ class SqliteJournal:
         def work(database: sqlite3.Connection) -> Lease | None:
             now = self._clock().timestamp()
             row = database.execute("SELECT holder, fence, until FROM leases WHERE agent = ?", (agent,)).fetchone()
-            if row and row[0] != holder and row[2] > now:
+            if row and row[0] != holder and row[2] > now and not is_gone(row[0]):
                 return None
             fence = (row[1] if row[0] == holder else row[1] + 1) if row else 1
             database.execute("REPLACE INTO leases VALUES (?, ?, ?, ?)", (agent, holder, fence, now + seconds))

@@ -40,6 +40,10 @@ class ApprovalStore(Protocol):
         """Return rows: `open`, `history`, `runnable` or `executing`, oldest first but for history."""
         ...
 
+    async def about(self, agent: str) -> Approval | None:
+        """Return the newest row that a caller of this name opened."""
+        ...
+
     async def swap(self, before: Approval, after: Approval) -> bool:
         """Replace `before` by `after` if nobody changed it meanwhile; say whether that worked."""
         ...
@@ -103,6 +107,11 @@ class SqliteApprovals:
         """Return rows of one kind."""
         found = await self._all(f"SELECT * FROM approvals WHERE {_WHERE[where]} LIMIT ?", (limit,))  # noqa: S608
         return [_unpacked(row) for row in found]
+
+    async def about(self, agent: str) -> Approval | None:
+        """Return the newest row of a caller."""
+        found = await self._all("SELECT * FROM approvals WHERE agent = ? ORDER BY created_at DESC LIMIT 1", (agent,))
+        return _unpacked(found[0]) if found else None
 
     async def swap(self, before: Approval, after: Approval) -> bool:
         """Replace a row that is still as it was seen."""
