@@ -13,7 +13,7 @@ function icons(): Plugin {
       if (id !== "\0icons") {
         return null;
       }
-      const names = readFileSync("src/components/icons.txt", "utf8").split(/\s+/).filter((name) => name && !name.endsWith("-fill"));
+      const names = readFileSync("src/components/icons.txt", "utf8").split(/\s+/).filter(Boolean);
       const drawings = names.map((name) => [name, inner(readFileSync(`${shoelace}/assets/icons/${name}.svg`, "utf8"))]);
       return `export default ${JSON.stringify(Object.fromEntries(drawings))}`;
     },

@@ -1,22 +1,10 @@
 """The command line as a person meets it."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-
-def ui_mcp(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ui_mcp", *arguments],
-        cwd=cwd,
-        env={"PATH": "/usr/bin:/bin", **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+from cli.command import ui_mcp
 
 
 @pytest.mark.covers("UI-CLI-4", "UI-REL-2")

@@ -44,7 +44,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_nothing_happens_when_everything_is_there(machine: Machine) -> None:
-    for name in ("chromium", "curl", "javac", "Xvfb", "openbox", "initdb"):
+    for name in ("chromium", "curl", "javac", "Xvfb", "openbox", "initdb", "zsh", "fish"):
         machine.give(name)
 
     done = machine.run(JAVAFX_LIB="/somewhere")
@@ -63,7 +63,7 @@ def test_root_gets_the_missing_packages_installed(machine: Machine) -> None:
 
 def test_others_are_told_the_exact_command_and_may_go_on(machine: Machine) -> None:
     machine.give("id", "echo 1000")
-    for name in ("curl", "javac", "Xvfb", "openbox", "initdb"):
+    for name in ("curl", "javac", "Xvfb", "openbox", "initdb", "zsh", "fish"):
         machine.give(name)
 
     done = machine.run(JAVAFX_LIB="/somewhere")

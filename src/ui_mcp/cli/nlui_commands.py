@@ -32,7 +32,7 @@ policy:
 
 def run_command(words: Sequence[str]) -> int:
     """Carry out one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
-    options = _parser().parse_args(list(words))
+    options = parser().parse_args(list(words))
     try:
         code: int = options.run(options)
     except ConfigError as error:
@@ -42,9 +42,10 @@ def run_command(words: Sequence[str]) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("nlui")
-    commands = parser.add_subparsers(required=True)
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of the commands that do one thing."""
+    found = argparse.ArgumentParser("nlui")
+    commands = found.add_subparsers(required=True)
     check = commands.add_parser("check", help="say what was understood, per operation")
     check.add_argument("source", nargs="?")
     check.add_argument("--json", action="store_true")
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("source", nargs="?")
     serve.add_argument("--port", type=int)
     serve.set_defaults(run=_serve)
-    return parser
+    return found
 
 
 async def _check(options: argparse.Namespace) -> int:

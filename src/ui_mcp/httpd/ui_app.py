@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.host.host import Host
+from ui_mcp.httpd.icons import Icons
 from ui_mcp.httpd.static import Files
 from ui_mcp.httpd.visitors import named_session, remember, remembered_session
 from ui_mcp.workspace import Workspace
@@ -33,6 +34,7 @@ class Pages:
         self._workspace = workspace
         self._files = files_for(workspace)
         self._decorate = decorate
+        self.icons = Icons(self._files)
 
     async def root(self, request: Request) -> Response:
         """`/`: the shared session's page, or a session of the visitor's own."""
@@ -70,6 +72,7 @@ def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:
         routes=[
             *extra,
             Route("/", pages.root, methods=["GET"]),
+            Route("/icons/{name}.svg", pages.icons.get, methods=["GET"]),
             Route("/{path:path}", pages.anything, methods=["GET"]),
         ]
     )

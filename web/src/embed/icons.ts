@@ -17,7 +17,8 @@ export function inlineIcons(): void {
 
 function drawing(address: string): string | null {
   if (address.startsWith(SCHEME)) {
-    const inner = icons[address.slice(SCHEME.length)] ?? DOT;
+    const name = address.slice(SCHEME.length);
+    const inner = icons[name] ?? icons[name.endsWith("-fill") ? name.slice(0, -5) : `${name}-fill`] ?? DOT;
     return `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16" fill="currentColor" viewBox="0 0 16 16">${inner}</svg>`;
   }
   const comma = address.indexOf(",");

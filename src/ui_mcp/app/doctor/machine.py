@@ -1,0 +1,144 @@
+"""The machine: Python, the package with everything that was built into it, Lua, a browser, Java."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import anyio
+
+from ui_mcp.app.doctor.finding import Finding, note, ok, problem
+from ui_mcp.errors import UiMcpError
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.introspect.attach_jdk import find_java
+from ui_mcp.introspect.backends.chromium import executable
+from ui_mcp.workspace import BUNDLE
+
+OLDEST = (3, 11)
+PAGES = {
+    "the page": "base/html/index.html",
+    "the components": "web/vendor/shoelace/core.js",
+    "the icons": "web/vendor/shoelace/icons",
+    "the page for MCP hosts": "web/app/main.html",
+    "the page script": "web/introspect/introspect.js",
+}
+"""What the build puts into the bundle, by what it is."""
+AGENT = "agents/javafx-agent.jar"
+REINSTALL = "Install it again: pip install --force-reinstall ui-mcp"
+SECONDS = 20.0
+
+
+async def findings() -> list[Finding]:
+    """Look at everything that does not depend on a project."""
+    return [
+        python(sys.version_info[:3]),
+        command(),
+        package(BUNDLE),
+        await lua(),
+        await anyio.to_thread.run_sync(browser),
+        await anyio.to_thread.run_sync(java, BUNDLE / AGENT),
+    ]
+
+
+def python(version: tuple[int, int, int]) -> Finding:
+    """Judge the interpreter."""
+    text = f"{'.'.join(map(str, version))} at {sys.executable}"
+    if version < OLDEST:
+        return problem("Python", text, "Install Python 3.11 or newer and ui-mcp into it.")
+    return ok("Python", text)
+
+
+def command() -> Finding:
+    """Tell whether hosts find the command."""
+    found = shutil.which("ui-mcp")
+    if found is None:
+        here = Path(sys.argv[0]).resolve()
+        return note("command", "ui-mcp is not on the path", f"Give hosts the whole path: {here}, or extend PATH.")
+    return ok("command", f"{found}, version {bundled_version()}")
+
+
+def package(bundle: Path) -> Finding:
+    """Look for what the build adds to the package."""
+    missing = [what for what, path in PAGES.items() if not (bundle / path).exists()]
+    if missing:
+        return problem(
+            "package", f"built without {', '.join(missing)}", "Install a released wheel, or run `make web` in a clone."
+        )
+    icons = sum(1 for _ in (bundle / PAGES["the icons"]).glob("*.svg"))
+    return ok("package", f"page, components and {icons} icons are on board")
+
+
+async def lua() -> Finding:
+    """Start a Lua process as a session would."""
+    from ui_mcp.lua.child_host import ChildHost
+    from ui_mcp.lua.host import Launch, Op
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="ui-mcp-doctor-") as folder, anyio.fail_after(SECONDS):
+            world = await ChildHost().launch(Launch(folder, folder, log=folder), _Silent())
+            try:
+                reply = await world.enter(Op.RUN, "return 6 * 7")
+            finally:
+                await world.close()
+    except (UiMcpError, OSError, TimeoutError) as error:
+        return problem("Lua", f"no Lua process could be started: {error}", REINSTALL)
+    if reply.result != "42":
+        return problem("Lua", f"a Lua process answers wrongly: {reply.fault or reply.result}", REINSTALL)
+    return ok("Lua", "answers in a process of its own")
+
+
+class _Silent:
+    """Takes what a world says and drops it."""
+
+    def event(self, text: str) -> None: ...
+
+    def timer(self, handle: int, seconds: float) -> None: ...
+
+    def cancel(self, handle: int) -> None: ...
+
+    def note(self, kind: str, text: str) -> None: ...
+
+    def ended(self, reason: str) -> None: ...
+
+
+def browser() -> Finding:
+    """Look for the browser that agents look through when no page is open."""
+    if find_spec("playwright") is None:
+        return note(
+            "browser",
+            "agents can look at open pages only: the package playwright is not installed",
+            "pip install 'ui-mcp[browser]'",
+        )
+    found = executable(None, None)
+    if found is None:
+        return note("browser", "no Chromium was found", "Install Chromium or Chrome, or set UI_MCP_CHROMIUM to one.")
+    said = _said([found, "--version"])
+    if said is None:
+        return problem("browser", f"{found} does not start", "Install Chromium again, or set UI_MCP_CHROMIUM.")
+    return ok("browser", f"{said} at {found}")
+
+
+def java(agent: Path) -> Finding:
+    """Tell whether a running JavaFX program can be attached to."""
+    if not agent.is_file():
+        return note("Java", "the agent for JavaFX programs is not in this package", "Install a released wheel.")
+    found = find_java()
+    if platform.system() == "Linux":
+        return ok("Java", "JavaFX programs can be attached to" + (f"; {found}" if found else "; no JDK is needed here"))
+    if found is None:
+        return note("Java", "attaching to JavaFX programs needs a JDK", "Install one, or: pip install 'ui-mcp[jdk]'")
+    return ok("Java", f"JavaFX programs can be attached to with {found}")
+
+
+def _said(arguments: list[str]) -> str | None:
+    try:
+        done = subprocess.run(
+            arguments, capture_output=True, text=True, timeout=SECONDS, check=False, env={**os.environ, "LANG": "C"}
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip().splitlines()[0] if done.returncode == 0 and done.stdout.strip() else None

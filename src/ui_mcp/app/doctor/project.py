@@ -1,0 +1,156 @@
+"""The project: its directory, settings, installed files, ports, chat store and gateway."""
+
+import os
+import re
+import socket
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+
+from ui_mcp import config as settings
+from ui_mcp.app.doctor.finding import Finding, note, ok, problem
+from ui_mcp.chat.settings import store_url
+from ui_mcp.compositor import nlui_yaml
+from ui_mcp.config import Config
+from ui_mcp.errors import UiMcpError
+from ui_mcp.host.lock import other_server
+from ui_mcp.installer.bundle import bundled_files
+from ui_mcp.installer.install import needs_install, outdated
+from ui_mcp.workspace import Workspace
+
+PORTS = (("UI", 8000), ("MCP", 8001))
+PRIVATE = ("mcp-token", "storage/runtime.db")
+SECONDS = 5.0
+
+
+async def findings(workspace: Workspace) -> list[Finding]:
+    """Look at one project; a directory that is not there yet is no problem."""
+    found = [directory(workspace)]
+    config, judged = configuration(workspace)
+    found.append(judged)
+    if workspace.base.is_dir():
+        found += [installed(workspace), private(workspace)]
+    if config is not None:
+        found += [ports(workspace, config), await store(workspace, config)]
+        found += gateway(workspace, config)
+    return found
+
+
+def directory(workspace: Workspace) -> Finding:
+    """Judge the base directory by writing to it, or to the nearest one above that exists."""
+    there = workspace.base.is_dir()
+    nearest = next(folder for folder in (workspace.base, *workspace.base.parents) if folder.exists())
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        text = f"{workspace.base}: {nearest} cannot be written: {error.strerror or error}"
+        return problem("directory", text, f"chown or chmod {nearest}, or choose another directory with --dir.")
+    if not there:
+        return note("directory", f"{workspace.base} does not exist yet", "It is made by `ui-mcp install` or by a host.")
+    return ok("directory", str(workspace.base))
+
+
+def configuration(workspace: Workspace) -> tuple[Config | None, Finding]:
+    """Read config.toml and the environment."""
+    file = workspace.config_file
+    try:
+        config = settings.load(file)
+        unknown = settings.unknown_keys(file)
+    except UiMcpError as error:
+        return None, problem("settings", error.message, "Mend the named line; docs/settings.md lists every setting.")
+    if unknown:
+        text = f"{file}: unknown and ignored: {', '.join(unknown)}"
+        return config, note("settings", text, "Mend the spelling; docs/settings.md lists every setting.")
+    return config, ok("settings", str(file) if file.is_file() else "all defaults")
+
+
+def installed(workspace: Workspace) -> Finding:
+    """Compare the installed files with those of this package."""
+    way_out = "Run `ui-mcp install`; files you changed are kept."
+    if needs_install(workspace):
+        return note("installed files", "skills, guides and scripts are not installed", "Run `ui-mcp install`.")
+    if stale := outdated(workspace):
+        return problem("installed files", stale.partition(": call")[0], way_out)
+    files = bundled_files(workspace)
+    missing = [file.path for file in files if not file.target.exists()]
+    if missing:
+        return problem("installed files", f"missing: {_few(missing)}", "Run `ui-mcp install --force`.")
+    waiting = [f"{file.path}.merge" for file in files if file.target.with_name(f"{file.target.name}.merge").exists()]
+    if waiting:
+        return note("installed files", f"new texts wait beside yours: {_few(waiting)}", "Merge and delete them.")
+    return ok("installed files", f"{len(files)} files, up to date")
+
+
+def private(workspace: Workspace) -> Finding:
+    """Look for secrets that other accounts of the machine may read."""
+    files = [workspace.base / name for name in PRIVATE]
+    open_to_others = [
+        str(file) for file in files if os.name == "posix" and file.exists() and file.stat().st_mode & 0o077
+    ]
+    if open_to_others:
+        return problem("permissions", f"others can read {', '.join(open_to_others)}", "chmod 600 each of them.")
+    return ok("permissions", "tokens and chat are readable by you alone")
+
+
+def ports(workspace: Workspace, config: Config) -> Finding:
+    """Say who serves the directory, or whether `ui-mcp serve` would get its ports."""
+    if other := other_server(workspace):
+        return ok("ports", f"ui-mcp (pid {other.pid}) serves this directory at {other.url}")
+    asked = (config.server.port, config.server.mcp_port)
+    wanted = [usual if port is None else port for port, (_, usual) in zip(asked, PORTS, strict=True)]
+    taken = [str(port) for port in wanted if port and not _free(config.server.host, port)]
+    if taken:
+        text = f"taken by another program: {', '.join(taken)}"
+        return note("ports", text, "`ui-mcp serve --port 0 --mcp-port 0` takes free ones; hosts always do.")
+    return ok("ports", f"{' and '.join(map(str, wanted))} are free on {config.server.host}")
+
+
+async def store(workspace: Workspace, config: Config) -> Finding:
+    """Ask a PostgreSQL chat store whether it is there; SQLite needs nothing."""
+    url = store_url(config, workspace)
+    if not url.startswith("postgres"):
+        return ok("chat store", re.sub(r"^sqlite:///", "", url))
+    parts = urlsplit(url)
+    shown = f"{parts.hostname or 'localhost'}:{parts.port or 5432}{parts.path}"
+    try:
+        from ui_mcp.chat.stores.reachable import server_version
+    except ImportError:
+        return problem("chat store", "the PostgreSQL driver is not installed", "pip install 'ui-mcp[postgres]'")
+    try:
+        with anyio.fail_after(SECONDS):
+            return ok("chat store", f"PostgreSQL {await server_version(url)} at {shown}")
+    except (UiMcpError, TimeoutError) as error:
+        why = error.message if isinstance(error, UiMcpError) else "no answer"
+        return problem("chat store", f"{shown}: {why}", "Start the database or mend storage.url in config.toml.")
+
+
+def gateway(workspace: Workspace, config: Config) -> list[Finding]:
+    """Read the gateway's file, when the settings name one."""
+    if not config.gateway.config:
+        return []
+    file = Path(config.gateway.config).expanduser()
+    file = file if file.is_absolute() else workspace.project / file
+    try:
+        warnings = nlui_yaml.load(file).warnings
+    except UiMcpError as error:
+        return [problem("gateway", error.message, "Mend it; `nlui check FILE` says more.")]
+    if warnings:
+        return [note("gateway", "; ".join(warnings), "`nlui check FILE` says more.")]
+    return [ok("gateway", str(file))]
+
+
+def _free(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,49 @@
+"""Say what is installed, what is missing and how to mend it.
+
+It looks at this machine and at the project in --dir, changes nothing, and ends with 0 when everything needed works,
+with 1 when something does not.
+"""
+
+import argparse
+
+from ui_mcp.cli import options as shared
+
+HELP = "say what is installed, what is missing and how to mend it"
+SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the directory and the form of the answer."""
+    shared.directory(parser)
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Examine and report."""
+    from ui_mcp.app.doctor import examine
+    from ui_mcp.app.doctor.finding import Finding, Health
+    from ui_mcp.app.ui import run as run_async
+    from ui_mcp.jsontypes import dumps
+
+    found: list[Finding] = []
+
+    async def look() -> int:
+        found.extend(await examine(options.dir))
+        return int(any(finding.health is Health.PROBLEM for finding in found))
+
+    code = run_async(look)
+    if options.json:
+        print(dumps({"ok": code == 0, "findings": [finding.json() for finding in found]}))
+        return code
+    width = max(len(finding.name) for finding in found)
+    for finding in found:
+        print(f"{SIGNS[finding.health]}  {finding.name:{width}}  {finding.text}")
+        if finding.mend:
+            print(f"{'':{width + 11}}→ {finding.mend}")
+    counts = [sum(finding.health is health for finding in found) for health in (Health.PROBLEM, Health.NOTE)]
+    print(f"\n{_many(counts[0], 'problem')}, {_many(counts[1], 'note')}.")
+    return code
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count or 'no'} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,21 @@
+"""Runs the real commands as a person would."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def run(module: str, *arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def ui_mcp(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return run("ui_mcp", *arguments, cwd=cwd, **environment)

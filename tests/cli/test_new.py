@@ -1,0 +1,103 @@
+"""`ui-mcp new`: the app it makes works, and nothing is ever overwritten."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.command import ui_mcp
+from interaction.lineclient import LineClient
+from introspect.demos import needs
+from ui_mcp.app.scaffold import check_name, scaffold
+from ui_mcp.errors import RefusedError
+from ui_mcp.session.audit.app_audit import audit
+from ui_mcp.session.audit.rules import global_name
+from ui_mcp.testing.project import open_app
+from ui_mcp.workspace import Workspace
+
+APPS = ".claude/ui/apps"
+
+
+@pytest.mark.covers("UI-CLI-11", "UI-DIR-4")
+async def test_a_new_app_works_and_the_audit_is_content(tmp_path: Path) -> None:
+    done = ui_mcp("new", "week-plan", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "apps/week-plan/viewdefs/WeekPlan.DEFAULT.html" in done.stdout
+    assert audit(tmp_path / APPS, "week-plan")["violations"] == []
+
+    async with open_app(tmp_path / APPS / "week-plan", tmp_path / "elsewhere") as (session, browser):
+        assert "Week plan" in browser.text
+        await browser.type("draft", "Buy milk")
+        await browser.click("add()")
+        await browser.click("toggle()")
+        assert "1 of 1 done" in browser.text
+        await browser.click("drop()")
+        assert "Buy milk" not in browser.text
+        assert session.events.peek() == [{"app": "week-plan", "event": "added", "text": "Buy milk"}]
+        assert browser.page.errors == []
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[LineClient]:
+    needs("chromium")
+    with LineClient(cwd=tmp_path) as client:
+        yield client
+
+
+@pytest.mark.slow
+@pytest.mark.covers("UI-CLI-11")
+def test_the_scenario_of_a_new_app_passes_in_a_real_browser(agent: LineClient, tmp_path: Path) -> None:
+    ui_mcp("new", "week-plan", "--title", 'The "Week" <b>& more', cwd=tmp_path)
+    agent.call("ui_start")
+
+    scenario = json.loads((tmp_path / APPS / "week-plan/test.json").read_text())
+
+    assert agent.call("ui_test", **scenario) == {"ok": True, "steps": len(scenario["steps"])}
+
+
+@pytest.mark.covers("UI-CLI-11")
+def test_an_app_that_is_there_is_never_touched(tmp_path: Path) -> None:
+    ui_mcp("new", "tasks", cwd=tmp_path)
+    mine = tmp_path / APPS / "tasks/app.lua"
+    mine.write_text("-- mine")
+
+    done = ui_mcp("new", "tasks", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "already there" in done.stderr
+    assert mine.read_text() == "-- mine"
+
+
+@pytest.mark.covers("UI-CLI-11")
+@pytest.mark.parametrize("name", ["Tasks", "../x", "a b", "a--b", "-a", "1a", "end", "mcp", "session", "", "x" * 41])
+def test_names_that_cannot_be_an_apps_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RefusedError):
+        scaffold(Workspace.at(tmp_path / "ui"), name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.covers("UI-CLI-11")
+@given(st.text(alphabet="abz09-_./ A\n", max_size=45))
+def test_an_accepted_name_is_one_path_part_and_a_lua_name(name: str) -> None:
+    try:
+        check_name(name)
+    except RefusedError:
+        return
+    assert Path(name).name == name
+    assert global_name(name).isidentifier()
+
+
+@pytest.mark.covers("UI-CLI-11")
+def test_a_link_that_leads_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    base = tmp_path / "project/.claude/ui"
+    base.mkdir(parents=True)
+    (base / "apps").symlink_to(outside)
+
+    with pytest.raises(RefusedError):
+        scaffold(Workspace.at(base), "tasks")
+    assert list(outside.iterdir()) == []
