@@ -1,5 +1,7 @@
 """Announcements are hints: right when they come, and nothing depends on them."""
 
+import os
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,11 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ui_mcp.chat import announcer
+from ui_mcp.chat.announcer import Announcer
 from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.follower import Follower
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, Page
-from ui_mcp.chat.store import Query
+from ui_mcp.chat.receipts import ReceiptBook
+from ui_mcp.chat.store import Post, Query
+from ui_mcp.chat.stores.sqlite import SqliteStore
+from ui_mcp.chat.tail import Tail
 from ui_mcp.toolkit.resources import Announcement, Announcements, ResourceUpdated
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
@@ -56,10 +63,29 @@ async def room(store_url: str) -> AsyncIterator[tuple[Chat, Heard]]:
 async def test_a_batch_of_people_is_announced_once_with_the_messages(room: tuple[Chat, Heard]) -> None:
     chat, heard = room
     await chat.post(HUMAN, "user", "default", [Draft("a"), Draft("b")])
-    await heard.until("ui://chat/head")
+    await heard.until("ui://chat/inbox")
 
     (announced,) = heard.of("ui://chat/inbox")
     assert [message["content"] for message in (announced.extra or {})["messages"]] == ["a", "b"]
+
+
+@pytest.mark.covers("R-NO-1")
+async def test_the_first_message_is_told_at_once_and_those_right_after_it_as_one_further_batch(
+    room: tuple[Chat, Heard], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcer, "BATCH_SECONDS", 1.0)  # so long that a busy machine cannot tear the batch apart
+    chat, heard = room
+    await chat.post(HUMAN, "user", "default", [Draft("first")])
+    await heard.until("ui://chat/inbox")
+    for n in range(5):
+        await chat.post(HUMAN, "user", "default", [Draft(f"next {n}")])
+        await chat.post(AGENT, "assistant", "default", [Draft("in between")])
+    await heard.until("ui://chat/inbox", 2)
+
+    batches = [
+        [message["content"] for message in (told.extra or {})["messages"]] for told in heard.of("ui://chat/inbox")
+    ]
+    assert batches == [["first"], [f"next {n}" for n in range(5)]]
 
 
 @pytest.mark.covers("R-NO-2", "R-NO-10")
@@ -86,13 +112,13 @@ async def test_a_large_batch_is_announced_without_its_messages(room: tuple[Chat,
 async def test_a_message_counts_as_notified_only_when_somebody_listens(room: tuple[Chat, Heard]) -> None:
     chat, heard = room
     await chat.post(HUMAN, "user", "default", [Draft("into the void")])
-    await heard.until("ui://chat/head")
+    await heard.until("ui://chat/inbox")
     await chat.receipts.flush()
     unheard = await chat.receipts.read("default")
 
     heard.subscribed = True
     (posted,) = await chat.post(HUMAN, "user", "default", [Draft("to somebody")])
-    await heard.until("ui://chat/head", 2)
+    await heard.until("ui://chat/inbox", 2)
     await chat.receipts.flush()
 
     assert unheard["notified"] is None
@@ -107,6 +133,66 @@ async def test_a_post_through_another_opener_is_announced_here(store_url: str, r
         await heard.until("ui://chat/inbox/ops")
 
     assert heard.of("ui://chat/inbox") == []
+
+
+@pytest.mark.covers("R-ST-4")
+async def test_the_store_is_watched_closely_only_while_somebody_subscribes_or_waits(tmp_path: Path) -> None:
+    asked: list[bool] = []
+
+    class Noting(SqliteStore):
+        turn = anyio.Event()
+
+        async def changed(self, limit: float, *, closely: bool = True) -> bool:
+            asked.append(closely)
+            self.turn.set()
+            return await super().changed(limit, closely=closely)
+
+        async def asked(self) -> bool:
+            with anyio.fail_after(10):
+                await self.turn.wait()
+            self.turn = anyio.Event()
+            return asked[-1]
+
+    store, bus = await Noting.open(tmp_path / "chat.db"), Announcements()
+    assert isinstance(store, Noting)
+    tail = Tail(store)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(tail.run)
+        tasks.start_soon(Announcer(store, tail, ReceiptBook(store), bus, lambda _: None).run)
+        alone = await store.asked()
+        bus.interest("ui://themes", 1)
+        bus.interest("ui-mcp://chat/inbox", 1)
+        subscribed = await store.asked()
+        bus.interest("ui-mcp://chat/inbox", -1)
+        await store.append(Post("default", "user", "human", (Draft("wake up"),)))
+        afterwards = await store.asked()
+        with tail.watching():
+            waiting = await store.asked()
+        tasks.cancel_scope.cancel()
+    await store.close()
+
+    assert (alone, subscribed, afterwards, waiting) == (False, True, False, True)
+
+
+@pytest.mark.covers("R-ST-4", "R-NO-8")
+async def test_another_process_is_woken_without_looking(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/storage/runtime.db"
+    bus = Announcements()
+    heard = Heard(bus)
+    async with open_chat(url, announcements=bus, poll=3600.0) as chat:
+        with chat.tail.watching():
+            posting = [sys.executable, "-m", "ui_mcp", "chat", "post", "from elsewhere", "--dir", str(tmp_path)]
+            await anyio.run_process(posting)
+            await heard.until("ui://chat/inbox")
+        bells = tmp_path / "storage" / "runtime.db-bells"
+        kept = list(bells.iterdir())
+        os.mkfifo(bells / "1-dead.bell")
+        await chat.post(HUMAN, "user", "default", [Draft("a dead follower's bell is taken down")])
+        after = list(bells.iterdir())
+
+    assert len(kept) == 1
+    assert after == kept
+    assert list(bells.iterdir()) == []
 
 
 @pytest.mark.covers("R-NO-5", "R-RS-4")

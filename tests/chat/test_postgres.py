@@ -1,8 +1,10 @@
 """What is special about PostgreSQL: connections end, and transactions overlap."""
 
+import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import anyio
 import psycopg
@@ -13,6 +15,7 @@ from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.stores import open_store
+from ui_mcp.chat.stores.postgres_open import patiently
 from ui_mcp.errors import ChatError
 from ui_mcp.toolkit.resources import Announcement, Announcements
 
@@ -68,6 +71,76 @@ async def test_a_writer_that_has_not_committed_holds_back_the_next_one(postgres_
         stored = [message.content for message in (await store.since(Query(DEFAULT_CONVERSATION))).messages]
 
     assert (seen, stored, done) == (["first"], ["first", "second", "third"], ["third"])
+
+
+@pytest.mark.covers("R-ST-3", "CHAT-OPEN-1")
+async def test_several_servers_that_start_at_once_on_a_fresh_database_all_come_up(
+    postgres_url: Callable[[], str],
+) -> None:
+    url = postgres_url()
+    seen: list[int] = []
+
+    async def start(n: int) -> None:
+        async with open_store(url) as store:
+            await store.append(Post(DEFAULT_CONVERSATION, "user", "human", (Draft(f"{n}"),)))
+            seen.append(n)
+
+    async with anyio.create_task_group() as tasks:
+        for n in range(8):
+            tasks.start_soon(start, n)
+    with psycopg.connect(url) as admin:
+        versions = admin.execute("SELECT version FROM chat_schema").fetchall()
+
+    assert sorted(seen) == list(range(8))
+    assert versions == [(1,)]
+
+
+@pytest.mark.covers("CHAT-OPEN-1")
+async def test_a_server_waits_for_a_database_that_takes_no_connections_yet(
+    postgres_url: Callable[[], str], postgres_server: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = postgres_url()
+    name = psycopg.conninfo.conninfo_to_dict(url)["dbname"]
+    asked = anyio.Event()
+
+    class Asked(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            asked.set()
+
+    logging.getLogger("ui_mcp.chat").addHandler(handler := Asked())
+    with psycopg.connect(postgres_server.format("postgres"), autocommit=True) as admin:
+        admin.execute(f"ALTER DATABASE {name} CONNECTION LIMIT 0".encode())
+        admin.execute("CREATE ROLE plain LOGIN")  # a superuser would pass the limit
+        admin.execute(f"GRANT ALL ON DATABASE {name} TO plain".encode())
+        admin.execute(f"ALTER DATABASE {name} OWNER TO plain".encode())
+
+        async def allow() -> None:
+            await asked.wait()
+            admin.execute(f"ALTER DATABASE {name} CONNECTION LIMIT 20".encode())
+
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(allow)
+                async with open_store(url.replace("chat@", "plain:secret@")) as store:
+                    heads = await store.heads()
+    logging.getLogger("ui_mcp.chat").removeHandler(handler)
+
+    assert heads == {}
+    assert "trying again" in caplog.text
+    assert f"postgresql://plain@/{name}" in caplog.text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.covers("CHAT-OPEN-1")
+async def test_a_database_that_never_comes_is_named_without_its_password(tmp_path: Path) -> None:
+    async def nothing(_: object) -> None:
+        raise AssertionError
+
+    with pytest.raises(ChatError) as failed:
+        await patiently(f"postgresql://me:hunter2@/chat?host={tmp_path}&password=hunter3", nothing, patience=0.3)
+
+    assert f"postgresql://me@/chat?host={tmp_path}" in failed.value.message
+    assert "hunter" not in failed.value.message
 
 
 @pytest.mark.covers("R-ST-3")

@@ -76,11 +76,11 @@ async def _http(served: Served, port: int) -> int:
     from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes
     from ui_mcp.httpd.mcp_app import mcp_app
     from ui_mcp.httpd.security import Guard, Rules
-    from ui_mcp.httpd.serve import bind, listening, port_of
+    from ui_mcp.httpd.serve import bind_patiently, listening, port_of
     from ui_mcp.mcpd.endpoints import Endpoints
 
     async with until_signalled(), opened(served) as (config, chat, announcements):
-        listener = bind(config.server.host, port)
+        listener = await bind_patiently(config.server.host, port)
         desk = Open(chat, directory_of(served, chat, always=config.server.require_token))
         endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
         rules = Rules(

@@ -1,6 +1,7 @@
 """Tells subscribers of an inbox that people wrote something, after it was committed; assistants' posts stay silent."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import anyio
@@ -15,6 +16,7 @@ from ui_mcp.toolkit.resources import Announcements
 
 INBOX = "ui://chat/inbox"
 HEAD = "ui://chat/head"
+BATCH_SECONDS = 0.1
 BATCH_MESSAGES = 20
 BATCH_BYTES = 16 * 1024
 _PEOPLE: frozenset[Author] = frozenset({"user"})
@@ -35,7 +37,10 @@ class Heard:
 
 
 class Announcer:
-    """Turns movements of the log into announcements; what was committed since the last one is one batch."""
+    """Turns movements of the log into announcements.
+
+    The first message of people is told at once; what is committed within the next `BATCH_SECONDS` is one further batch.
+    """
 
     def __init__(
         self,
@@ -51,34 +56,51 @@ class Announcer:
         self._announcements = announcements
         self._heard = heard
         self._waiting: dict[str, Moved] = {}
+        self._told: dict[str, float] = {}
         self._bell = anyio.Event()
 
     async def run(self) -> None:
-        """Announce for ever."""
-        with self._tail.listening(self._note):
+        """Announce for ever; the store is watched closely while somebody subscribes."""
+        with ExitStack() as stack:
+            stack.enter_context(self._tail.listening(self._note))
+            stack.callback(self._announcements.watch_interest(self._count))
             while True:
-                await self._bell.wait()
+                with anyio.move_on_after(self._pause()):
+                    await self._bell.wait()
                 self._bell = anyio.Event()
-                waiting, self._waiting = self._waiting, {}
-                for movement in waiting.values():
-                    await self._announce(movement)
+                for name in self._due():
+                    await self._announce(self._waiting.pop(name))
+
+    def _count(self, uri: str, change: int) -> None:
+        if uri.partition("://")[2].startswith("chat/"):
+            self._tail.watch(change)
 
     def _note(self, movement: Moved) -> None:
-        earlier = self._waiting.get(movement.conversation)
-        before = earlier.before if earlier else movement.before
-        self._waiting[movement.conversation] = Moved(movement.conversation, before, movement.now)
-        self._bell.set()
+        name = movement.conversation
+        for uri in uris(HEAD, name):
+            self._announcements.resource_updated(uri)
+        if movement.now.user > movement.before.user:
+            earlier = self._waiting.get(name)
+            self._waiting[name] = Moved(name, earlier.before if earlier else movement.before, movement.now)
+            self._bell.set()
+
+    def _due(self) -> list[str]:
+        since = anyio.current_time() - BATCH_SECONDS
+        self._told = {name: told for name, told in self._told.items() if told > since}
+        return [name for name in self._waiting if name not in self._told]
+
+    def _pause(self) -> float | None:
+        times = [self._told.get(name, 0.0) + BATCH_SECONDS for name in self._waiting]
+        return max(0.0, min(times) - anyio.current_time()) if times else None
 
     async def _announce(self, movement: Moved) -> None:
         name = movement.conversation
-        if movement.now.user > movement.before.user:
-            heard = Heard(name, movement.now.user, await self._batch(movement))
-            extra = {"messages": [message.to_json() for message in heard.messages]} if heard.messages else None
-            told = [self._announcements.tell(uri, extra) for uri in uris(INBOX, name)]
-            if any([*told, self._heard(heard)]):
-                self._receipts.note(name, "notified", heard.last)
-        for uri in uris(HEAD, name):
-            self._announcements.resource_updated(uri)
+        heard = Heard(name, movement.now.user, await self._batch(movement))
+        self._told[name] = anyio.current_time()
+        extra = {"messages": [message.to_json() for message in heard.messages]} if heard.messages else None
+        told = [self._announcements.tell(uri, extra) for uri in uris(INBOX, name)]
+        if any([*told, self._heard(heard)]):
+            self._receipts.note(name, "notified", heard.last)
 
     async def _batch(self, movement: Moved) -> tuple[Message, ...] | None:
         """Return the new messages if they are few and small: a convenience for clients, never the delivery."""

@@ -113,8 +113,11 @@ class Tokens(Protocol):
 class Wakeup(Protocol):
     """Tells that some process may have committed something."""
 
-    async def changed(self, limit: float) -> bool:
-        """Return True after the next commit by any process, False after `limit` seconds; either may be a mistake."""
+    async def changed(self, limit: float, *, closely: bool = True) -> bool:
+        """Return True after the next commit by any process, False after `limit` seconds; either may be a mistake.
+
+        `closely` looks by itself too, for those who wait; without it only what other processes tell counts.
+        """
         ...
 
 

@@ -12,6 +12,7 @@ from ui_mcp.errors import ChatError
 from ui_mcp.log import logger
 
 NET_SECONDS = 1.0
+IDLE_SECONDS = 30.0
 _log = logger("chat")
 
 
@@ -28,7 +29,11 @@ Listener = Callable[[Moved], None]
 
 
 class Tail:
-    """One follower per process, shared by every waiter and subscriber; at rest when there are none."""
+    """One follower per process, shared by every waiter and subscriber.
+
+    While somebody waits the store is watched closely. Otherwise listeners hear what other processes tell of their
+    commits, which costs nothing in between; with nobody at all the tail is at rest.
+    """
 
     def __init__(self, store: ChatStore) -> None:
         self._store = store
@@ -36,6 +41,7 @@ class Tail:
         self._listeners: list[Listener] = []
         self._watchers = 0
         self._wanted = anyio.Event()
+        self._pause = anyio.CancelScope()
         self._turn = anyio.Event()
         self.version = 0
         """Grows with every change that was noticed."""
@@ -45,16 +51,23 @@ class Tail:
         self._heads = await self._store.heads()
 
     async def run(self) -> None:
-        """Follow for ever; wake-ups of the store are hints, a look once a second is the net."""
+        """Follow for ever; wake-ups of the store are hints, a look now and then is the net."""
         told = False
         while True:
             await self._wanted.wait()
             try:
                 await self._look(told=told)
-                told = await self._store.changed(NET_SECONDS)
+                told = await self._changed()
             except ChatError as error:
                 _log.warning("Cannot follow the chat: %s", error.message)
                 await anyio.sleep(NET_SECONDS)
+
+    async def _changed(self) -> bool:
+        with anyio.CancelScope() as self._pause:
+            if self._watchers:
+                return await self._store.changed(NET_SECONDS)
+            return await self._store.changed(IDLE_SECONDS, closely=False)
+        return False
 
     def head(self, conversation: str) -> Head:
         """Return how far a conversation had come when last looked at."""
@@ -64,23 +77,35 @@ class Tail:
     def listening(self, listener: Listener) -> Iterator[None]:
         """Call `listener` for every movement during the block."""
         self._listeners.append(listener)
-        try:
-            with self.watching():
-                yield
-        finally:
-            self._listeners.remove(listener)
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Keep following during the block."""
-        self._watchers += 1
-        self._wanted.set()
+        self._rest_or_wake()
         try:
             yield
         finally:
-            self._watchers -= 1
-            if not self._watchers:
-                self._wanted = anyio.Event()
+            self._listeners.remove(listener)
+            self._rest_or_wake()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Follow closely during the block."""
+        self.watch(1)
+        try:
+            yield
+        finally:
+            self.watch(-1)
+
+    def watch(self, change: int) -> None:
+        """Count those who wait: some more, or some fewer."""
+        first = not self._watchers and change > 0
+        self._watchers += change
+        self._rest_or_wake()
+        if first:
+            self._pause.cancel()  # the long pause of a tail that nobody waits for
+
+    def _rest_or_wake(self) -> None:
+        if self.follows:
+            self._wanted.set()
+        else:
+            self._wanted = anyio.Event()
 
     async def beyond(self, version: int) -> int:
         """Return the version of the store once it is not `version` any more; receipts count as well."""
@@ -96,7 +121,7 @@ class Tail:
     @property
     def follows(self) -> bool:
         """Say whether anybody keeps this up to date."""
-        return self._watchers > 0
+        return bool(self._watchers or self._listeners)
 
     def committed(self, conversation: str, author: Author, number: int) -> None:
         """Take note of a commit of our own at once, without asking the store."""

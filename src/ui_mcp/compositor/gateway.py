@@ -151,7 +151,7 @@ class Gateway:
             await self.desk.recover()
             await self.refresh_rules()
             self.desk.on_rule = self.refresh_rules
-            self.announcements.on_interest = self._interest
+            stack.callback(self.announcements.watch_interest(self._interest))
             async with anyio.create_task_group() as self._tasks:
                 for target in self.settings.targets:
                     await self._add_target(target, stack)

@@ -1,5 +1,6 @@
 """Runs an ASGI application on a bound socket inside the caller's event loop."""
 
+import errno
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -11,11 +12,13 @@ from anyio.abc import TaskStatus
 from starlette.types import ASGIApp
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.log import adopt
+from ui_mcp.log import adopt, logger
 
 App = ASGIApp
 """What a listener serves."""
 MAX_FRAME = 16 * 1024 * 1024
+PATIENCE_SECONDS = 3.0
+_log = logger("http")
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -41,6 +44,26 @@ def bind(host: str, port: int) -> socket.socket:
             port=port,
         ) from error
     return listener
+
+
+async def bind_patiently(host: str, port: int, patience: float = PATIENCE_SECONDS) -> socket.socket:
+    """Return a listening socket, waiting a little for a predecessor or a stray connection to let go of the port.
+
+    Raises:
+        ConfigError: the port stays taken or the address is not ours.
+    """
+    deadline, said = anyio.current_time() + patience, False
+    while True:
+        try:
+            return bind(host, port)
+        except ConfigError as error:
+            taken = isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.EADDRINUSE
+            if not taken or anyio.current_time() > deadline:
+                raise
+        if not said:
+            _log.warning("Port %d is in use; trying again for %.0f s", port, patience)
+            said = True
+        await anyio.sleep(0.1)
 
 
 def port_of(listener: socket.socket) -> int:

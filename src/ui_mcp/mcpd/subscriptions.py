@@ -48,7 +48,7 @@ class Subscriptions:
         mailbox.close()
         self._mailboxes.pop(id(mailbox), None)
         for uri in self._interests.pop(id(mailbox), ()):
-            self._face.announcements.on_interest(uri, -1)
+            self._face.announcements.interest(uri, -1)
 
     def close(self) -> None:
         """End every stream with its final result."""
@@ -69,7 +69,7 @@ class Subscriptions:
         held = self._interests.get(id(mailbox), set())
         if uri in held:
             held.discard(uri)
-            self._face.announcements.on_interest(uri, -1)
+            self._face.announcements.interest(uri, -1)
         return {}
 
     async def listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> JsonObject:
@@ -115,7 +115,7 @@ class Subscriptions:
         held = self._interests.setdefault(id(mailbox), set())
         if uri not in held:
             held.add(uri)
-            self._face.announcements.on_interest(uri, 1)
+            self._face.announcements.interest(uri, 1)
         return True
 
     def _open(self) -> Mailbox:

@@ -1,5 +1,6 @@
 """A ResourceSet lists and reads resources; the Announcements bus tells whoever subscribed that one changed."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -129,6 +130,8 @@ class ChannelEvent:
 
 
 Announcement = ResourceUpdated | ListChanged | ChannelEvent
+Interest = Callable[[str, int], None]
+"""Told a URI and how many subscriptions to it began (positive) or ended (negative)."""
 
 
 class Announcements:
@@ -140,8 +143,8 @@ class Announcements:
     def __init__(self) -> None:
         self._listeners: dict[int, Callable[[Announcement], object]] = {}
         self._next = 0
-        self.on_interest: Callable[[str, int], None] = lambda _uri, _change: None
-        """Told when a client begins (1) or ends (-1) a subscription to a URI; for those who relay other servers."""
+        self._interests: Counter[str] = Counter()
+        self._watchers: list[Interest] = []
 
     def listen(self, listener: Callable[[Announcement], object]) -> Callable[[], None]:
         """Call `listener` for every announcement until the returned function is called.
@@ -155,6 +158,21 @@ class Announcements:
             self._listeners.pop(key, None)
 
         return stop
+
+    def interest(self, uri: str, change: int) -> None:
+        """Count a subscription to `uri` that began (1) or ended (-1)."""
+        self._interests[uri] += change
+        for watcher in tuple(self._watchers):
+            watcher(uri, change)
+        if not self._interests[uri]:
+            del self._interests[uri]
+
+    def watch_interest(self, watcher: Interest) -> Callable[[], None]:
+        """Call `watcher` for subscriptions that exist, begin and end, until the returned function is called."""
+        self._watchers.append(watcher)
+        for uri, count in tuple(self._interests.items()):
+            watcher(uri, count)
+        return lambda: self._watchers.remove(watcher)
 
     def resource_updated(self, uri: str, extra: JsonObject | None = None) -> None:
         """Tell subscribers of `uri`."""

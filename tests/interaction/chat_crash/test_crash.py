@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from ui_mcp.chat.stores import open_store
 
 HERE = Path(__file__).parent
 UI_MCP = [sys.executable, "-c", "import sys; from ui_mcp.cli.entry import main; sys.exit(main())"]
-MESSAGES, WRITERS, FOLLOWERS, KILLS, LIMIT = 5000, 4, 3, 40, 1000.0
+MESSAGES, WRITERS, FOLLOWERS, KILLS, LIMIT = 5000, 4, 3, 40, 280.0
 
 
 @dataclass
@@ -29,6 +29,7 @@ class Keeper:
     """Keeps a process alive however often it is killed, until it ends by itself."""
 
     command: list[str]
+    errors: Path
     output: Path | None = None
     kills: int = 0
     process: "subprocess.Popen[bytes]" = field(init=False)
@@ -37,8 +38,10 @@ class Keeper:
         self.start()
 
     def start(self) -> None:
-        out = self.output.open("ab") if self.output else subprocess.DEVNULL
-        self.process = subprocess.Popen(self.command, stdout=out, stderr=subprocess.DEVNULL)
+        with ExitStack() as stack:
+            out = stack.enter_context(self.output.open("ab")) if self.output else subprocess.DEVNULL
+            errors = stack.enter_context(self.errors.open("ab"))
+            self.process = subprocess.Popen(self.command, stdout=out, stderr=errors)
 
     def kill(self) -> None:
         if self.process.poll() is None:
@@ -47,10 +50,10 @@ class Keeper:
             self.kills += 1
             self.start()
 
-    def revive(self) -> None:
-        """Start it again if it gave up by itself, as any supervisor would."""
-        if self.process.poll() not in {None, 0}:
-            self.start()
+    def check(self) -> None:
+        """Fail if it gave up by itself: only our signal may end it before its work is done."""
+        ended = self.process.poll()
+        assert ended in {None, 0}, f"{self.command} ended by itself with {ended}: {self.errors.read_text()[-4000:]}"
 
     def done(self) -> bool:
         return self.process.poll() == 0
@@ -79,7 +82,7 @@ def free_ports(count: int) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(400)
 @pytest.mark.covers("CHAT-CRASH-1", "R-ST-6", "R-IN-5")
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_every_follower_holds_the_acknowledged_messages_once_and_in_order(
@@ -115,19 +118,21 @@ def _configure(base: Path, url: str) -> None:
 
 
 def _server(folder: Path, port: int) -> Keeper:
-    return Keeper([*UI_MCP, "chat", "--face", "human", "--port", str(port), "--dir", str(folder / "ui")])
+    command = [*UI_MCP, "chat", "--face", "human", "--port", str(port), "--dir", str(folder / "ui")]
+    return Keeper(command, folder / f"server{port}.log")
 
 
 def _writer(folder: Path, port: int, n: int) -> Keeper:
     share = MESSAGES // WRITERS
     url = f"http://127.0.0.1:{port}"
     command = [sys.executable, str(HERE / "writer.py"), url, f"w{n}", str(n * share), str((n + 1) * share)]
-    return Keeper(command, folder / f"writer{n}")
+    return Keeper(command, folder / f"writer{n}.log", folder / f"writer{n}")
 
 
 def _follower(folder: Path, port: int, n: int) -> Keeper:
     url = f"http://127.0.0.1:{port}/mcp"
-    return Keeper([sys.executable, str(HERE / "follower.py"), url, str(folder / f"follower{n}"), str(MESSAGES)])
+    command = [sys.executable, str(HERE / "follower.py"), url, str(folder / f"follower{n}"), str(MESSAGES)]
+    return Keeper(command, folder / f"follower{n}.log")
 
 
 def _torment(victims: list[Keeper], until: list[Keeper]) -> None:
@@ -138,7 +143,7 @@ def _torment(victims: list[Keeper], until: list[Keeper]) -> None:
         assert time.monotonic() < deadline, [keeper.command for keeper in until if not keeper.done()]
         time.sleep(chance.uniform(0.4, 1.2))
         for keeper in (*victims, *until):
-            keeper.revive()
+            keeper.check()
         if sum(victim.kills for victim in victims) < KILLS:
             chance.choice(victims).kill()
 

@@ -4,10 +4,10 @@ Every message is repeated under its own client id until an answer comes, so that
 neither loses nor doubles it. The acknowledged ids are printed, one line each.
 """
 
+import http.client
 import json
 import sys
 import time
-import urllib.error
 import urllib.request
 
 
@@ -18,7 +18,7 @@ def post(url: str, text: str) -> str:
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:
                 return str(json.load(answer)["id"])
-        except (OSError, ValueError):
+        except (OSError, ValueError, http.client.HTTPException):  # killed before, while or after it answered
             time.sleep(0.05)
 
 

@@ -13,6 +13,7 @@ from ui_mcp.chat.message import Head, Message, Page, Posted, Window
 from ui_mcp.chat.paging import LOOKED_AT, taken, window
 from ui_mcp.chat.store import Post, Query, Stage, Token
 from ui_mcp.chat.stores import postgres_sql as sql
+from ui_mcp.chat.stores.postgres_open import PATIENCE_SECONDS, patiently, prepare, shown
 from ui_mcp.errors import ChatError
 
 _EVERYONE = ("user", "assistant")
@@ -31,21 +32,19 @@ class PostgresStore:
 
     @classmethod
     async def open(cls, url: str, *, clock: Clock = now_us) -> "PostgresStore":
-        """Connect and bring the database to the newest schema.
+        """Connect, waiting for a database that is not there yet, and bring it to the newest schema.
 
         Raises:
             ChatError: the server cannot be reached or holds a newer schema.
         """
+        await patiently(url, prepare)
         pool = AsyncConnectionPool(url, min_size=1, max_size=_CONNECTIONS, open=False, timeout=10.0)
-        store = cls(url, pool, clock)
-        await pool.open()
         try:
-            async with store._connection() as connection:
-                await _migrate(connection)
-        except BaseException:
-            await store.close()
-            raise
-        return store
+            await pool.open(wait=True, timeout=PATIENCE_SECONDS)
+        except PoolTimeout as error:
+            await pool.close()
+            raise ChatError(f"The chat database {shown(url)} gives us no connection", "storage_error") from error
+        return cls(url, pool, clock)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -143,7 +142,7 @@ class PostgresStore:
         """
         raise ChatError("Use pg_dump to back up a PostgreSQL store", "storage_error")
 
-    async def changed(self, limit: float) -> bool:
+    async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next NOTIFY, False after `limit` seconds."""
         try:
             listener = self._listener or await self._listen()
@@ -177,21 +176,6 @@ class PostgresStore:
             raise ChatError("The chat database cannot be reached; try again", "busy") from error
         except Error as error:
             raise ChatError(f"The chat database failed: {error}", "storage_error") from error
-
-
-async def _migrate(connection: AsyncConnection[Any]) -> None:
-    async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (sql.SCHEMA_LOCK,))
-        await connection.execute(sql.VERSION_TABLE)
-        rows = await _rows(connection, "SELECT version FROM chat_schema", ())
-        version = rows[0][0] if rows else 0
-        if version > len(sql.MIGRATIONS):
-            message = f"The chat database was written by a newer ui-mcp (schema {version}); update this one"
-            raise ChatError(message, "storage_error", schema=version)
-        for script in sql.MIGRATIONS[version:]:
-            await connection.execute(script)
-        await connection.execute("DELETE FROM chat_schema")
-        await connection.execute("INSERT INTO chat_schema VALUES (%s)", (len(sql.MIGRATIONS),))
 
 
 async def _rows(connection: AsyncConnection[Any], statement: LiteralString, values: Any) -> list[tuple[Any, ...]]:

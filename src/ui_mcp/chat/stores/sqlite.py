@@ -5,17 +5,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from anyio import CapacityLimiter, Event, move_on_after, to_thread
+from anyio import CapacityLimiter, Event, create_task_group, move_on_after, to_thread
 
 from ui_mcp.chat.clock import Clock, now_us
 from ui_mcp.chat.message import Head, Page, Posted, Window
 from ui_mcp.chat.store import Post, Query, Stage, Token
 from ui_mcp.chat.stores import sqlite_log
+from ui_mcp.chat.stores.bell import Bell
 from ui_mcp.chat.stores.sqlite_file import connect, prepare
 from ui_mcp.chat.stores.sqlite_writer import Writer, translated
 
 T = TypeVar("T")
 _READERS = 4
+_DEAF_SECONDS = 1.0
 
 
 class SqliteStore:
@@ -25,7 +27,8 @@ class SqliteStore:
         self._path = path
         self._poll = poll
         self._clock = clock
-        self._writer = Writer(connect(path))
+        self._bell = Bell(path.with_name(f"{path.name}-bells"))
+        self._writer = Writer(connect(path), self._bell.ring)
         self._watcher = connect(path)
         self._seen = self._version()
         self._written = Event()
@@ -48,6 +51,7 @@ class SqliteStore:
             connection.close()
         self._readers.clear()
         self._writer.close()
+        self._bell.close()
 
     async def append(self, post: Post) -> Sequence[Posted]:
         """Commit a batch."""
@@ -139,18 +143,32 @@ class SqliteStore:
 
         await self._read(copy)
 
-    async def changed(self, limit: float) -> bool:
+    async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next commit by any process, False after `limit` seconds."""
+        hears = self._bell.hang()
+        pause = self._poll if closely else None if hears else _DEAF_SECONDS
         with move_on_after(limit):
-            while self._version() == self._seen:
-                with move_on_after(self._poll):
-                    await self._written.wait()
-        before, self._seen, self._written = self._seen, self._version(), Event()
+            async with create_task_group() as tasks:
+                tasks.start_soon(self._when_rung)
+                while self._version() == self._seen:
+                    with move_on_after(pause):
+                        await self._written.wait()
+                    self._written = Event()
+                tasks.cancel_scope.cancel()
+        before, self._seen = self._seen, self._version()
         return self._seen != before
+
+    async def _when_rung(self) -> None:
+        while self._bell.hang():
+            await self._bell.rung()
+            self._wake()
 
     def _version(self) -> int:
         # Eight microseconds of shared memory: cheaper here than a thread.
-        return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
+        try:
+            return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error:
+            return -1  # looks like a change, and whoever then reads meets the error
 
     def _wake(self) -> None:
         self._written.set()

@@ -26,8 +26,9 @@ class _Job:
 class Writer:
     """Runs work in transactions, in the order it was asked for."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, committed: Callable[[], None] = lambda: None) -> None:
         self._connection = connection
+        self._committed = committed
         self._lock = Lock()
         self._waiting: list[_Job] = []
         self._flush = ""
@@ -80,6 +81,7 @@ class Writer:
         for job in jobs:
             job.value = job.work(self._connection)
         self._connection.execute("COMMIT")
+        self._committed()
 
     def _roll_back(self) -> None:
         if self._connection.in_transaction:
@@ -88,6 +90,8 @@ class Writer:
 
 def translated(error: sqlite3.Error) -> ChatError:
     """Turn SQLite's error into ours."""
-    if isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error)):
+    if isinstance(error, sqlite3.OperationalError) and any(
+        word in str(error) for word in ("locked", "busy", "locking")
+    ):
         return ChatError("The chat store is busy; try again", "busy")
     return ChatError(f"The chat store failed: {error}", "storage_error")
