@@ -1,4 +1,4 @@
-"""Runs `nlui` as a process on its demo: the scripted model and the small shop."""
+"""Runs `nlui` as a process: on its demo (the scripted model and the small shop), or on a configuration."""
 
 import os
 import subprocess
@@ -9,12 +9,24 @@ from pathlib import Path
 
 
 @contextmanager
-def nlui_demo(folder: Path) -> Iterator[str]:
+def nlui_demo(folder: Path, *, stop: str = "terminate") -> Iterator[str]:
     """Yield the address of the chat."""
+    with nlui(folder, "--port", "0", stop=stop) as url:
+        yield url
+
+
+@contextmanager
+def nlui(folder: Path, *arguments: str, stop: str = "terminate", **environment: str) -> Iterator[str]:
+    """Run `nlui` in a folder that is also its home; yield the address of the chat."""
     home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "c"), "XDG_DATA_HOME": str(folder / "d")}
-    command = [sys.executable, "-m", "ui_mcp", "nlui", "--port", "0"]
+    command = [sys.executable, "-m", "ui_mcp", "nlui", *arguments]
     with subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **home}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command,
+        cwd=folder,
+        env={**os.environ, **home, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     ) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -22,5 +34,5 @@ def nlui_demo(folder: Path) -> Iterator[str]:
         try:
             yield line.split()[-1]
         finally:
-            process.terminate()
+            getattr(process, stop)()
             process.wait(timeout=20)

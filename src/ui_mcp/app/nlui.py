@@ -55,6 +55,8 @@ class Configuration:
     settings: GatewaySettings
     warnings: list[str]
     variables: frozenset[str]
+    file: Path | None = None
+    """Where changes made on the page are written; None when there is no file."""
 
 
 def configuration(asked: Asked) -> Configuration:
@@ -71,7 +73,7 @@ def configuration(asked: Asked) -> Configuration:
     if file is None:
         return Configuration(GatewaySettings(), ["no configuration and no address: there are no targets"], frozenset())
     loaded = nlui_yaml.load(file)
-    return Configuration(loaded.settings, loaded.warnings, loaded.variables)
+    return Configuration(loaded.settings, loaded.warnings, loaded.variables, file.resolve())
 
 
 def _is_document(source: str) -> bool:

@@ -1,26 +1,30 @@
 """`nlui serve`: a chat page over your own APIs and MCP servers, with approvals, in one process."""
 
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import anyio
+from anyio.abc import TaskGroup
 
 from ui_mcp.agent.conversation import MakeLoop
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
-from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
+from ui_mcp.agent.models.choose import model_settings
 from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.selection import Selected, selection_of
 from ui_mcp.app.approval_watch import ApprovalWatch
 from ui_mcp.app.conversation_tools import Posting
 from ui_mcp.app.conversations import Conversations
-from ui_mcp.app.nlui import Asked, gateway_face, opened
-from ui_mcp.app.nlui_demo import demo_unless_configured
+from ui_mcp.app.nlui import Asked, configuration, gateway_face, opened
+from ui_mcp.app.nlui_demo import demo_unless_configured, serve_demo_api
 from ui_mcp.app.nlui_http import approval_routes
+from ui_mcp.app.nlui_model import LiveModel, providers
+from ui_mcp.app.nlui_targets import PRESETS, LiveTargets
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.desk import desk_for
@@ -29,16 +33,21 @@ from ui_mcp.chat.identity import POST_ASSISTANT, principal
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.compositor.approvals.desk import Reply
-from ui_mcp.compositor.approvals.row import Answer
-from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.approvals.row import Answer, Scope
+from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered, instructions
 from ui_mcp.config import LOOPBACK
-from ui_mcp.errors import ConfigError
+from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.httpd.approvals import Visitors
 from ui_mcp.httpd.mcp_app import mcp_app
-from ui_mcp.httpd.nlui_api import About, NluiApi
+from ui_mcp.httpd.nlui_api import NluiApi
+from ui_mcp.httpd.nlui_config import NluiConfig
+from ui_mcp.httpd.nlui_door import Door, login_route, open_to
 from ui_mcp.httpd.nlui_page import page_routes
+from ui_mcp.httpd.nlui_sessions import ChatSessions
+from ui_mcp.httpd.nlui_sources import NluiSources
 from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import bind, listening, port_of
+from ui_mcp.httpd.serve import App, bind, listening, port_of
 from ui_mcp.httpd.timeline import Timelines
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd.endpoints import Endpoints
@@ -59,7 +68,9 @@ class Serving:
 
     gateway: Gateway
     talks: Conversations
-    model: ModelSettings
+    model: LiveModel
+    targets: LiveTargets
+    tasks: TaskGroup
 
 
 def run_chat(asked: Asked, port: int | None) -> int:
@@ -75,12 +86,13 @@ async def _serve(asked: Asked, port: int | None) -> int:
             raise ConfigError(f"{host} is reachable from other machines\nSet server.token, or use 127.0.0.1.")
         listener = bind(host, settings.port if port is None else port)
         endpoints = Endpoints(gateway_face(chat.gateway, asked), post_path="/messages")
-        api = NluiApi(chat.talks, about(chat))
-        routes = [*api.routes(), *Timelines(chat.talks.open).routes(), *approval_routes(chat.gateway), *page_routes()]
         rules = Rules(
-            ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}), token=settings.token or None
+            ports=frozenset({port_of(listener)}),
+            allowed_hosts=frozenset({host}),
+            allowed_origins=frozenset(settings.cors),
+            sockets_without_origin=True,
         )
-        async with listening(Guard(mcp_app(routes, endpoints), rules), listener):
+        async with listening(Guard(_front(chat, endpoints), rules), listener):
             sys.stdout.write(f"nlui: chat at http://{host}:{port_of(listener)}\n")
             sys.stdout.flush()
             try:
@@ -88,6 +100,24 @@ async def _serve(asked: Asked, port: int | None) -> int:
             finally:
                 endpoints.close()
     return 0
+
+
+def _front(chat: Serving, endpoints: Endpoints) -> App:
+    """Put everything the chat listener serves behind its door."""
+    server, visitors = chat.gateway.settings.server, Visitors()
+    token = server.token or None
+    # Where there is a token only who knows it becomes the human; elsewhere opening the page is enough.
+    welcome = visitors.welcome if token is None else lambda _, response: response
+    routes = [
+        login_route(token, visitors),
+        *NluiApi(chat.talks, ChatSessions(chat.tasks), decider(chat.gateway), visitors).routes(),
+        *NluiSources(chat.targets, lambda: tools_of(chat.gateway), PRESETS).routes(),
+        *NluiConfig(chat.model, providers).routes(),
+        *Timelines(chat.talks.open).routes(),
+        *approval_routes(chat.gateway, visitors),
+        *page_routes(welcome),
+    ]
+    return open_to(Door(mcp_app(routes, endpoints), token, visitors), server.cors)
 
 
 @asynccontextmanager
@@ -101,31 +131,43 @@ async def serving(asked: Asked) -> AsyncIterator[Serving]:
         stack.push_async_callback(journal.close)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
-        llm = model_settings(gateway.settings.llm)
+        file = configuration(asked).file
+        model = LiveModel(model_settings(gateway.settings.llm), gateway.settings.proxy, file, data)
         talks: Conversations
         watch = ApprovalWatch(gateway, lambda name: talks.writer(name), AGENT)  # noqa: PLW0108 - not made yet
-        talks = Conversations(chat, journal, loops(gateway, chat, llm, watch), tasks, watch.catch_up)
+        talks = Conversations(chat, journal, loops(gateway, chat, model, watch), tasks, watch.catch_up)
         tasks.start_soon(watch.run)
-        yield Serving(gateway, talks, llm)
+        targets = LiveTargets(gateway, file, _demo_in(tasks))
+        yield Serving(gateway, talks, model, targets, tasks)
 
 
-def loops(gateway: Gateway, chat: Chat, llm: ModelSettings, questions: Questions) -> Callable[[str], MakeLoop]:
+def _demo_in(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
+    urls: list[str] = []
+
+    async def demo() -> str:
+        if not urls:
+            urls.append(await tasks.start(serve_demo_api))
+        return urls[0]
+
+    return demo
+
+
+def loops(gateway: Gateway, chat: Chat, model: LiveModel, questions: Questions) -> Callable[[str], MakeLoop]:
     """Return how the loop of a conversation is made."""
     keys = Directory(Keys(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
-    settings = LoopSettings(
-        system=f"{SYSTEM}\n{instructions(gateway)}",
-        text_policy="implicit_post",
-        max_samplings=25,
-        max_context_tokens=llm.max_context_tokens,
-        max_output_tokens=llm.max_output_tokens,
-        principal=AGENT,
-    )
-    model = choose_model(llm, gateway.settings.proxy)
     posts = ChatTools(desk_for(chat, keys), "assistant")
     offered = Offered(gateway)
 
     def of(name: str) -> MakeLoop:
         def make(scribe: Scribe, deltas: Deltas) -> Loop:
+            settings = LoopSettings(
+                system=f"{SYSTEM}\n{instructions(gateway)}",
+                text_policy="implicit_post",
+                max_samplings=25,
+                max_context_tokens=model.settings.max_context_tokens,
+                max_output_tokens=model.settings.max_output_tokens,
+                principal=AGENT,
+            )
             shared: Toolset = Selected(offered, lambda: selection_of(scribe.events))
             return Loop(model, Posting(posts, shared, name), scribe, settings, deltas, questions=questions)
 
@@ -134,46 +176,33 @@ def loops(gateway: Gateway, chat: Chat, llm: ModelSettings, questions: Questions
     return of
 
 
-def about(chat: Serving) -> About:
-    """Return what the API tells about tools, sources and model."""
-    gateway = chat.gateway
+async def tools_of(gateway: Gateway) -> list[JsonObject]:
+    """List the tools of the chat."""
+    listed = await Offered(gateway).tools(Call(principal=AGENT))
+    return [{"name": tool.name, "description": tool.description, "parameters": tool.input_schema} for tool in listed]
 
-    async def tools() -> list[JsonObject]:
-        listed = await Offered(gateway).tools(Call(principal=AGENT))
-        return [
-            {"name": tool.name, "description": tool.description, "parameters": tool.input_schema} for tool in listed
-        ]
 
-    async def sources() -> list[JsonObject]:
-        await gateway.ready()
-        named: dict[str, list[str]] = {}
-        for entry in gateway.catalogue.entries():
-            named.setdefault(entry.source, []).append(entry.name)
-        return [{**health, "tools": named.get(str(health["name"]), [])} for health in health_json(gateway.health())]
+def decider(gateway: Gateway) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
+    """Return how a question about a call is answered."""
 
     async def decide(approval_id: str, body: JsonObject) -> JsonObject:
         edited = body.get("arguments")
         approve: Answer = "approve_with_edit" if edited is not None else "approve"
+        scope = body.get("scope", "once")
+        if scope not in get_args(Scope) or not isinstance(edited, dict | None):
+            raise InvalidArgumentsError("scope must be once, session or always, and arguments an object")
         reply = Reply(
-            decision=approve if body.get("approved") else "deny_continue",
+            decision=approve if body.get("approved") is True else "deny_continue",
             digest=str(body["digest"]),
             by="human",
-            reason=body.get("reason"),
+            reason=str(body["reason"]) if body.get("reason") else None,
             arguments=edited,
-            scope=body.get("scope", "once"),
+            scope=scope,
         )
         row = await gateway.desk.answer(approval_id, reply)
         return {"approval_id": row.id, "status": row.status}
 
-    return About(tools, sources, lambda: shown_model(chat.model), decide)
-
-
-def shown_model(llm: ModelSettings) -> JsonObject:
-    """Describe the model with its key masked."""
-    key = llm.api_key
-    masked = f"{key[:4]}…{key[-4:]}" if len(key) > 12 else ("…" if key else "")
-    facts = llm.model_dump(include={"api_base", "model", "max_context_tokens", "max_output_tokens"})
-    return {**facts, "provider": provider_of(llm), "api_key": masked}
+    return decide
 
 
 def _patience(call: Call) -> float | None:

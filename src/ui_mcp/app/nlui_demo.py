@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from anyio import create_task_group, sleep_forever
+from anyio.abc import TaskStatus
 from platformdirs import user_config_path
 
 from ui_mcp.app.nlui import Asked
@@ -34,6 +36,17 @@ SCRIPT: list[JsonObject] = [
 ]
 
 
+async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
+    """Serve the shop on this machine until cancelled; started with its address."""
+    from ui_mcp.httpd.demo_api import demo_api
+    from ui_mcp.httpd.serve import bind, listening, port_of
+
+    listener = bind("127.0.0.1", 0)
+    async with listening(demo_api(), listener):
+        task_status.started(f"http://127.0.0.1:{port_of(listener)}")
+        await sleep_forever()
+
+
 @asynccontextmanager
 async def demo_unless_configured(asked: Asked) -> AsyncIterator[Asked]:
     """Return what was asked for, or the demo if nothing was and no configuration is found."""
@@ -42,19 +55,19 @@ async def demo_unless_configured(asked: Asked) -> AsyncIterator[Asked]:
         return
     from tempfile import TemporaryDirectory
 
-    from ui_mcp.httpd.demo_api import demo_api
-    from ui_mcp.httpd.serve import bind, listening, port_of
-
-    listener = bind("127.0.0.1", 0)
-    url = f"http://127.0.0.1:{port_of(listener)}"
     sys.stderr.write("nlui: no nlui.yaml here: showing the demo (nlui init writes one)\n")
-    with TemporaryDirectory(prefix="nlui-demo-") as data:
-        settings = GatewaySettings.model_validate(
-            {
-                "data_dir": data,
-                "targets": [{"name": "shop", "base_url": url}],
-                "llm": {"provider": "scripted", "script": SCRIPT},
-            }
-        )
-        async with listening(demo_api(), listener):
-            yield replace(asked, settings=settings)
+    async with create_task_group() as tasks:
+        url = await tasks.start(serve_demo_api)
+        with TemporaryDirectory(prefix="nlui-demo-") as data:
+            yield replace(asked, settings=_demo_settings(data, url))
+        tasks.cancel_scope.cancel()
+
+
+def _demo_settings(data: str, url: str) -> GatewaySettings:
+    return GatewaySettings.model_validate(
+        {
+            "data_dir": data,
+            "targets": [{"name": "shop", "base_url": url}],
+            "llm": {"provider": "scripted", "script": SCRIPT},
+        }
+    )

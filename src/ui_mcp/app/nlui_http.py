@@ -39,9 +39,9 @@ async def serve_approvals(gateway: Gateway, listener: socket.socket, opened: Cal
         await anyio.sleep_forever()
 
 
-def approval_routes(gateway: Gateway) -> Routes:
+def approval_routes(gateway: Gateway, visitors: Visitors | None = None) -> Routes:
     """Return the approvals page of a gateway."""
-    visitors = Visitors()
+    visitors = visitors or Visitors()
     return ApprovalPages(gateway.desk, gateway.proposals, gateway.scrubber, visitors, visitors).routes()
 
 

@@ -74,6 +74,7 @@ class Gateway:
         self._standing: tuple[Rule, ...] = ()
         self._policy: Policy | None = None
         self._tasks: TaskGroup | None = None
+        self._stack: AsyncExitStack | None = None
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._started = 0.0
 
@@ -136,6 +137,28 @@ class Gateway:
         self._state_changed(name)
         return True
 
+    async def attach_target(self, settings: TargetSettings) -> str:
+        """Take one more API while running; return its name.
+
+        Raises:
+            MountError: the name is taken.
+        """
+        name = source_name(settings.name or settings.base_url or settings.spec)
+        if self._stack is None or any(source.name == name for source in self.catalogue.sources()):
+            raise MountError(f"There is a source named {name!r}; choose another name", name=name)
+        await self._add_target(settings, self._stack)
+        return name
+
+    async def detach_target(self, name: str) -> bool:
+        """Let an API go; say whether there was one."""
+        if self.targets.pop(name, None) is None:
+            return self.failures.pop(name, None) is not None
+        if scope := self._scopes.pop(name, None):
+            scope.cancel()
+        self.catalogue.remove(name)
+        self._policy = None
+        return True
+
     async def refresh_rules(self) -> None:
         """Take standing rules that people made meanwhile."""
         self._standing = tuple(rule for _, rule in await self.store.rules())
@@ -152,6 +175,7 @@ class Gateway:
             await self.refresh_rules()
             self.desk.on_rule = self.refresh_rules
             stack.callback(self.announcements.watch_interest(self._interest))
+            self._stack = stack
             async with anyio.create_task_group() as self._tasks:
                 for target in self.settings.targets:
                     await self._add_target(target, stack)

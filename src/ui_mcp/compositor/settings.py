@@ -230,6 +230,8 @@ class ServerSection(Part):
     host: str = "127.0.0.1"
     port: int = Field(9000, ge=0, le=65535)
     token: str = ""
+    cors: tuple[str, ...] = ("http://localhost:3000",)
+    """Origins of other front ends that may use the API."""
 
 
 class GatewaySettings(Part):

@@ -6,7 +6,7 @@ from secrets import token_urlsafe
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -44,7 +44,7 @@ class Visitors:
     def __init__(self) -> None:
         self._secret = secret_id()
 
-    def __call__(self, request: Request) -> str | None:
+    def __call__(self, request: HTTPConnection) -> str | None:
         """Name the visitor."""
         given = request.cookies.get(self._name(request), "")
         return "human" if same_secret(given, self._secret) else None
@@ -55,7 +55,7 @@ class Visitors:
         return response
 
     @staticmethod
-    def _name(request: Request) -> str:
+    def _name(request: HTTPConnection) -> str:
         # Cookies are shared by the ports of a host, so the port is part of the name.
         server = request.scope.get("server") or ("", 0)
         return f"nlui-human-{server[1]}"

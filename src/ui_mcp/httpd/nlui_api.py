@@ -1,7 +1,6 @@
 """NLUI's chat API: conversations, messages, streams of events, tools."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from starlette.requests import Request
@@ -10,26 +9,13 @@ from starlette.routing import BaseRoute, Route
 
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import Life
-from ui_mcp.agent.nlui_events import NluiEvents
 from ui_mcp.agent.selection import Selection
-from ui_mcp.compositor.approvals.row import (
-    AlreadyDecidedError,
-    DigestMismatchError,
-    ExpiredError,
-    UnknownApprovalError,
-)
-from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
-from ui_mcp.httpd.events import event_stream, event_text
-from ui_mcp.ids import secret_id
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
+from ui_mcp.httpd.events import event_stream
+from ui_mcp.httpd.nlui_answers import answering, body_of, text_of
+from ui_mcp.httpd.nlui_sessions import ChatSessions
+from ui_mcp.jsontypes import JsonObject
 
-STATUSES: dict[type[UiMcpError], int] = {
-    NotFoundError: 404,
-    UnknownApprovalError: 404,
-    AlreadyDecidedError: 409,
-    ExpiredError: 410,
-    DigestMismatchError: 412,
-}
 SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
 
 
@@ -39,90 +25,75 @@ class Talks(Protocol):
     async def lives(self) -> list[Life]: ...
     async def create(self) -> str: ...
     async def open(self, name: str) -> Conversation: ...
+    def served(self, name: str) -> Conversation | None: ...
     async def say(self, name: str, text: str, client_id: str | None = None) -> str: ...
     async def forget(self, name: str) -> bool: ...
     async def selection(self, name: str) -> Selection: ...
     async def select(self, name: str, selection: Selection) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """What else the API tells: tools and settings come from the gateway."""
-
-    tools: Callable[[], Awaitable[list[JsonObject]]]
-    sources: Callable[[], Awaitable[list[JsonObject]]]
-    model: Callable[[], JsonObject]
-    decide: Callable[[str, JsonObject], Awaitable[JsonObject]]
-    """Answers an approval: id and the body of the request."""
+Decide = Callable[[str, JsonObject], Awaitable[JsonObject]]
+"""Answers an approval: id and the body of the request."""
+Human = Callable[[Request], str | None]
+"""Names the person behind a request; None when it is not a person's."""
 
 
 class NluiApi:
     """Answers the requests of the chat page and of other front ends."""
 
-    def __init__(self, talks: Talks, about: About) -> None:
+    def __init__(self, talks: Talks, sessions: ChatSessions, decide: Decide, human: Human) -> None:
         self._talks = talks
-        self._about = about
-        self._sessions: dict[str, str] = {}
+        self._sessions = sessions
+        self._decide = decide
+        self._human = human
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the endpoints."""
         one = "/api/conversations/{id}"
         return [
-            Route("/api/chat", _errors(self.chat), methods=["POST"]),
-            Route("/api/chat/stop", _errors(self.stop), methods=["POST"]),
-            Route("/api/chat/confirm", _errors(self.confirm), methods=["POST"]),
-            Route("/api/conversations", _errors(self.conversations), methods=["GET"]),
-            Route("/api/conversations", _errors(self.create), methods=["POST"]),
-            Route(one, _errors(self.read), methods=["GET"]),
-            Route(one, _errors(self.delete), methods=["DELETE"]),
-            Route(f"{one}/messages/{{index:int}}", _errors(self.edit), methods=["PUT"]),
-            Route(f"{one}/messages/{{index:int}}", _errors(self.cut), methods=["DELETE"]),
-            Route(f"{one}/messages/{{index:int}}/from", _errors(self.cut), methods=["DELETE"]),
-            Route(f"{one}/regenerate", _errors(self.regenerate), methods=["POST"]),
-            Route(f"{one}/tools", _errors(self.selection), methods=["GET"]),
-            Route(f"{one}/tools", _errors(self.select), methods=["PUT"]),
-            Route("/api/tools", _errors(self.tools), methods=["GET"]),
-            Route("/api/tools/sources", _errors(self.sources), methods=["GET"]),
-            Route("/api/config/llm", _errors(self.model), methods=["GET"]),
-            Route("/api/health", _errors(self.health), methods=["GET"]),
-            Route("/api/info", _errors(self.info), methods=["GET"]),
+            Route("/api/chat", answering(self.chat), methods=["POST"]),
+            Route("/api/chat/stop", answering(self.stop), methods=["POST"]),
+            Route("/api/chat/confirm", answering(self.confirm), methods=["POST"]),
+            Route("/api/conversations", answering(self.conversations), methods=["GET"]),
+            Route("/api/conversations", answering(self.create), methods=["POST"]),
+            Route(one, answering(self.read), methods=["GET"]),
+            Route(one, answering(self.delete), methods=["DELETE"]),
+            Route(f"{one}/messages/{{index:int}}", answering(self.edit), methods=["PUT"]),
+            Route(f"{one}/messages/{{index:int}}", answering(self.cut), methods=["DELETE"]),
+            Route(f"{one}/messages/{{index:int}}/from", answering(self.cut), methods=["DELETE"]),
+            Route(f"{one}/regenerate", answering(self.regenerate), methods=["POST"]),
+            Route(f"{one}/tools", answering(self.selection), methods=["GET"]),
+            Route(f"{one}/tools", answering(self.select), methods=["PUT"]),
+            Route("/api/chat/{session}/events", answering(self.events), methods=["GET"]),
+            Route("/agents", answering(self.agents), methods=["GET"]),
+            Route("/agents/{id}/abort", answering(self.abort), methods=["POST"]),
+            Route("/agents/{id}/resume", answering(self.resume), methods=["POST"]),
         ]
 
     async def chat(self, request: Request) -> Response:
-        """Take a message and stream what comes of it."""
-        body = await _body(request)
-        message = body.get("message")
-        if not isinstance(message, str) or not message.strip():
-            raise InvalidArgumentsError("message must be a non-empty string")
-        name = str(body.get("conversation_id") or await self._talks.create())
-        session = secret_id()
-        self._sessions[session] = name
-        conversation = await self._talks.open(name)
+        """Take a message and stream what comes of it; who leaves does not stop it."""
+        body = await body_of(request)
+        message, client_id = text_of(body, "message"), body.get("client_id")
+        conversation = await self._talks.open(_given_name(body) or await self._talks.create())
+        session = await self._sessions.begin(conversation)
+        await self._talks.say(conversation.name, message, client_id if isinstance(client_id, str) else None)
+        return event_stream(session.texts())
 
-        async def texts() -> AsyncIterator[str]:
-            events = NluiEvents(session, name)
-            with conversation.news.watched() as news:
-                await self._talks.say(name, message, body.get("client_id"))
-                number = 1
-                yield event_text(*events.opening(), str(number))
-                async for frame in news:
-                    for event in events.of(frame):
-                        number += 1
-                        yield event_text(*event, str(number))
-                    if events.done:
-                        return
-
-        return event_stream(texts())
+    async def events(self, request: Request) -> Response:
+        """Take a stream up where it broke."""
+        session = self._sessions.get(request.path_params["session"])
+        last = request.headers.get("last-event-id", "")
+        return event_stream(session.texts(int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0))
 
     async def stop(self, request: Request) -> Response:
         """Stop a running turn."""
-        conversation = await self._of_session(await _body(request))
+        conversation = await self._meant(request, await body_of(request))
         return JSONResponse({"stopped": conversation.stop()})
 
     async def confirm(self, request: Request) -> Response:
         """Answer a question about a call."""
-        body = await _body(request)
-        conversation = await self._of_session(body)
+        body = await body_of(request)
+        conversation = await self._meant(request, body)
         asked = [item for item in conversation.scribe.timeline.state.items if item["kind"] == "approval"]
         wanted = body.get("approval_id")
         pending = [item for item in asked if item["status"] == "pending" and wanted in {None, item["approval_id"]}]
@@ -130,7 +101,20 @@ class NluiApi:
             return JSONResponse({"error": "Nothing waits for an answer"}, 409)
         approval = pending[-1]
         decision = {**body, "digest": body.get("digest") or approval["digest"]}
-        return JSONResponse(await self._about.decide(approval["approval_id"], decision))
+        return JSONResponse(await self._decide(approval["approval_id"], decision))
+
+    async def agents(self, request: Request) -> Response:
+        """List the agents that are being served, with their states."""
+        lives = [(life.agent, self._talks.served(life.agent)) for life in await self._talks.lives()]
+        return JSONResponse([{"id": name, "state": one.run_state if one else "idle"} for name, one in lives])
+
+    async def abort(self, request: Request) -> Response:
+        """Stop the turn of an agent."""
+        return JSONResponse({"stopped": (await self._known(request)).stop()})
+
+    async def resume(self, request: Request) -> Response:
+        """Serve an agent again; what a person said and nobody answered is answered."""
+        return JSONResponse({"id": request.path_params["id"], "state": (await self._known(request)).run_state})
 
     async def conversations(self, request: Request) -> Response:
         """List conversations, the newest first."""
@@ -155,10 +139,8 @@ class NluiApi:
 
     async def edit(self, request: Request) -> Response:
         """Say something else instead of an earlier message, and go on from there."""
-        body = await _body(request)
-        text = body.get("content") or body.get("message")
-        if not isinstance(text, str) or not text.strip():
-            raise InvalidArgumentsError("content must be a non-empty string")
+        body = await body_of(request)
+        text = text_of(body, "content", "message")
         conversation = await self._known(request)
         await conversation.rewind(_message_at(conversation, request.path_params["index"])["item"])
         await self._talks.say(conversation.name, text)
@@ -172,11 +154,13 @@ class NluiApi:
 
     async def regenerate(self, request: Request) -> Response:
         """Ask the last question before an index once more."""
-        body = await _body(request)
+        body = await body_of(request)
         conversation = await self._known(request)
         messages = shown_messages(conversation)
         index = body.get("from_index", len(messages) - 1)
-        asked = [message for message in messages[: int(index) + 1] if message["role"] == "user"]
+        if not isinstance(index, int) or index < 0:
+            raise InvalidArgumentsError("from_index must be a whole number, 0 or more")
+        asked = [message for message in messages[: index + 1] if message["role"] == "user"]
         if not asked:
             raise NotFoundError("There is no question to ask again")
         await conversation.again(asked[-1]["item"])
@@ -188,33 +172,12 @@ class NluiApi:
 
     async def select(self, request: Request) -> Response:
         """Choose which tools the conversation may use."""
-        body = await _body(request)
+        body = await body_of(request)
         sources = body.get("enabled_sources")
-        chosen = Selection(
-            frozenset(sources) if sources is not None else None, frozenset(body.get("disabled_tools", ()))
-        )
+        enabled = None if sources is None else _names(sources, "enabled_sources")
+        chosen = Selection(enabled, _names(body.get("disabled_tools", []), "disabled_tools"))
         await self._talks.select(request.path_params["id"], chosen)
         return JSONResponse(chosen.as_json())
-
-    async def tools(self, request: Request) -> Response:
-        """List all tools."""
-        return JSONResponse(await self._about.tools())
-
-    async def sources(self, request: Request) -> Response:
-        """List the sources of tools with their health."""
-        return JSONResponse(await self._about.sources())
-
-    async def model(self, request: Request) -> Response:
-        """Tell which model answers; its key is masked."""
-        return JSONResponse(self._about.model())
-
-    async def health(self, request: Request) -> Response:
-        """Say that we are here."""
-        return JSONResponse({"status": "ok", "tools": len(await self._about.tools())})
-
-    async def info(self, request: Request) -> Response:
-        """Say what this is."""
-        return JSONResponse({"language": "en", "tools": len(await self._about.tools())})
 
     async def _known(self, request: Request) -> Conversation:
         name = request.path_params["id"]
@@ -222,11 +185,26 @@ class NluiApi:
             raise NotFoundError(f"No conversation {name}")
         return await self._talks.open(name)
 
-    async def _of_session(self, body: JsonObject) -> Conversation:
-        name = self._sessions.get(str(body.get("session_id"))) or body.get("conversation_id")
-        if not isinstance(name, str):
+    async def _meant(self, request: Request, body: JsonObject) -> Conversation:
+        """Return the conversation of a session, whose id is a secret; a person on our page may name it outright.
+
+        Raises:
+            NotFoundError: there is no such session.
+            DeniedError: a program names a conversation that it did not begin.
+        """
+        if "session_id" in body:
+            return self._sessions.get(body["session_id"]).conversation
+        name = _given_name(body)
+        if name is None:
             raise NotFoundError("Unknown session_id")
+        if self._human(request) is None:
+            raise DeniedError("Only the page may name a conversation; send the session_id of the stream")
         return await self._talks.open(name)
+
+
+def _given_name(body: JsonObject) -> str | None:
+    name = body.get("conversation_id")
+    return name if isinstance(name, str) and name else None
 
 
 def shown_messages(conversation: Conversation) -> list[JsonObject]:
@@ -255,27 +233,12 @@ def _message_at(conversation: Conversation, index: int) -> JsonObject:
     return messages[index]
 
 
+def _names(given: object, name: str) -> frozenset[str]:
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise InvalidArgumentsError(f"{name} must be a list of names")
+    return frozenset(given)
+
+
 def _listed(life: Life) -> JsonObject:
     title = life.first_text[:80]
     return {"id": life.agent, "title": title, "created_at": life.began, "updated_at": life.ended}
-
-
-async def _body(request: Request) -> JsonObject:
-    try:
-        body: Json = await request.json()
-    except ValueError as error:
-        raise InvalidArgumentsError("The body must be JSON") from error
-    if not isinstance(body, dict):
-        raise InvalidArgumentsError("The body must be a JSON object")
-    return body
-
-
-def _errors(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    async def answered(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except UiMcpError as error:
-            status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 400)
-            return JSONResponse({"error": error.message}, status)
-
-    return answered

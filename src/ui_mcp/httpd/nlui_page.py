@@ -1,6 +1,6 @@
 """The chat page of `nlui`: one document and its files, all from the package."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from starlette.requests import Request
@@ -13,7 +13,11 @@ from ui_mcp.httpd.static import Files
 FOLDER = Path(__file__).parent.parent / "bundle" / "web" / "nlui"
 
 
-def page_routes() -> Sequence[BaseRoute]:
+Welcome = Callable[[Request, Response], Response]
+"""Leaves a cookie with who opens the page."""
+
+
+def page_routes(welcome: Welcome = lambda _, response: response) -> Sequence[BaseRoute]:
     """Return the page at `/` and its files."""
     files = Files((FOLDER,), confine=(FOLDER,))
 
@@ -21,7 +25,8 @@ def page_routes() -> Sequence[BaseRoute]:
         index = FOLDER / "index.html"
         if not index.is_file():
             return PlainTextResponse("The page is missing from this installation; build it with: make web\n", 500)
-        return FileResponse(index, headers={"Cache-Control": "no-store", "Content-Security-Policy": POLICY})
+        headers = {"Cache-Control": "no-store", "Content-Security-Policy": POLICY}
+        return welcome(request, FileResponse(index, headers=headers))
 
     async def file(request: Request) -> Response:
         path: str = request.path_params["path"]

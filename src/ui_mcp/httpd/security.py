@@ -109,6 +109,8 @@ def _check_origin(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refu
 def _check_fetch_site(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refusal | None:
     if scope["type"] == "websocket" or headers.get(b"sec-fetch-site", "none") not in {"cross-site", "same-site"}:
         return None
+    if headers.get(b"origin", "").lower() in _lower(rules.allowed_origins):
+        return None
     opens_a_page = scope["method"] == "GET" and headers.get(b"sec-fetch-mode") == "navigate"
     if opens_a_page and rules.navigable(scope["path"]):
         return None

@@ -61,7 +61,7 @@ def provider_of(settings: ModelSettings) -> Provider:
     return "gemini" if "googleapis.com" in base and "/openai" not in base else "openai"
 
 
-def choose_model(settings: ModelSettings, proxy: str | None = None) -> Model:
+def choose_model(settings: ModelSettings, proxy: str | None = None, *, retries: int = 5) -> Model:
     """Return the model.
 
     Raises:
@@ -75,16 +75,16 @@ def choose_model(settings: ModelSettings, proxy: str | None = None) -> Model:
     match provider:
         case "anthropic":
             headers = {"x-api-key": settings.api_key, "anthropic-version": VERSION}
-            http = _http(settings.api_base or ANTHROPIC, headers, settings, proxy)
+            http = _http(settings.api_base or ANTHROPIC, headers, settings, proxy, retries)
             return AnthropicModel(settings.model, settings.api_key, http=http)
         case "gemini":
-            http = _http(settings.api_base or GEMINI, {"x-goog-api-key": settings.api_key}, settings, proxy)
+            http = _http(settings.api_base or GEMINI, {"x-goog-api-key": settings.api_key}, settings, proxy, retries)
             return GeminiModel(settings.model, settings.api_key, http=http)
         case _:
             base = settings.api_base or OPENAI
             headers = {"authorization": f"Bearer {settings.api_key or 'none'}"}
-            return OpenAiModel(settings.model, base, http=_http(base, headers, settings, proxy))
+            return OpenAiModel(settings.model, base, http=_http(base, headers, settings, proxy, retries))
 
 
-def _http(base: str, headers: Mapping[str, str], settings: ModelSettings, proxy: str | None) -> ModelHttp:
-    return ModelHttp(Endpoint(base, headers, idle_seconds=settings.timeout_s, proxy=proxy))
+def _http(base: str, headers: Mapping[str, str], settings: ModelSettings, proxy: str | None, retries: int) -> ModelHttp:
+    return ModelHttp(Endpoint(base, headers, idle_seconds=settings.timeout_s, retries=retries, proxy=proxy))

@@ -1,0 +1,188 @@
+"""The APIs of the nlui chat while it runs: probed, added, reloaded, removed, and written to nlui.yaml."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx2
+from pydantic import ValidationError
+
+from ui_mcp.compositor import nlui_edit
+from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.nlui_edit import own_file
+from ui_mcp.compositor.nlui_yaml import SECRETS
+from ui_mcp.compositor.openapi.discover import discover
+from ui_mcp.compositor.openapi.document import is_openapi
+from ui_mcp.compositor.openapi.live import LiveTarget
+from ui_mcp.compositor.openapi.text import parse
+from ui_mcp.compositor.settings import TargetSettings
+from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.toolkit.names import source_name
+
+MOST_UPLOAD = 4 * 1024 * 1024
+PRESETS: tuple[JsonObject, ...] = (
+    {"name": "shop", "description": "A small coffee shop on this machine, with orders to list and to ship."},
+)
+
+
+class LiveTargets:
+    """Changes which APIs the gateway offers."""
+
+    def __init__(self, gateway: Gateway, file: Path | None, demo: Callable[[], Awaitable[str]]) -> None:
+        self._gateway = gateway
+        self._file = file
+        self._demo = demo
+
+    async def listed(self) -> list[JsonObject]:
+        """Return every source with its health and the names of its tools."""
+        await self._gateway.ready()
+        named: dict[str, list[str]] = {}
+        for entry in self._gateway.catalogue.entries():
+            named.setdefault(entry.source, []).append(entry.name)
+        sources = health_json(self._gateway.health())
+        return [{**health, "tools": named.get(str(health["name"]), [])} for health in sources]
+
+    async def add(self, body: JsonObject) -> JsonObject:
+        """Take one more API.
+
+        Raises:
+            InvalidArgumentsError: it has neither an address nor a document.
+            MountError: the name is taken.
+        """
+        kept = {key: value for key, value in body.items() if key in {"name", "base_url", "spec", "description", "auth"}}
+        if kept.get("spec") and not str(kept["spec"]).startswith(("http://", "https://")):
+            raise InvalidArgumentsError("spec must be an address; upload files instead")
+        return await self._add(kept)
+
+    async def _add(self, kept: JsonObject) -> JsonObject:
+        name = await self._gateway.attach_target(_settings(kept))
+        if self._file is not None:
+            entry = self._without_secrets({**kept, "name": name})
+            nlui_edit.change(self._file, lambda tree: {**tree, "targets": [*(tree.get("targets") or []), entry]})
+        target = self._gateway.targets[name]
+        await target.first.wait()
+        return {"name": name, "saved": self._file is not None, **_outcome(target)}
+
+    async def remove(self, name: str) -> None:
+        """Let an API go.
+
+        Raises:
+            NotFoundError: there is none of this name.
+        """
+        if not await self._gateway.detach_target(name):
+            raise NotFoundError(f"There is no API named {name}")
+        if self._file is not None:
+            nlui_edit.change(self._file, lambda tree: _without(tree, name))
+
+    async def reload(self, name: str) -> JsonObject:
+        """Read the document of an API again.
+
+        Raises:
+            NotFoundError: there is none of this name.
+        """
+        target = self._target(name)
+        target.source.error = ""
+        if await target.refresh():
+            self._gateway.catalogue.changed()
+        return {"name": name, **_outcome(target)}
+
+    def report(self, name: str) -> JsonObject:
+        """Say per operation how well it was understood.
+
+        Raises:
+            NotFoundError: there is none of this name.
+        """
+        source = self._target(name).source
+        return source.api.report() if source.api else {"error": source.error or "not loaded", "operations": []}
+
+    async def probe(self, url: str) -> JsonObject:
+        """Look for the document of an address without adding anything; every place tried is told.
+
+        Raises:
+            InvalidArgumentsError: it is no address.
+        """
+        if not url.startswith(("http://", "https://")):
+            raise InvalidArgumentsError("base_url must begin with http:// or https://")
+        try:
+            async with httpx2.AsyncClient(timeout=5, follow_redirects=False, trust_env=False) as client:
+                found = await discover(url, client)
+        except (UiMcpError, httpx2.InvalidURL) as error:
+            raise InvalidArgumentsError(f"{url}: {error}") from error
+        tried = [{"url": one.url, "outcome": one.outcome} for one in found.tried]
+        where = found.found[0] if found.found else None
+        return {"found": bool(found.found), "spec_url": where, "documents": found.found, "tried": tried}
+
+    async def upload(self, name: str, data: bytes) -> JsonObject:
+        """Keep a document under a name of our own and offer its operations.
+
+        Raises:
+            InvalidArgumentsError: it is no OpenAPI document, or too large.
+        """
+        if len(data) > MOST_UPLOAD:
+            raise InvalidArgumentsError("Documents may have at most 4 MiB")
+        tree = parse(data)
+        if not isinstance(tree, dict) or not is_openapi(tree):
+            raise InvalidArgumentsError("This is not an OpenAPI document")
+        title = (tree.get("info") or {}).get("title") if isinstance(tree.get("info"), dict) else ""
+        file = own_file(self._uploads() / f"{secret_id()}.yaml", data)
+        try:
+            return await self._add({"name": source_name(name or str(title or "api")), "spec": str(file)})
+        except UiMcpError:
+            file.unlink(missing_ok=True)
+            raise
+
+    async def import_preset(self, name: str) -> JsonObject:
+        """Add a ready-made API.
+
+        Raises:
+            NotFoundError: there is none of this name.
+        """
+        if name not in {preset["name"] for preset in PRESETS}:
+            raise NotFoundError(f"There is no preset named {name}")
+        found = await self._gateway.attach_target(_settings({"name": name, "base_url": await self._demo()}))
+        await self._gateway.targets[found].first.wait()
+        return {"name": found, "saved": False, **_outcome(self._gateway.targets[found])}
+
+    def _without_secrets(self, entry: JsonObject) -> JsonObject:
+        """Write credentials to files of their own and name those in the entry."""
+        auth = entry.get("auth")
+        if not isinstance(auth, dict):
+            return entry
+        folder, name = self._gateway.around.data / "secrets", str(entry["name"])
+
+        def named(key: str, value: Json) -> Json:
+            if key not in SECRETS or not isinstance(value, str) or not value or "${" in value:
+                return value
+            return f"file:{own_file(folder / '-'.join((name, key)), value.encode())}"
+
+        return {**entry, "auth": {key: named(key, value) for key, value in auth.items()}}
+
+    def _uploads(self) -> Path:
+        return self._gateway.around.data.resolve() / "specs"
+
+    def _target(self, name: str) -> LiveTarget:
+        if name not in self._gateway.targets:
+            raise NotFoundError(f"There is no API named {name}")
+        return self._gateway.targets[name]
+
+
+def _settings(body: JsonObject) -> TargetSettings:
+    try:
+        settings = TargetSettings.model_validate(body)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise InvalidArgumentsError(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
+    if not settings.base_url.startswith(("http://", "https://")) and not settings.spec:
+        raise InvalidArgumentsError("Give base_url (an http address) or spec (the address of its document)")
+    return settings
+
+
+def _outcome(target: LiveTarget) -> JsonObject:
+    tools = [entry.name for entry in target.source.entries()]
+    return {"tools": tools, "error": target.source.error or None}
+
+
+def _without(tree: JsonObject, name: str) -> JsonObject:
+    left = [one for one in tree.get("targets") or [] if source_name(str(one.get("name") or "")) != name]
+    return {**tree, "targets": left}

@@ -1,0 +1,123 @@
+"""Changes nlui.yaml as a careful person would: only what changes is rewritten, comments elsewhere stay, mode 0600."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+
+from ui_mcp.compositor.openapi.text import parse
+from ui_mcp.errors import ConfigError
+from ui_mcp.jsontypes import Json, JsonObject
+
+
+def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
+    """Rewrite a file with what `alter` makes of its contents, atomically.
+
+    Raises:
+        ConfigError: the file cannot be read or written.
+    """
+    try:
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        old = parse(text.encode()) or {}
+        beside = file.with_name(f".{file.name}.new")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(edited(text, alter(old)))
+        beside.replace(file)
+    except OSError as error:
+        raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
+
+
+def own_file(file: Path, data: bytes) -> Path:
+    """Write a file that only its owner can read, in a folder likewise; return it."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file.unlink(missing_ok=True)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(data)
+    return file
+
+
+def edited(text: str, wanted: JsonObject) -> str:
+    """Return `text` changed so that it means `wanted`; parts that cannot be changed in place are written anew."""
+    node = yaml.compose(text, Loader=yaml.SafeLoader) if text.strip() else None
+    if isinstance(node, yaml.MappingNode) and not node.flow_style:
+        changed = _mapping(text, node, parse(text.encode()), wanted)
+        if _means(changed, wanted):
+            return changed
+    return _dump(wanted, 0)
+
+
+def _mapping(text: str, node: yaml.MappingNode, old: JsonObject, wanted: JsonObject) -> str:
+    """Change a block mapping from its end to its beginning, so that earlier positions stay right."""
+    indent = node.start_mark.column
+    fresh = {key: value for key, value in wanted.items() if key not in old}
+    if fresh:
+        at = _end_of(text, node.end_mark.index)
+        text = f"{text[:at]}{_newline(text[:at])}{_dump(fresh, indent)}{text[at:]}"
+    for key_node, value_node in reversed(node.value):
+        key = str(key_node.value)
+        if key not in wanted:
+            start, end = key_node.start_mark.index - indent, _end_of(text, value_node.end_mark.index)
+            text = text[:start] + text[end:]
+        elif wanted[key] != old.get(key):
+            text = _value(text, (key_node, value_node), old.get(key), wanted[key])
+    return text
+
+
+def _value(text: str, pair: tuple[yaml.Node, yaml.Node], old: Json, wanted: Json) -> str:
+    key_node, node = pair
+    if (
+        isinstance(node, yaml.MappingNode)
+        and not node.flow_style
+        and isinstance(old, dict)
+        and isinstance(wanted, dict)
+    ):
+        return _mapping(text, node, old, wanted)
+    if isinstance(node, yaml.SequenceNode) and not node.flow_style and _grows(old, wanted):
+        at = _end_of(text, node.end_mark.index)
+        more = _dump(list(wanted)[len(list(old)) :], node.start_mark.column)
+        return f"{text[:at]}{_newline(text[:at])}{more}{text[at:]}"
+    if isinstance(node, yaml.ScalarNode) and not isinstance(wanted, dict | list):
+        return f"{text[: node.start_mark.index]}{_scalar(wanted)}{text[node.end_mark.index :]}"
+    start, end = key_node.start_mark.index, _end_of(text, node.end_mark.index)
+    indent = key_node.start_mark.column
+    return text[:start] + _dump({str(key_node.value): wanted}, indent).lstrip(" ") + text[end:]
+
+
+def _grows(old: Json, wanted: Json) -> bool:
+    return isinstance(old, list) and isinstance(wanted, list) and wanted[: len(old)] == old and len(old) > 0
+
+
+def _end_of(text: str, at: int) -> int:
+    """Return where the lines of a value end, leaving comments and blank lines that follow it to what comes next."""
+    lines = text[:at].splitlines(keepends=True)
+    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    end = sum(map(len, lines))
+    if end < at or text[end - 1 : end] == "\n":
+        return end
+    newline = text.find("\n", at)
+    return newline + 1 if newline >= 0 else len(text)
+
+
+def _newline(before: str) -> str:
+    return "" if not before or before.endswith("\n") else "\n"
+
+
+def _dump(value: Json, indent: int) -> str:
+    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, default_flow_style=False, width=100)
+    return "".join(f"{' ' * indent}{line}" for line in text.splitlines(keepends=True))
+
+
+def _scalar(value: Json) -> str:
+    text: str = yaml.safe_dump(value, allow_unicode=True, default_flow_style=True, width=10**6)
+    return text.removesuffix("...\n").strip()
+
+
+def _means(text: str, wanted: JsonObject) -> bool:
+    try:
+        return bool(parse(text.encode()) == wanted)
+    except (yaml.YAMLError, ConfigError, ValueError):
+        return False

@@ -1,0 +1,71 @@
+"""Changes of nlui.yaml keep what people wrote around them."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ui_mcp.compositor.nlui_edit import change, edited
+from ui_mcp.compositor.openapi.text import parse
+
+FILE = """\
+# Mine.
+llm:
+  provider: openai   # the dialect
+  model: small
+  # A secret.
+  api_key: ${KEY}
+
+# APIs below.
+targets:
+  - name: one   # first
+    base_url: http://127.0.0.1:1
+
+# The end.
+server:
+  port: 9000
+"""
+NAMES = st.sampled_from(["llm", "targets", "server", "a", "b"])
+VALUES = st.recursive(
+    st.integers(-9, 9) | st.booleans() | st.text("ab:#- '\"é\n", max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.covers("GW-CFG-3")
+def test_comments_references_and_order_survive_a_change() -> None:
+    tree = parse(FILE.encode())
+    tree["llm"]["model"] = "large"
+    tree["llm"]["max_output_tokens"] = 100
+    tree["targets"] = [*tree["targets"], {"name": "two", "base_url": "http://127.0.0.1:2"}]
+
+    text = edited(FILE, tree)
+
+    assert parse(text.encode()) == tree
+    for kept in ("# Mine.", "# the dialect", "# A secret.", "${KEY}", "# APIs below.", "# first", "# The end."):
+        assert kept in text
+    assert "model: large" in text
+
+
+@pytest.mark.covers("GW-CFG-3")
+def test_the_file_is_only_for_its_owner(tmp_path: Path) -> None:
+    file = tmp_path / "nlui.yaml"
+    file.write_text(FILE)
+    file.chmod(0o644)
+
+    change(file, lambda tree: {**tree, "language": "en"})
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert parse(file.read_bytes())["language"] == "en"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4), st.dictionaries(NAMES, VALUES, max_size=4))
+def test_the_result_always_means_what_was_wanted(old: dict[str, object], wanted: dict[str, object]) -> None:
+    before = edited("", old) if old else ""
+
+    assert (parse(edited(before, wanted).encode()) or {}) == wanted
+    assert parse(edited(FILE, wanted).encode()) == wanted

@@ -1,0 +1,214 @@
+"""NLUI's API around the chat: targets, presets, uploads, model settings, streams taken up again, and who may use it."""
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import yaml
+
+from interaction.nlui import nlui, nlui_demo
+
+pytestmark = pytest.mark.slow
+YAML = """\
+# My assistant.
+data_dir: ./data
+llm:
+  provider: scripted   # no key needed
+  script:
+    - emit: [{say: "Hello."}]
+"""
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "Tiny", "version": "1"},
+    "servers": [{"url": "http://127.0.0.1:9"}],
+    "paths": {"/things": {"get": {"operationId": "things", "responses": {"200": {"description": "ok"}}}}},
+}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    with nlui_demo(tmp_path_factory.mktemp("nlui")) as url, httpx2.Client(base_url=url, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "nlui.yaml").write_text(YAML)
+    return tmp_path
+
+
+@pytest.fixture
+def chat(folder: Path) -> Iterator[httpx2.Client]:
+    key = {"MY_KEY": "sk-from-the-environment-1234"}
+    with nlui(folder, "--port", "0", **key) as url, httpx2.Client(base_url=url, timeout=60) as client:
+        yield client
+
+
+def lines(text: str) -> list[tuple[str, str, Any]]:
+    """Read a finished stream as (id, event, data)."""
+    blocks = [
+        dict(line.split(": ", 1) for line in block.splitlines()) for block in text.split("\n\n") if "data" in block
+    ]
+    return [(block["id"], block["event"], json.loads(block["data"])) for block in blocks]
+
+
+@pytest.mark.covers("GW-API-1")
+def test_a_dropped_stream_does_not_stop_the_turn_and_is_taken_up_where_it_broke(demo: httpx2.Client) -> None:
+    with demo.stream("POST", "/api/chat", json={"message": "show the orders"}) as answer:
+        session = next(json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))["session_id"]
+
+    whole = lines(demo.get(f"/api/chat/{session}/events").text)
+    rest = lines(demo.get(f"/api/chat/{session}/events", headers={"Last-Event-ID": "2"}).text)
+
+    assert [number for number, _, _ in whole] == [str(number) for number in range(1, len(whole) + 1)]
+    assert (whole[0][1], whole[-1][1]) == ("session", "done")
+    assert rest == whole[2:]
+    assert demo.get("/api/chat/unknown/events").status_code == 404
+
+
+@pytest.mark.covers("GW-API-2")
+def test_a_confirmation_needs_the_secret_of_the_stream_or_the_cookie_of_the_page(demo: httpx2.Client) -> None:
+    with demo.stream("POST", "/api/chat", json={"message": "ship order 2"}) as answer:
+        asked: dict[str, Any] = {}
+        conversation = ""
+        for line in answer.iter_lines():
+            if not line.startswith("data: "):
+                continue
+            data = json.loads(line[6:])
+            conversation = conversation or data["conversation_id"]
+            if "approval_id" in data:
+                asked = data
+                break
+        body = {"conversation_id": conversation, "approved": True, "approval_id": asked["approval_id"]}
+        stranger = httpx2.post(f"{demo.base_url}/api/chat/confirm", json=body)
+        guess = httpx2.post(f"{demo.base_url}/api/chat/confirm", json={"session_id": "guess", "approved": True})
+        with httpx2.Client(base_url=demo.base_url, timeout=30) as page:
+            page.get("/")
+            human = page.post("/api/chat/confirm", json=body)
+
+    assert (stranger.status_code, guess.status_code) == (403, 404)
+    assert human.json()["status"] == "approved"
+
+
+@pytest.mark.covers("GW-DIS-5")
+def test_an_api_is_probed_added_reported_reloaded_and_removed(
+    chat: httpx2.Client, demo: httpx2.Client, folder: Path
+) -> None:
+    shop = demo.get("/api/targets").json()[0]["where"]
+
+    found = chat.post("/api/targets/probe", json={"base_url": shop}).json()
+    added = chat.post("/api/targets", json={"name": "store", "base_url": shop})
+    twice = chat.post("/api/targets", json={"name": "store", "base_url": shop})
+    nothing = chat.post("/api/targets", json={"name": "x"})
+    report = chat.get("/api/targets/store/report").json()
+    again = chat.post("/api/targets/store/reload").json()
+
+    assert (found["found"], found["spec_url"]) == (True, f"{shop}/openapi.json")
+    assert added.status_code == 201
+    assert added.json()["tools"] == ["store__list_orders", "store__get_order", "store__ship_order"]
+    assert (twice.status_code, nothing.status_code) == (409, 400)
+    assert {operation["status"] for operation in report["operations"]} == {"ok"}
+    assert again["error"] is None
+    text = (folder / "nlui.yaml").read_text()
+    assert "# My assistant." in text
+    assert "# no key needed" in text
+    assert yaml.safe_load(text)["targets"] == [{"name": "store", "base_url": shop}]
+    assert chat.delete("/api/targets/store").json() == {"ok": True}
+    assert chat.get("/api/targets").json() == []
+    assert chat.delete("/api/targets/store").status_code == 404
+
+
+@pytest.mark.covers("GW-DIS-5")
+def test_a_probe_that_finds_nothing_says_where_it_looked(chat: httpx2.Client) -> None:
+    found = chat.post("/api/targets/probe", json={"base_url": "http://127.0.0.1:9"}).json()
+
+    assert found["found"] is False
+    assert len(found["tried"]) > 20
+
+
+def test_a_preset_works_without_the_internet(chat: httpx2.Client) -> None:
+    (preset,) = chat.get("/api/presets").json()
+    imported = chat.post(f"/api/presets/{preset['name']}/import")
+
+    assert imported.status_code == 201
+    assert "shop__list_orders" in {tool["name"] for tool in chat.get("/api/tools").json()}
+    assert chat.post("/api/presets/nothing/import").status_code == 404
+
+
+def test_an_uploaded_document_becomes_tools_and_its_name_never_a_path(chat: httpx2.Client, folder: Path) -> None:
+    file = ("../../../evil.yaml", json.dumps(DOCUMENT))
+    added = chat.post("/api/specs/upload", files={"spec": file})
+
+    assert (added.status_code, added.json()["tools"]) == (201, ["Tiny__things"])
+    stored = list((folder / "data" / "specs").iterdir())
+    assert [stat.S_IMODE(path.stat().st_mode) for path in stored] == [0o600]
+    assert not list(folder.rglob("evil*"))
+    assert chat.post("/api/specs/upload", files={"spec": ("a", "no document")}).status_code == 400
+    assert chat.post("/api/specs/upload", data={"spec": "text"}).status_code == 400
+    assert chat.post("/api/specs/upload", files={"spec": ("a", b"x" * (5 << 20))}).status_code == 413
+    assert chat.post("/api/targets", json={"name": "f", "spec": "/etc/passwd"}).status_code == 400
+
+
+def test_the_model_is_changed_shown_masked_and_written_as_a_reference(chat: httpx2.Client, folder: Path) -> None:
+    changed = chat.put(
+        "/api/config/llm",
+        json={"provider": "openai", "api_base": "http://127.0.0.1:9/v1", "model": "m", "api_key_env": "MY_KEY"},
+    ).json()
+    written = yaml.safe_load((folder / "nlui.yaml").read_text())["llm"]
+
+    assert changed["saved"] is True
+    assert changed["api_key"] == "sk-f…1234"
+    assert (written["api_key"], written["model"]) == ("${MY_KEY}", "m")
+    assert "# My assistant." in (folder / "nlui.yaml").read_text()
+    typed = chat.put("/api/config/llm", json={"api_key": "sk-typed-by-hand-5678"}).json()
+    assert typed["api_key"] == "sk-t…5678"
+    assert "sk-typed" not in (folder / "nlui.yaml").read_text()
+    assert chat.put("/api/config/llm", json={"api_key": "sk-t…5678"}).json()["has_key"] is True
+    moved = chat.put("/api/config/llm", json={"api_base": "http://elsewhere.example/v1"}).json()
+    assert moved["has_key"] is False
+    assert chat.put("/api/config/llm", json={"api_key_env": "NOT THERE"}).status_code == 400
+
+
+def test_a_model_that_cannot_answer_is_told_plainly(chat: httpx2.Client) -> None:
+    down = {"provider": "openai", "api_base": "http://127.0.0.1:9/v1", "model": "m"}
+
+    assert chat.post("/api/config/llm/test", json={}).json()["ok"] is True
+    test = chat.post("/api/config/llm/test", json=down).json()
+    assert test["ok"] is False
+    assert "Cannot reach the model server at http://127.0.0.1:9/v1" in test["error"]
+    assert chat.post("/api/config/llm/models", json=down).json() == {"models": []}
+    names = {provider["name"] for provider in chat.get("/api/config/llm/providers").json()}
+    assert {"OpenAI", "Anthropic", "Gemini", "Ollama", "LM Studio"} <= names
+
+
+@pytest.mark.covers("GW-API-6", "GW-SRV-5")
+def test_foreign_hosts_and_origins_are_refused_and_listed_ones_answered(demo: httpx2.Client) -> None:
+    listed = {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "cross-site"}
+
+    assert demo.get("/api/info", headers={"Host": "evil.example"}).status_code == 421
+    assert demo.get("/api/info", headers={"Origin": "http://evil.example"}).status_code == 403
+    assert demo.post("/api/conversations", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    allowed = demo.get("/api/info", headers=listed)
+    assert allowed.headers["access-control-allow-origin"] == "http://localhost:3000"
+    asked = demo.options("/api/chat", headers={**listed, "Access-Control-Request-Method": "POST"})
+    assert asked.status_code == 200
+    assert "access-control-allow-credentials" not in asked.headers
+
+
+@pytest.mark.covers("GW-API-6", "GW-SRV-5")
+def test_with_a_token_only_who_knows_it_gets_further_than_the_page(folder: Path) -> None:
+    (folder / "nlui.yaml").write_text(YAML + "server:\n  token: t0ken-t0ken\n")
+    with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=30) as page:
+        assert page.get("/").status_code == 200
+        assert page.get("/api/conversations").status_code == 401
+        assert page.get("/timeline").status_code == 401
+        assert page.post("/mcp", json={}).status_code == 401
+        assert page.post("/api/login", json={"token": "wrong"}).status_code == 401
+        bearer = {"Authorization": "Bearer t0ken-t0ken"}
+        assert page.get("/api/conversations", headers=bearer).status_code == 200
+        assert page.post("/api/login", json={"token": "t0ken-t0ken"}).json() == {"ok": True}
+        assert page.get("/api/conversations").status_code == 200
