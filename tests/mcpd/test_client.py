@@ -20,7 +20,7 @@ from ui_mcp.toolkit.tool import Call, Relayed
 
 TESTS = Path(__file__).parents[1]
 PROGRAM = Command(sys.executable, ("-m", "mcpd.serve_stdio"), {"PYTHONPATH": str(TESTS)})
-Mode = Literal["auto", "legacy"]
+Mode = Literal["modern", "legacy"]
 Transport = Literal["stdio", "http", "sse"]
 
 
@@ -38,7 +38,7 @@ async def mounted(transport: Transport, options: Options) -> AsyncIterator[McpSe
 
 
 @pytest.mark.covers("MCP-SDK-5")
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["modern", "legacy"])
 @pytest.mark.parametrize("transport", ["stdio", "http", "sse"])
 async def test_tools_and_resources_of_a_mounted_server_are_ours(transport: Transport, mode: Mode) -> None:
     heard: list[tuple[float, float | None, str | None]] = []
@@ -56,12 +56,12 @@ async def test_tools_and_resources_of_a_mounted_server_are_ours(transport: Trans
         (guide,) = await server.read("ui://reference", Call())
         await server.ping()
 
-    assert server.modern is (mode == "auto")
+    assert server.modern is (mode == "modern")
     assert (server.name, server.instructions) == ("test", "Call echo.")
     assert [tool.name for tool in tools][:2] == ["echo", "wait"]
     assert tools[0].annotations.read_only is True
     assert echoed.content == (Relayed({"type": "text", "text": "x"}),)
-    era = "modern" if mode == "auto" else "handshake"
+    era = "modern" if mode == "modern" else "handshake"
     assert facts.structured == {"ä": 1, "era": era, "principal": "local", "client": "ui-mcp"}
     assert counted.content == (Relayed({"type": "text", "text": "counted"}),)
     assert heard == [(1, 2, "step 1"), (2, 2, "step 2")]
@@ -70,7 +70,7 @@ async def test_tools_and_resources_of_a_mounted_server_are_ours(transport: Trans
     assert (guide.body, guide.mime_type) == ("# Guide", "text/markdown")
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["modern", "legacy"])
 async def test_failures_of_a_mounted_server_become_ours(mode: Mode) -> None:
     async with mounted("stdio", Options(mode=mode, call_seconds=0.3)) as server:
         failed = await server.call("fail", {}, Call())
@@ -86,7 +86,7 @@ async def test_failures_of_a_mounted_server_become_ours(mode: Mode) -> None:
     assert after.content == (Relayed({"type": "text", "text": "still there"}),)
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["modern", "legacy"])
 async def test_announcements_of_a_mounted_server_are_relayed(mode: Mode) -> None:
     lists: list[ListKind] = []
     updates: list[tuple[str, JsonObject | None]] = []

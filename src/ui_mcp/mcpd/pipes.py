@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 async def lines(fd: int, framer: Framer) -> AsyncIterator[list[Line]]:
     """Yield the lines that arrive together, until end of file."""
-    pollable = _pollable(fd)
+    pollable = is_pollable(fd)
     while True:
         if pollable:
             await anyio.wait_readable(fd)
@@ -42,7 +42,7 @@ class Writer:
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._pollable = _pollable(fd)
+        self._pollable = is_pollable(fd)
         self._poll = select.poll() if hasattr(select, "poll") else None
         if self._poll is not None:
             self._poll.register(fd, select.POLLOUT)
@@ -130,7 +130,8 @@ def _write_all(fd: int, data: memoryview) -> None:
         data = data[os.write(fd, data) :]
 
 
-def _pollable(fd: int) -> bool:
+def is_pollable(fd: int) -> bool:
+    """Say whether the event loop can wait for the descriptor."""
     if sys.platform == "win32":
         return False
     mode = os.fstat(fd).st_mode

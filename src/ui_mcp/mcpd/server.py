@@ -174,6 +174,7 @@ def call_of(ctx: Context) -> Call:
         progress=exchange.progress,
         closing=exchange.closing,
         meta=dict(ctx.meta or {}),
+        ask_client=_ask_client(exchange) if exchange.can_send_request else None,
         ask_user=_ask_user(exchange) if declared and declared.elicitation and exchange.can_send_request else None,
     )
 
@@ -184,6 +185,16 @@ def _ask_user(exchange: Exchange) -> Callable[[str, JsonObject], Awaitable[JsonO
             return await exchange.send_raw_request("elicitation/create", {"message": message, "requestedSchema": form})
         except MCPError as error:
             raise UpstreamError(f"The client did not put the question: {error.message}") from error
+
+    return ask
+
+
+def _ask_client(exchange: Exchange) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
+    async def ask(method: str, params: JsonObject) -> JsonObject:
+        try:
+            return await exchange.send_raw_request(method, params)
+        except MCPError as error:
+            raise UpstreamError(error.message, rpc_code=error.code, data=error.data) from error
 
     return ask
 

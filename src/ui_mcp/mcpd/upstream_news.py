@@ -1,10 +1,9 @@
-"""What a foreign server announces, in both eras, turned into two callbacks."""
+"""What a foreign server announces: two callbacks, and the stream that a modern server behind an address wants."""
 
 from collections.abc import Callable
 from typing import Any, get_args
 
 import anyio
-import mcp_types as types
 from mcp import Client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
@@ -19,52 +18,52 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.mcpd import rpc
 from ui_mcp.toolkit.resources import ListKind
 
 RETRY_SECONDS = 5.0
+UPDATED = "notifications/resources/updated"
 _log = logger("mcp.client")
 _KINDS: tuple[ListKind, ...] = get_args(ListKind)
+_CHANGED: dict[str, ListKind] = {f"notifications/{kind}/list_changed": kind for kind in _KINDS}
 
 
-class News:
-    """Relays list changes and resource updates of one server."""
+def relayed(
+    list_changed: Callable[[ListKind], None], resource_updated: Callable[[str, JsonObject | None], None]
+) -> Callable[[str, JsonObject], None]:
+    """Return what takes a server's notifications, of either era."""
 
-    def __init__(
-        self,
-        list_changed: Callable[[ListKind], None],
-        resource_updated: Callable[[str, JsonObject | None], None],
-    ) -> None:
-        self._list_changed = list_changed
-        self._resource_updated = resource_updated
+    def notified(method: str, params: JsonObject) -> None:
+        kind, uri = _CHANGED.get(method), params.get("uri")
+        if kind is not None:
+            list_changed(kind)
+        elif method == UPDATED and isinstance(uri, str):
+            extra = {key: value for key, value in params.items() if key not in {"uri", rpc.META}}
+            resource_updated(uri, extra or None)
+
+    return notified
+
+
+class Listening:
+    """Keeps the stream of a modern server behind an address open."""
+
+    def __init__(self, notified: Callable[[str, JsonObject], None]) -> None:
+        self._notified = notified
         self._wanted: dict[str, None] = {}
         self._changed = anyio.Event()
 
     def want(self, uri: str) -> None:
-        """Ask for updates of `uri` (modern era)."""
+        """Ask for updates of `uri`."""
         self._wanted[uri] = None
         self._changed.set()
 
     def drop(self, uri: str) -> None:
-        """Stop asking (modern era)."""
+        """Stop asking."""
         self._wanted.pop(uri, None)
         self._changed.set()
 
-    async def notified(self, message: Any) -> None:
-        """Take a notification of the handshake era."""
-        match message:
-            case types.ToolListChangedNotification():
-                self._list_changed("tools")
-            case types.PromptListChangedNotification():
-                self._list_changed("prompts")
-            case types.ResourceListChangedNotification():
-                self._list_changed("resources")
-            case types.ResourceUpdatedNotification(params=params):
-                self._resource_updated(str(params.uri), dict(params.model_extra or {}) or None)
-            case _:
-                pass
-
-    async def listen(self, client: Client) -> None:
-        """Keep a modern server's stream open, and reopen it when other URIs are wanted."""
+    async def run(self, client: Client) -> None:
+        """Listen for ever, and reopen the stream when other URIs are wanted."""
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
         while True:
@@ -97,13 +96,13 @@ class News:
     def _tell(self, event: ServerEvent) -> None:
         match event:
             case ToolsListChanged():
-                self._list_changed("tools")
+                self._notified("notifications/tools/list_changed", {})
             case PromptsListChanged():
-                self._list_changed("prompts")
+                self._notified("notifications/prompts/list_changed", {})
             case ResourcesListChanged():
-                self._list_changed("resources")
+                self._notified("notifications/resources/list_changed", {})
             case ResourceUpdated(uri):
-                self._resource_updated(uri, None)
+                self._notified(UPDATED, {"uri": uri})
 
 
 def _announces(client: Client, kind: ListKind) -> bool:

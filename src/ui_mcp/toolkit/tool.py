@@ -120,6 +120,8 @@ class Call:
     meta: JsonObject = field(default_factory=dict)
     ask_user: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
     """Puts a message and a form to the client's user and returns the answer; None where the client cannot."""
+    ask_client: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
+    """Passes a mounted server's request (method, parameters) to the client; None where nothing can be asked."""
 
     def shows_apps(self) -> bool:
         """Say whether the client renders MCP Apps."""
