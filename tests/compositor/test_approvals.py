@@ -1,6 +1,7 @@
 """Approvals: asked, answered once, bound to the exact call, lasting over restarts."""
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -16,10 +17,14 @@ from ui_mcp.compositor.approvals.row import (
     ExpiredError,
     canonical,
 )
+from ui_mcp.compositor.approvals.scope import rule_for
 from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.errors import DeniedError, InvalidArgumentsError
+from ui_mcp.compositor.offered import Offered
+from ui_mcp.compositor.policy import Question, matches
+from ui_mcp.compositor.source import Entry
+from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, loads
-from ui_mcp.toolkit.tool import Call, ToolResult
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
 ADD: JsonObject = {"body": {"name": "boat"}}
 
@@ -226,24 +231,63 @@ async def test_a_caller_that_leaves_does_not_take_its_question_along(recorder: R
 
 
 @pytest.mark.covers("R-AP-7")
-async def test_a_yes_for_the_session_and_one_for_always(recorder: Recorder, tmp_path: Path) -> None:
+async def test_a_yes_for_longer_covers_the_same_arguments_and_any_body(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
         await yes(found, row, scope="session")
         await outcome(found, row)
         again = await found.policed.call("shop__addThing", {"body": {"name": "other"}}, Call())
+        stranger = await found.policed.call("shop__addThing", ADD, Call(principal="eve"))
         other = await asked(found, {"id": 1}, "shop__deleteThing")
-        await yes(found, other, scope="always")
+        await yes(found, other, scope="session")
         await outcome(found, other)
+        same = await found.policed.call("shop__deleteThing", {"id": 1}, Call())
+        await asked(found, {"id": 2}, "shop__deleteThing")
     async with gateway(tmp_path, recorder) as restarted:
         await asked(restarted)
-        always = await restarted.policed.call("shop__deleteThing", {"id": 2}, Call())
-        number = (await restarted.store.rules())[0][0]
+
+    assert (again.structured, same.structured) == ({}, {})
+    assert (stranger.structured or {})["status"] == "awaiting_approval"
+
+
+@pytest.mark.covers("R-AP-7")
+async def test_a_yes_for_always_is_a_rule_as_wide_as_the_person_says_and_can_be_removed(recorder, tmp_path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found, {"id": 11}, "shop__deleteThing")
+        await yes(found, row, scope="always", pattern={"id": "1?"})
+        await outcome(found, row)
+    async with gateway(tmp_path, recorder) as restarted:
+        always = await restarted.policed.call("shop__deleteThing", {"id": 12}, Call())
+        await asked(restarted, {"id": 2}, "shop__deleteThing")
+        number, rule = (await restarted.store.rules())[0]
         await restarted.store.remove_rule(number)
         await restarted.refresh_rules()
-        await asked(restarted, {"id": 3}, "shop__deleteThing")
+        await asked(restarted, {"id": 13}, "shop__deleteThing")
 
-    assert (again.structured, always.structured) == ({}, {})
+    assert always.structured == {}
+    assert rule.model_dump(exclude_defaults=True) == {
+        "source": "shop",
+        "tool": "shop__deleteThing",
+        "args": {"id": "1?"},
+        "other_args": False,
+        "decision": "allow",
+        "reason": "always allowed by ann",
+    }
+
+
+@pytest.mark.covers("R-AP-7")
+def test_the_narrow_pattern_means_exactly_what_was_asked() -> None:
+    row = Approval("1", 0, 1, "agent", "fs", "fs__rm", {"path": "/a/*[x]?", "deep": {"b": 1, "a": [2]}}, "", "", "")
+    rule = rule_for(row, "")
+    entry = Entry(Tool("fs__rm", "", "", {}), "fs", "backend", "rm")
+
+    def covered(**arguments: object) -> bool:
+        return matches(rule, Question(entry, arguments, "agent"))
+
+    assert covered(path="/a/*[x]?", deep={"a": [2], "b": 1})
+    assert not covered(path="/a/b[x]c", deep={"a": [2], "b": 1})
+    assert not covered(path="/a/*[x]?", deep={"a": [2, 3], "b": 1})
+    assert not covered(path="/a/*[x]?", deep={"a": [2], "b": 1}, recursive=True)
 
 
 @pytest.mark.covers("R-AP-5")
@@ -323,25 +367,32 @@ async def test_the_audit_tells_a_persons_yes_from_the_policys(recorder: Recorder
     assert "boat" not in file.read_text()
 
 
-@pytest.mark.covers("R-PC-6")
-async def test_a_proposal_is_replayed_and_does_nothing_until_a_person_accepts_it(recorder, tmp_path: Path) -> None:
-    from ui_mcp.compositor.offered import Offered
-
-    rule = {"rule": {"source": "shop", "tool": "addThing", "decision": "allow"}, "rationale": "adding is harmless"}
+@pytest.mark.covers("R-PC-6", "R-AP-9")
+async def test_a_proposal_is_replayed_over_the_calls_of_the_past_and_waits_for_a_person(recorder, tmp_path) -> None:
+    rule = {"source": "shop", "tool": "deleteThing", "args": {"id": "[12]"}, "decision": "allow"}
+    async with gateway(tmp_path, recorder) as before:
+        await before.policed.call("shop__listThings", {}, Call())
     async with gateway(tmp_path, recorder) as found:
-        await asked(found)
         offered = Offered(found)
-        proposed = (await offered.call("policy__propose", rule, Call())).structured or {}
-        before = await asked(found, {"body": {"name": "second"}})
+        await found.policed.call("shop__listThings", {}, Call())
+        for number, decision in ((1, "approve"), (2, "deny_continue"), (3, "approve")):
+            row = await asked(found, {"id": number}, "shop__deleteThing")
+            await found.desk.answer(row.id, Reply(decision, row.digest, "ann"))
+            with suppress(DeniedError):
+                await outcome(found, row)
+        proposed = (await offered.call("policy__propose", {"rule": rule, "rationale": "old"}, Call())).structured or {}
+        await asked(found, {"id": 1}, "shop__deleteThing")
         await found.proposals.settle(proposed["id"], "accepted", "ann")
         await found.refresh_rules()
-        after = await found.policed.call("shop__addThing", {"body": {"name": "third"}}, Call())
+        after = await found.policed.call("shop__deleteThing", {"id": 2}, Call())
+        with pytest.raises(NotFoundError):
+            await found.proposals.settle(proposed["id"], "refused", "bob")
         with pytest.raises(InvalidArgumentsError):
             await offered.call("policy__propose", {"rule": {"decision": "allow"}, "rationale": "x"}, Call())
 
-    assert proposed["status"] == "pending"
-    assert proposed["replay"] == {"calls": 1, "allow": 1, "would_have_allowed_what_was_denied": []}
-    assert before.status == "pending"
+    against = proposed["replay"].pop("would_have_allowed_what_was_denied")
+    assert proposed["replay"] == {"calls": 5, "allow": 3, "ask": 1, "unknown": 1, "changed": {"allow": 2}}
+    assert len(against) == 1
     assert after.structured == {}
 
 

@@ -2,15 +2,14 @@
 
 import getpass
 from dataclasses import dataclass
-from pathlib import Path
 
 import anyio
 from platformdirs import user_data_path
 
+from ui_mcp.compositor.approvals.bases import file_of, open_store
 from ui_mcp.compositor.approvals.desk import Desk, Reply
-from ui_mcp.compositor.approvals.row import Answer, Approval, Scope
-from ui_mcp.compositor.approvals.store import SqliteApprovals
-from ui_mcp.errors import ConfigError, NotFoundError
+from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError, Scope
+from ui_mcp.errors import ConfigError, InvalidArgumentsError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 
@@ -19,23 +18,25 @@ class Wish:
     """What a person typed."""
 
     action: str
-    id: str | None
-    reason: str | None
-    abort: bool
-    scope: Scope
-    arguments: str | None
+    ids: tuple[str, ...] = ()
+    reason: str | None = None
+    abort: bool = False
+    scope: Scope = "once"
+    arguments: str | None = None
+    covers: dict[str, str] | None = None
 
 
-def act(store: Path | None, wish: Wish) -> list[str]:
+def act(store: str | None, wish: Wish) -> list[str]:
     """Carry out a wish and return what to print."""
-    file = store or user_data_path("nlui") / "approvals.db"
-    if not file.is_file():
-        raise ConfigError(f"There is no approvals store {file}\nName the gateway's with --store.")
-    return anyio.run(_act, file, wish)
+    place = store or str(user_data_path("nlui") / "approvals.db")
+    is_file = "://" not in place or place.startswith("sqlite:")
+    if is_file and not file_of(place).is_file():
+        raise ConfigError(f"There is no approvals store {place}\nName the gateway's with --store.")
+    return anyio.run(_act, place, wish)
 
 
-async def _act(file: Path, wish: Wish) -> list[str]:
-    approvals = SqliteApprovals(file)
+async def _act(place: str, wish: Wish) -> list[str]:
+    approvals = open_store(place)
     desk = Desk(approvals)
     try:
         match wish.action:
@@ -45,28 +46,55 @@ async def _act(file: Path, wish: Wish) -> list[str]:
                 rules = await approvals.rules()
                 return [f"{number}: {dumps(rule.model_dump(exclude_defaults=True))}" for number, rule in rules]
             case "forget":
-                gone = await approvals.remove_rule(int(wish.id or 0))
-                return ["Forgotten." if gone else "There is no such rule."]
+                gone = [await approvals.remove_rule(_number(one)) for one in wish.ids]
+                return ["Forgotten." if one else "There is no such rule." for one in gone]
             case "show":
-                return [dumps((await _one(desk, wish.id)).to_json())]
+                return [dumps((await _one(desk, beginning)).to_json()) for beginning in _named(wish)]
             case _:
-                return [_line(await _answer(desk, wish))]
+                return await _answers(desk, wish)
     finally:
         approvals.close()
 
 
-async def _answer(desk: Desk, wish: Wish) -> Approval:
-    row = await _one(desk, wish.id)
+async def _answers(desk: Desk, wish: Wish) -> list[str]:
+    """Answer one by one; with several, one that cannot be taken does not stop the others."""
+    rows = [await _one(desk, beginning) for beginning in _named(wish)]
+    told: list[str] = []
+    for row in rows:
+        try:
+            told.append(_line(await desk.answer(row.id, _reply(row, wish))))
+        except ApprovalError as error:
+            if len(rows) == 1:
+                raise
+            told.append(f"{row.id[:12]}  {error.message}")
+    return told
+
+
+def _reply(row: Approval, wish: Wish) -> Reply:
     edited: JsonObject | None = loads(wish.arguments) if wish.arguments else None
     decision: Answer = "deny_abort" if wish.abort else "deny_continue"
     if wish.action == "approve":
         decision = "approve_with_edit" if edited is not None else "approve"
-    return await desk.answer(row.id, Reply(decision, row.digest, getpass.getuser(), wish.reason, edited, wish.scope))
+    return Reply(decision, row.digest, getpass.getuser(), wish.reason, edited, wish.scope, wish.covers)
 
 
-async def _one(desk: Desk, beginning: str | None) -> Approval:
+def _named(wish: Wish) -> tuple[str, ...]:
+    if not wish.ids:
+        raise InvalidArgumentsError(f"Which approval? `ui-mcp approvals list` names them; then {wish.action} ID")
+    if wish.arguments and len(wish.ids) > 1:
+        raise InvalidArgumentsError("Other arguments can be given for one approval at a time")
+    return wish.ids
+
+
+def _number(given: str) -> int:
+    if not given.isdigit():
+        raise InvalidArgumentsError(f"{given!r} is not the number of a rule; `ui-mcp approvals rules` shows them")
+    return int(given)
+
+
+async def _one(desk: Desk, beginning: str) -> Approval:
     rows = [*await desk.pending(), *await desk.history(1000)]
-    found = [row for row in rows if beginning and row.id.startswith(beginning)]
+    found = [row for row in rows if row.id.startswith(beginning)]
     if len(found) != 1:
         raise NotFoundError(f"{len(found)} approvals begin with {beginning!r}")
     return found[0]

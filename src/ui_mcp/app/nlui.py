@@ -107,7 +107,7 @@ async def opened(
     for warning in read.warnings:
         _log.warning("%s", warning)
     settings = read.settings
-    data = _data_folder(settings)
+    data = data_folder(settings)
     door = _Door()
     around = Surroundings(
         data=data,
@@ -130,7 +130,8 @@ def _patient(principal: str, others: float) -> Patience:
     return lambda call: None if call.principal == principal else others
 
 
-def _data_folder(settings: GatewaySettings) -> Path:
+def data_folder(settings: GatewaySettings) -> Path:
+    """Return where the gateway keeps what lasts."""
     return Path(settings.data_dir).expanduser() if settings.data_dir else user_data_path("nlui")
 
 

@@ -41,8 +41,8 @@ async def serve_approvals(gateway: Gateway, listener: socket.socket, opened: Cal
 
 def approval_routes(gateway: Gateway, visitors: Visitors | None = None) -> Routes:
     """Return the approvals page of a gateway."""
-    visitors = visitors or Visitors()
-    return ApprovalPages(gateway.desk, gateway.proposals, gateway.scrubber, visitors, visitors).routes()
+    known = visitors or Visitors()
+    return ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber, known).routes()
 
 
 def _health(gateway: Gateway) -> JsonObject:

@@ -7,6 +7,7 @@ nlui --mcp-http --mcp-port N      MCP over streamable HTTP at /mcp
 nlui check SPEC|CONFIG|URL        say what was understood, per operation
 nlui tools SPEC|CONFIG|URL        print the tools (also: nlui dump)
 nlui call TOOL --arg k=v          call one tool
+nlui audit tail|export            read the log of calls
 nlui init                         write an nlui.yaml to start from
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 
 HELP = "use APIs and MCP servers as tools (the same as the command nlui)"
 TAKES_ALL = True
-COMMANDS = ("check", "tools", "dump", "call", "init", "serve")
+COMMANDS = ("check", "tools", "dump", "call", "audit", "init", "serve")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The commands of nlui that do one thing and end: check, tools, call, init."""
+"""The commands of nlui that do one thing and end: check, tools, call, audit, init."""
 
 import argparse
 import sys
@@ -62,6 +62,13 @@ def parser() -> argparse.ArgumentParser:
     call.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
     call.add_argument("--dry-run", action="store_true", help="show the request, send nothing")
     call.set_defaults(run=lambda options: run(_call, options))
+    audit = commands.add_parser("audit", help="read the log of calls")
+    audit.add_argument("action", choices=("tail", "export"))
+    audit.add_argument("source", nargs="?", metavar="CONFIG", help="the nlui.yaml of the gateway")
+    audit.add_argument("--since", default="", metavar="TIME", help="ISO 8601 time, or an age such as 30m, 12h or 7d")
+    audit.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
+    audit.add_argument("-n", type=int, default=20, dest="count", metavar="N", help="how many lines tail shows")
+    audit.set_defaults(run=_audit)
     init = commands.add_parser("init", help="write an nlui.yaml to start from")
     init.add_argument("file", nargs="?", default="nlui.yaml")
     init.set_defaults(run=_init)
@@ -177,6 +184,16 @@ def _print_result(result: ToolResult) -> None:
                 print(f"[{kind} {mime_type}, {len(data)} bytes]")
             case Relayed(block):
                 print(block.get("text") if block.get("type") == "text" else dumps(block))
+
+
+def _audit(options: argparse.Namespace) -> int:
+    """Print the last calls, or all since a time."""
+    from ui_mcp.app.nlui_audit import printed
+
+    count = options.count if options.action == "tail" else None
+    for line in printed(configuration(Asked(options.source)).settings, options.since, options.format, count):
+        print(line)
+    return 0
 
 
 def _init(options: argparse.Namespace) -> int:

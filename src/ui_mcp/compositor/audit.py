@@ -1,6 +1,8 @@
-"""The audit log: one JSON line per call, without secrets."""
+"""The audit log: one JSON line per call, without secrets; it is also the history that proposed rules are tried on."""
 
 import os
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -9,10 +11,12 @@ from typing import TextIO
 
 from ui_mcp.compositor.approvals.row import canonical
 from ui_mcp.compositor.redact import Scrubber
-from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
 
 _ROTATE = 20_000_000
+_REMEMBERED = 1_000
+_LARGE = 4_000
 _log = logger("compositor.audit")
 
 
@@ -34,6 +38,19 @@ class Line:
     is_error: bool
     ms: int
     bytes_out: int
+    url: str = ""
+    """Where the request went, without secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call of the past; its arguments only where they are known."""
+
+    id: str
+    principal: str
+    tool: str
+    outcome: str
+    arguments: JsonObject | None
 
 
 _FIELDS = tuple(field.name for field in fields(Line))
@@ -47,6 +64,7 @@ class Audit:
         self._level = level
         self._scrubber = scrubber
         self._open: TextIO | None = None
+        self._recent: deque[Called] = deque(maxlen=_REMEMBERED)
 
     def write(self, line: Line, arguments: JsonObject) -> None:
         """Append one line; a full disk must not stop the call it is about."""
@@ -54,13 +72,28 @@ class Audit:
             return
         told: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
         told |= {name: getattr(line, name) for name in _FIELDS}
-        told["args_digest"] = sha256(canonical(arguments).encode()).hexdigest()[:16]
+        exact = canonical(arguments)
+        told["bytes_in"] = len(exact)
+        told["args_digest"] = sha256(exact.encode()).hexdigest()[:16]
         if self._level in {"args", "full"}:
             told["args"] = self._scrubber.json(arguments)
+        self._recent.append(
+            Called(line.id, line.principal, line.tool, line.outcome, arguments if len(exact) <= _LARGE else None)
+        )
         try:
             self._append(self._file, self._scrubber.text(dumps(told)) + "\n")
         except OSError as error:
             _log.warning("cannot write %s: %s", self._file, error)
+
+    def history(self, limit: int) -> Sequence[Called]:
+        """Return the latest calls, oldest first: this process's with their arguments, older ones from the file."""
+        recent = list(self._recent)[-limit:]
+        known = {call.id for call in recent}
+        missing = limit - len(recent)
+        if self._file is None or missing <= 0:
+            return recent
+        older = [_called(line) for line in lines(self._file) if line.get("id") not in known]
+        return [*older[-missing:], *recent]
 
     def close(self) -> None:
         """Close the file."""
@@ -71,10 +104,35 @@ class Audit:
     def _append(self, file: Path, text: str) -> None:
         if self._open is not None and self._open.tell() > _ROTATE:
             self.close()
-            file.replace(file.with_suffix(file.suffix + ".1"))
+            file.replace(rotated(file))
         if self._open is None:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             self._open = os.fdopen(descriptor, "a", encoding="utf-8")
         self._open.write(text)
         self._open.flush()
+
+
+def rotated(file: Path) -> Path:
+    """Return where the file before this one is."""
+    return file.with_suffix(file.suffix + ".1")
+
+
+def lines(file: Path) -> Iterator[JsonObject]:
+    """Read what was written, oldest first; a line cut by a crash is passed over."""
+    for place in (rotated(file), file):
+        if place.is_file():
+            with place.open(encoding="utf-8", errors="replace") as text:
+                for line in text:
+                    try:
+                        found = loads(line)
+                    except ValueError:
+                        continue
+                    if isinstance(found, dict):
+                        yield found
+
+
+def _called(line: JsonObject) -> Called:
+    call_id, principal, tool, outcome = (str(line.get(name, "")) for name in ("id", "principal", "tool", "outcome"))
+    arguments = line.get("args")
+    return Called(call_id, principal, tool, outcome, arguments if isinstance(arguments, dict) else None)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ui_mcp.compositor.gateway import Gateway, health_json
-from ui_mcp.compositor.proposals import replay, rule_of
+from ui_mcp.compositor.proposals import rule_of
 from ui_mcp.compositor.search import summary
 from ui_mcp.compositor.settings import BackendSettings
 from ui_mcp.compositor.trim import pick, trim
@@ -233,7 +233,7 @@ class ProposeArgs(Args):
 async def policy_propose(gateway: Gateway, args: ProposeArgs, call: Call) -> ToolResult:
     """Propose a policy rule to the people in charge; it has no effect until one of them accepts it."""
     rule = rule_of(args.rule)
-    effect = replay(gateway.catalogue, gateway.policy(call), rule, await gateway.store.rows("all", 200))
+    effect = await gateway.replay(rule)
     proposal = await gateway.proposals.add(rule, args.rationale, call.principal)
     gateway.announcements.resource_updated("approvals://pending")
     return structured_result({"id": proposal.id, "status": proposal.status, "replay": effect})

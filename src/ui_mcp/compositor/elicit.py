@@ -1,12 +1,14 @@
-"""Asks the client's own user, where the client can: an elicitation in the handshake era."""
+"""Asks the client's own user, where the client can: by a request in the handshake era, by a result in the modern."""
 
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError
 from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.seal import Seal
 from ui_mcp.errors import UiMcpError
-from ui_mcp.jsontypes import JsonObject, dumps
-from ui_mcp.toolkit.tool import Call
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.toolkit.tool import Call, InputNeeded, ToolResult
 
+_KEY = "approval"
 _SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
@@ -27,12 +29,34 @@ async def asked_directly(desk: Desk, row: Approval, call: Call, scrubber: Scrubb
     if row.status != "pending" or call.ask_user is None:
         return
     try:
-        answer = await call.ask_user(_message(row, scrubber), _SCHEMA)
-        reply = _reply(answer, row, call)
-        if reply is not None:
-            await desk.answer(row.id, reply)
+        await _take(desk, row, call, await call.ask_user(_message(row, scrubber), _SCHEMA))
     except (ApprovalError, UiMcpError):
         return  # the question stays open for the other ways to answer
+
+
+async def asked_by_result(desk: Desk, row: Approval, call: Call, scrubber: Scrubber) -> ToolResult | None:
+    """Return the question as a result, or take the answer a repeated call brings; None when nothing is to be asked.
+
+    An answer counts only with our seal for exactly this call; anything else is asked anew.
+    """
+    if row.status != "pending" or not call.takes_forms():
+        return None
+    seal = Seal(await desk.store.key())
+    if call.given is not None and _KEY in call.given.responses and seal.fits(call.given.state, row):
+        try:
+            await _take(desk, row, call, call.given.responses[_KEY])
+        except ApprovalError:
+            return None  # somebody else was first
+        return None
+    form: JsonObject = {"mode": "form", "message": _message(row, scrubber), "requestedSchema": _SCHEMA}
+    requests: JsonObject = {_KEY: {"method": "elicitation/create", "params": form}}
+    return ToolResult((), needs=InputNeeded(requests, seal.close(row)))
+
+
+async def _take(desk: Desk, row: Approval, call: Call, answer: Json) -> None:
+    reply = _reply(answer, row, call) if isinstance(answer, dict) else None
+    if reply is not None:
+        await desk.answer(row.id, reply)
 
 
 def _message(row: Approval, scrubber: Scrubber) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
+from ui_mcp.compositor.approvals.bases import open_store
 from ui_mcp.compositor.approvals.desk import Desk
-from ui_mcp.compositor.approvals.store import SqliteApprovals
 from ui_mcp.compositor.audit import Audit
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.connection import Connect
@@ -21,18 +21,20 @@ from ui_mcp.compositor.openapi.response import Limits
 from ui_mcp.compositor.openapi.tools import decisions
 from ui_mcp.compositor.policed import Policed, Rulebook
 from ui_mcp.compositor.policy import Mode, Policy
-from ui_mcp.compositor.proposals import Proposals
+from ui_mcp.compositor.proposals import Proposals, replay
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
 from ui_mcp.compositor.source import Health
 from ui_mcp.errors import MountError
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.resources import Announcements, ListKind
 from ui_mcp.toolkit.tool import Call
 
 _log = logger("compositor")
+_REPLAYED = 200
 _OWN = ("nlui://", "compositor://", "approvals://", "ui://")
 
 
@@ -60,11 +62,10 @@ class Gateway:
         self.announcements = around.announcements
         self.catalogue = Catalogue(self._catalogue_changed)
         self.results = ResultStore(around.data / "results")
-        self.store = SqliteApprovals(around.data / "approvals.db")
+        self.store = open_store(settings.storage.url or str(around.data / "approvals.db"))
         self.desk = Desk(self.store, announce=self.announcements.resource_updated)
         self.proposals = Proposals(self.store)
-        audit_file = Path(settings.audit.file).expanduser() if settings.audit.file else around.data / "audit.jsonl"
-        self._audit = Audit(audit_file, settings.audit.level, self.scrubber)
+        self._audit = Audit(audit_file(settings, around.data), settings.audit.level, self.scrubber)
         rulebook = Rulebook(self.policy, settings.approvals, around.patience, around.where)
         self.policed = Policed(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
         self.admins = frozenset(settings.admins)
@@ -159,6 +160,11 @@ class Gateway:
         self._policy = None
         return True
 
+    async def replay(self, rule: Rule) -> JsonObject:
+        """Say what a rule would have done with the latest calls."""
+        history = await anyio.to_thread.run_sync(self._audit.history, _REPLAYED)
+        return replay(self.catalogue, self.policy(Call()), rule, history)
+
     async def refresh_rules(self) -> None:
         """Take standing rules that people made meanwhile."""
         self._standing = tuple(rule for _, rule in await self.store.rules())
@@ -228,10 +234,10 @@ class Gateway:
 
     async def _follow_rules(self) -> None:
         """Notice rules that another process wrote."""
-        known = await self.store.version()
+        known = await self.store.rules_version()
         while True:
             await anyio.sleep(0.5)
-            version = await self.store.version()
+            version = await self.store.rules_version()
             if version != known:
                 known = version
                 await self.refresh_rules()
@@ -266,6 +272,11 @@ class Gateway:
         self.announcements.resource_updated(f"compositor://{name}/state")
         self.announcements.resource_updated("compositor://servers")
         self.announcements.list_changed("resources")
+
+
+def audit_file(settings: GatewaySettings, data: Path) -> Path:
+    """Return where calls are written down."""
+    return Path(settings.audit.file).expanduser() if settings.audit.file else data / "audit.jsonl"
 
 
 async def _loaded(target: LiveTarget, seconds: float) -> None:

@@ -8,13 +8,14 @@ import anyio
 
 from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.approvals.row import Approval, digest_of
+from ui_mcp.compositor.approvals.scope import session_rule
 from ui_mcp.compositor.audit import Audit, Line
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.codes import carries_stamp, denied, is_imitation, misused
-from ui_mcp.compositor.elicit import asked_directly
-from ui_mcp.compositor.policy import Policy, Question, Verdict, decide, risk
+from ui_mcp.compositor.elicit import asked_by_result, asked_directly
+from ui_mcp.compositor.policy import Policy, Question, Verdict, decide, matches, risk
 from ui_mcp.compositor.redact import MASK, Scrubber, unmasked
-from ui_mcp.compositor.settings import ApprovalSettings
+from ui_mcp.compositor.settings import ApprovalSettings, Rule
 from ui_mcp.compositor.source import Entry
 from ui_mcp.compositor.stored_result import from_json, to_json
 from ui_mcp.errors import DeniedError, UiMcpError, UpstreamError
@@ -48,7 +49,7 @@ class Policed:
         self._rulebook = rulebook
         self._audit = audit
         self._scrubber = scrubber
-        self._granted: list[tuple[str, str]] = []
+        self._granted: list[Rule] = []
         self._held: dict[str, JsonObject] = {}
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
@@ -72,8 +73,9 @@ class Policed:
 
     def verdict(self, entry: Entry, arguments: JsonObject, call: Call) -> Verdict:
         """Say what policy makes of a call; free of side effects."""
-        verdict = decide(self._rulebook.policy(call), Question(entry, arguments, call.principal))
-        if verdict.decision == "ask" and (call.principal, entry.name) in self._granted:
+        question = Question(entry, arguments, call.principal)
+        verdict = decide(self._rulebook.policy(call), question)
+        if verdict.decision == "ask" and any(matches(rule, question) for rule in self._granted):
             return Verdict("allow", "allowed for this session")
         return verdict
 
@@ -97,7 +99,7 @@ class Policed:
             if verdict.decision.startswith("deny"):
                 raise denied(verdict.decision, entry.source, entry.name, verdict.reason)
             if row.scope == "session":
-                self._granted.append((row.principal, entry.name))
+                self._granted.append(session_rule(row))
             result = await self._run(entry, arguments, call, outcome, row.id)
         except UiMcpError as error:
             result = text_result(error.message, is_error=True)
@@ -107,6 +109,9 @@ class Policed:
         row = await self._desk.ask(await self._question(entry, arguments, call, verdict))
         if self._scrubber.json(arguments) != arguments:
             self._held[row.id] = arguments
+        question = await asked_by_result(self._desk, row, call, self._scrubber)
+        if question is not None:
+            return question
         patience = self._rulebook.patience(call) if self._rulebook.patience else self._rulebook.approvals.sync_wait_s
         async with anyio.create_task_group() as group:
             group.start_soon(asked_directly, self._desk, row, call, self._scrubber)
@@ -202,7 +207,9 @@ class Policed:
         result: ToolResult | None = None,
         is_error: bool = False,
     ) -> None:
-        http = (result.meta or {}).get("ui-mcp/http", {}) if result else {}
+        # Only our own requests tell of themselves; a mounted server could write anything there.
+        ours = result is not None and entry is not None and entry.kind == "target"
+        http = (result.meta or {}).get("ui-mcp/http", {}) if ours and result else {}
         line = Line(
             id=secret_id(),
             principal=call.principal,
@@ -215,6 +222,7 @@ class Policed:
             status=http.get("status"),
             is_error=is_error or bool(result and result.is_error),
             ms=int((time.perf_counter() - started) * 1000) if started else 0,
+            url=str(http.get("url", "")),
             bytes_out=sum(len(part.text) for part in result.content if isinstance(part, Text)) if result else 0,
         )
         self._audit.write(line, arguments)

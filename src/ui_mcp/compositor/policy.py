@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import Literal
 
+from ui_mcp.compositor.approvals.row import canonical
 from ui_mcp.compositor.settings import Decision, Rule
 from ui_mcp.compositor.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, dumps
@@ -73,6 +74,7 @@ def matches(rule: Rule, question: Question) -> bool:
         and (rule.tag == "*" or any(fnmatchcase(tag, rule.tag) for tag in entry.tags))
         and fnmatchcase(question.principal, rule.principal)
         and all(fnmatchcase(_text(_at(question.arguments, path)), glob) for path, glob in rule.args.items())
+        and (rule.other_args or question.arguments.keys() <= _named(rule))
     )
 
 
@@ -97,7 +99,13 @@ def _guard(entry: Entry) -> Verdict:
     return Verdict("allow" if reads else "ask", "its name says it reads" if reads else "nothing says it only reads")
 
 
+def _named(rule: Rule) -> set[str]:
+    return {*rule.args, *(path.partition(".")[0] for path in rule.args)}
+
+
 def _at(value: Json, path: str) -> Json:
+    if isinstance(value, dict) and path in value:
+        return value[path]
     for part in path.split("."):
         if not isinstance(value, dict):
             return None
@@ -106,4 +114,4 @@ def _at(value: Json, path: str) -> Json:
 
 
 def _text(value: Json) -> str:
-    return value if isinstance(value, str) else "" if value is None else dumps(value)
+    return value if isinstance(value, str) else "" if value is None else canonical(value)

@@ -1,4 +1,4 @@
-"""Rules an agent proposes: checked, replayed over what was asked before, and put to a person."""
+"""Rules an agent proposes: checked, replayed over the calls of the past, and put to a person."""
 
 import time
 from collections import Counter
@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from ui_mcp.compositor.approvals.row import Approval
-from ui_mcp.compositor.approvals.store import SqliteApprovals
+from ui_mcp.compositor.approvals.store import ApprovalStore
+from ui_mcp.compositor.audit import Called
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.policy import Policy, Question, decide
 from ui_mcp.compositor.settings import Rule
@@ -62,27 +62,39 @@ def rule_of(content: JsonObject) -> Rule:
     return rule
 
 
-def replay(catalogue: Catalogue, policy: Policy, rule: Rule, history: Sequence[Approval]) -> JsonObject:
-    """Say what the rule would have done with the calls people were asked about."""
+def replay(catalogue: Catalogue, policy: Policy, rule: Rule, history: Sequence[Called]) -> JsonObject:
+    """Say what the rule, in force before all others, would have done with the calls of the past."""
     changed = replace(policy, rules=(rule, *policy.rules))
     decisions: Counter[str] = Counter()
+    differing: Counter[str] = Counter()
     against: list[str] = []
-    for row in history:
+    for call in history:
         try:
-            entry = catalogue.entry(row.tool)
+            entry = catalogue.entry(call.tool)
         except UnknownToolError:
             continue
-        decision = decide(changed, Question(entry, row.arguments, row.principal)).decision
+        if call.arguments is None and rule.args:
+            decisions["unknown"] += 1
+            continue
+        question = Question(entry, call.arguments or {}, call.principal)
+        decision = decide(changed, question).decision
         decisions[decision] += 1
-        if decision == "allow" and row.status == "denied":
-            against.append(row.id)
-    return {"calls": sum(decisions.values()), **decisions, "would_have_allowed_what_was_denied": against}
+        if decision != decide(policy, question).decision:
+            differing[decision] += 1
+        if decision == "allow" and "_deny_" in call.outcome:
+            against.append(call.id)
+    return {
+        "calls": sum(decisions.values()),
+        **decisions,
+        "changed": dict(differing),
+        "would_have_allowed_what_was_denied": against,
+    }
 
 
 class Proposals:
     """The proposals of one store."""
 
-    def __init__(self, store: SqliteApprovals) -> None:
+    def __init__(self, store: ApprovalStore) -> None:
         self._store = store
 
     async def add(self, rule: Rule, rationale: str, principal: str) -> Proposal:
@@ -108,7 +120,8 @@ class Proposals:
         if found is None:
             raise NotFoundError(f"No pending proposal {proposal_id}")
         settled = replace(found, status=status, decided_by=by)
-        await self._save(settled)
+        if not await self._store.settle_proposal(proposal_id, status, by):
+            raise NotFoundError(f"No pending proposal {proposal_id}")
         if status == "accepted":
             await self._store.add_rule(found.rule, by, proposal_id)
         return settled

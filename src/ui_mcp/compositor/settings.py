@@ -159,6 +159,9 @@ class Rule(Part):
     path: str = "*"
     principal: str = "*"
     args: dict[str, str] = {}
+    """Globs for arguments, by dotted path."""
+    other_args: bool = True
+    """Whether arguments that `args` does not name may be there."""
     decision: Decision
     reason: str = ""
     expiry_s: float | None = None
@@ -224,6 +227,13 @@ class McpSection(Part):
     startup_wait_ms: int = Field(5_000, ge=0)
 
 
+class StorageSection(Part):
+    """`storage`: where approvals last."""
+
+    url: str = ""
+    """A path, `sqlite:///PATH` or `postgresql://…`; empty: approvals.db in the data directory."""
+
+
 class ServerSection(Part):
     """`server`: where the chat server listens."""
 
@@ -245,6 +255,7 @@ class GatewaySettings(Part):
     mcp: McpSection = McpSection()
     mcp_servers: dict[str, BackendSettings] = Field({}, validation_alias="mcpServers")
     server: ServerSection = ServerSection()
+    storage: StorageSection = StorageSection()
     policy: PolicySettings = PolicySettings()
     approvals: ApprovalSettings = ApprovalSettings()
     catalogue: CatalogueSettings = CatalogueSettings()

@@ -1,11 +1,11 @@
 """`/approvals`: where a person sees the calls that wait, and answers them."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -19,8 +19,10 @@ from ui_mcp.compositor.approvals.row import (
     Scope,
     UnknownApprovalError,
 )
+from ui_mcp.compositor.approvals.scope import pattern_of
 from ui_mcp.compositor.proposals import Proposals
 from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.settings import Rule
 from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.ids import same_secret, secret_id
 from ui_mcp.jsontypes import JsonObject
@@ -34,8 +36,8 @@ _STATUS: dict[type[UiMcpError], int] = {
     NotFoundError: 404,
 }
 Routes = list[BaseRoute]
-Human = Callable[[Request], str | None]
-"""Names the person behind a request; None when it is not a person's."""
+Replay = Callable[[Rule], Awaitable[JsonObject]]
+"""Says what a proposed rule would have done with the calls of the past."""
 
 
 class Visitors:
@@ -71,6 +73,25 @@ class Decision(BaseModel):
     reason: str | None = None
     arguments: dict[str, Any] | None = None
     scope: Scope = "once"
+    pattern: dict[str, str] | None = None
+
+    def reply(self, who: str) -> Reply:
+        """Return it as the answer of a person."""
+        return Reply(self.decision, self.digest, who, self.reason, self.arguments, self.scope, self.pattern)
+
+
+class Decisions(BaseModel):
+    """Several answers at once; each is taken, or refused, by itself."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decisions: list["OneOfMany"] = Field(min_length=1, max_length=200)
+
+
+class OneOfMany(Decision):
+    """An answer with the question it is for."""
+
+    id: str
 
 
 class ProposalDecision(BaseModel):
@@ -85,18 +106,19 @@ class ApprovalPages:
     """The handlers, for one store of approvals."""
 
     def __init__(
-        self, desk: Desk, proposals: Proposals, scrubber: Scrubber, human: Human, welcome: Visitors | None
+        self, desk: Desk, proposals: Proposals, replay: Replay, scrubber: Scrubber, visitors: Visitors
     ) -> None:
         self._desk = desk
+        self._replay = replay
         self._proposals = proposals
         self._scrubber = scrubber
-        self._human = human
-        self._welcome = welcome
+        self._human = visitors
 
     def routes(self) -> Routes:
         """Return the routes."""
         return [
             Route("/approvals", self.show, methods=["GET"]),
+            Route("/approvals/decisions", self.decide_many, methods=["POST"]),
             Route("/approvals/proposals/{id}", self.settle, methods=["POST"]),
             Route("/approvals/{id}", self.one, methods=["GET"]),
             Route("/approvals/{id}/decision", self.decide, methods=["POST"]),
@@ -111,13 +133,15 @@ class ApprovalPages:
                 f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
                 "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
             )
-            return self._welcome.welcome(request, page) if self._welcome else page
+            return self._human.welcome(request, page)
         if self._human(request) is None:
             return _refused()
         history = request.query_params.get("status") == "history"
         rows = await self._desk.history() if history else await self._desk.pending()
-        proposals = [one.to_json() for one in await self._proposals.all() if one.status == "pending"]
-        return JSONResponse({"approvals": [row.to_json(self._scrubber) for row in rows], "proposals": proposals})
+        shown = [{**row.to_json(self._scrubber), "covers": pattern_of(row)} for row in rows]
+        proposals = [one for one in await self._proposals.all() if one.status == "pending"]
+        told = [{**one.to_json(), "replay": await self._replay(one.rule)} for one in proposals]
+        return JSONResponse({"approvals": shown, "proposals": told})
 
     async def one(self, request: Request) -> Response:
         """Answer with one approval."""
@@ -135,15 +159,30 @@ class ApprovalPages:
             return _refused()
         try:
             given = Decision.model_validate_json(await request.body())
-            reply = Reply(given.decision, given.digest, who, given.reason, given.arguments, given.scope)
-            row = await self._desk.answer(request.path_params["id"], reply)
+            row = await self._desk.answer(request.path_params["id"], given.reply(who))
         except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
-            return _json_error(400, "invalid_argument", f"{where}: {problem['msg']}")
+            return _invalid(error)
         except UiMcpError as error:
             return _failed(error)
         return JSONResponse(row.to_json(self._scrubber))
+
+    async def decide_many(self, request: Request) -> Response:
+        """Take several answers, one by one; one that fails does not stop the others."""
+        who = self._human(request)
+        if who is None:
+            return _refused()
+        try:
+            given = Decisions.model_validate_json(await request.body())
+        except ValidationError as error:
+            return _invalid(error)
+        return JSONResponse({"results": [await self._one_of_many(one, who) for one in given.decisions]})
+
+    async def _one_of_many(self, one: OneOfMany, who: str) -> JsonObject:
+        try:
+            row = await self._desk.answer(one.id, one.reply(who))
+        except UiMcpError as error:
+            return {"id": one.id, "error": {"code": error.code, "message": error.message}}
+        return {"id": one.id, "status": row.status, "decision": row.decision}
 
     async def settle(self, request: Request) -> Response:
         """Accept or refuse a proposed rule."""
@@ -156,7 +195,7 @@ class ApprovalPages:
             if self._desk.on_rule is not None:
                 await self._desk.on_rule()
         except ValidationError as error:
-            return _json_error(400, "invalid_argument", error.errors()[0]["msg"])
+            return _invalid(error)
         except UiMcpError as error:
             return _failed(error)
         return JSONResponse(settled.to_json())
@@ -174,6 +213,12 @@ def health_route(describe: Callable[[], JsonObject]) -> BaseRoute:
 def _failed(error: UiMcpError) -> Response:
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
     return _json_error(status, error.code, error.message, error.details)
+
+
+def _invalid(error: ValidationError) -> Response:
+    problem = error.errors(include_input=False)[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    return _json_error(400, "invalid_argument", f"{where}: {problem['msg']}")
 
 
 def _refused() -> Response:

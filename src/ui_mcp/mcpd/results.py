@@ -38,6 +38,9 @@ async def tool_answer(face: Face, name: str, arguments: JsonObject, call: Call) 
         raise _denial(error) from error
     except UiMcpError as error:
         return complete({"content": [_text(error.message)], "isError": True})
+    if answer.needs is not None:
+        asked = {"inputRequests": answer.needs.requests, "requestState": answer.needs.state}
+        return {"resultType": "input_required", **asked}
     return await _call_result(face, answer)
 
 

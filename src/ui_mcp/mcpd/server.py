@@ -1,6 +1,7 @@
 """A Face turned into the one SDK server whose handlers answer on every transport and in both eras."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mcp.server.caching import CacheHint
@@ -9,6 +10,7 @@ from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolRequestParams,
+    ClientCapabilities,
     CompleteRequestParams,
     GetPromptRequestParams,
     PaginatedRequestParams,
@@ -28,7 +30,7 @@ from ui_mcp.mcpd.exchange import Exchange
 from ui_mcp.mcpd.face import Face, Prompts
 from ui_mcp.mcpd.subscriptions import Context, Subscriptions, exchange_of
 from ui_mcp.toolkit.resources import ResourceSet
-from ui_mcp.toolkit.tool import Call
+from ui_mcp.toolkit.tool import Call, InputGiven
 
 _HINTS: dict[Any, CacheHint] = {
     "server/discover": CacheHint(3_600_000, "public"),
@@ -97,7 +99,8 @@ class Service:
         return results.complete({"tools": shown})
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> Any:
-        return await results.tool_answer(self.face, params.name, params.arguments or {}, call_of(ctx))
+        call = replace(call_of(ctx), given=_given(ctx.params or {}))
+        return await results.tool_answer(self.face, params.name, params.arguments or {}, call)
 
 
 class _Resources:
@@ -175,8 +178,18 @@ def call_of(ctx: Context) -> Call:
         closing=exchange.closing,
         meta=dict(ctx.meta or {}),
         ask_client=_ask_client(exchange) if exchange.can_send_request else None,
-        ask_user=_ask_user(exchange) if declared and declared.elicitation and exchange.can_send_request else None,
+        ask_user=_ask_user(exchange) if exchange.can_send_request and _takes_forms(declared) else None,
     )
+
+
+def _takes_forms(declared: ClientCapabilities | None) -> bool:
+    asked = declared.elicitation if declared else None
+    return asked is not None and (asked.form is not None or asked.url is None)
+
+
+def _given(params: Mapping[str, Any]) -> InputGiven | None:
+    responses, state = params.get("inputResponses"), params.get("requestState")
+    return InputGiven(responses, state) if isinstance(responses, dict) and isinstance(state, str) else None
 
 
 def _ask_user(exchange: Exchange) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:

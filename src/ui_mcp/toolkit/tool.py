@@ -67,6 +67,24 @@ Content = Text | Media | Relayed
 
 
 @dataclass(frozen=True, slots=True)
+class InputNeeded:
+    """Questions a client of the modern era answers before it repeats the call."""
+
+    requests: JsonObject
+    """By a key of ours, what the client is to do: `{method, params}`."""
+    state: str
+    """Comes back with the repeated call, unread by the client."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputGiven:
+    """What a repeated call brings along."""
+
+    responses: JsonObject
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """An answer; `structured` only where the tool's specification asks for it."""
 
@@ -74,6 +92,8 @@ class ToolResult:
     structured: JsonObject | None = None
     is_error: bool = False
     meta: JsonObject | None = None
+    needs: InputNeeded | None = None
+    """Set instead of content when the client must be asked first."""
 
 
 def text_result(*texts: str, is_error: bool = False) -> ToolResult:
@@ -122,6 +142,13 @@ class Call:
     """Puts a message and a form to the client's user and returns the answer; None where the client cannot."""
     ask_client: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
     """Passes a mounted server's request (method, parameters) to the client; None where nothing can be asked."""
+    given: InputGiven | None = None
+    """The client's answers to what an earlier result needed."""
+
+    def takes_forms(self) -> bool:
+        """Say whether the client can put a form to its user when a result of the modern era asks for it."""
+        declared = self.capabilities.get("elicitation")
+        return self.era == "modern" and isinstance(declared, dict) and (not declared or "form" in declared)
 
     def shows_apps(self) -> bool:
         """Say whether the client renders MCP Apps."""

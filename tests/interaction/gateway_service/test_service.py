@@ -93,18 +93,18 @@ def test_the_whole_service_is_usable(service: str, tmp_path: Path) -> None:
 @pytest.mark.covers("GW-POL-4", "R-PC-1", "R-AP-3", "R-AP-8")
 def test_under_guard_a_person_answers_from_a_terminal_even_after_a_restart(service: str, tmp_path: Path) -> None:
     file = configured(tmp_path, service, approvals={"sync_wait_s": 0.2})
-    store = tmp_path / "data" / "approvals.db"
+    store = str(tmp_path / "data" / "approvals.db")
     call = {"body": {"name": "asked", "length": 3}}
     with NluiClient("--mcp", "--policy", "guard", str(file), cwd=tmp_path, SHOP_KEY=KEY) as client:
         client.tools()
         read = client.call("shop__get_boat", {"boat_id": 1})
         waiting = client.call("shop__create_boat", call)["structuredContent"]
         other = client.call("shop__delete_boat", {"boat_id": 5})["structuredContent"]
-    lines = act(store, Wish("list", None, None, False, "once", None))
-    act(store, Wish("deny", other["approval_id"], "keep it", True, "once", None))
+    lines = act(store, Wish("list"))
+    act(store, Wish("deny", (other["approval_id"],), "keep it", abort=True))
     with NluiClient("--mcp", "--policy", "guard", str(file), cwd=tmp_path, SHOP_KEY=KEY) as client:
         client.tools()
-        act(store, Wish("approve", waiting["approval_id"], None, False, "once", None))
+        act(store, Wish("approve", (waiting["approval_id"],)))
         result = client.call("approvals__result", {"approval_id": waiting["approval_id"], "wait_s": 10})
         denied = client.call("shop__delete_boat", {"boat_id": 5})
 

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from socket import gethostname
 
 import anyio
 
@@ -19,8 +20,8 @@ from ui_mcp.compositor.approvals.row import (
     UnknownApprovalError,
     digest_of,
 )
+from ui_mcp.compositor.approvals.scope import rule_for
 from ui_mcp.compositor.approvals.store import ApprovalStore
-from ui_mcp.compositor.settings import Rule
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 
@@ -39,6 +40,8 @@ class Reply:
     reason: str | None = None
     arguments: JsonObject | None = None
     scope: Scope = "once"
+    pattern: dict[str, str] | None = None
+    """Which arguments a yes for longer covers; None leaves it to `approvals.scope`."""
 
 
 class Desk:
@@ -54,7 +57,7 @@ class Desk:
         self.store = store
         self._announce = announce
         self._now = now
-        self._lease = f"{os.getpid()}:{secret_id()}"
+        self._lease = f"{os.getpid()}:{gethostname()}:{secret_id()}"
         self._changed = anyio.Event()
         self.on_rule: Callable[[], Awaitable[None]] | None = None
         """Called after an answer for always made a rule."""
@@ -126,15 +129,13 @@ class Desk:
             decided_at=self._now(),
             answer_reason=reply.reason,
             scope=reply.scope,
+            pattern=reply.pattern,
         )
         if not await self.store.swap(row, decided):
             _answerable(await self.get(approval_id), reply)
             raise AlreadyDecidedError("Somebody else answered at the same moment")
         if decided.status == "approved" and reply.scope == "always":
-            reason = f"always allowed by {reply.by}"
-            await self.store.add_rule(
-                Rule(source=row.server, tool=row.tool, decision="allow", reason=reason), reply.by, row.id
-            )
+            await self.store.add_rule(rule_for(decided, f"always allowed by {reply.by}"), reply.by, row.id)
             if self.on_rule is not None:
                 await self.on_rule()
         self.tell(approval_id)
@@ -224,8 +225,12 @@ def _answerable(row: Approval, reply: Reply) -> None:
 
 def _alive(lease: str | None) -> bool:
     """Say whether the process that holds a lease still runs."""
-    pid = (lease or "").partition(":")[0]
-    if not pid.isdigit() or int(pid) == os.getpid():
+    pid, _, rest = (lease or "").partition(":")
+    if not pid.isdigit():
+        return False
+    if ":" in rest and rest.partition(":")[0] != gethostname():
+        return True  # only its own machine can tell
+    if int(pid) == os.getpid():
         return False
     try:
         os.kill(int(pid), 0)

@@ -45,6 +45,8 @@ class Approval:
     lease: str | None = None
     result: JsonObject | None = None
     delivered: bool = False
+    pattern: dict[str, str] | None = None
+    """The arguments a yes for longer covers, by path; see `scope`."""
 
     @property
     def is_settled(self) -> bool:
@@ -81,6 +83,7 @@ class Approval:
             "decided_at": self.decided_at,
             "answer_reason": self.answer_reason,
             "scope": self.scope,
+            "pattern": shown.json(self.pattern),
             "execution": {
                 "state": self.execution,
                 "started_at": self.started_at,

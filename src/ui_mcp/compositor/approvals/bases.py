@@ -1,0 +1,82 @@
+"""The databases approvals can be kept in; `open_store` picks one by path or URL."""
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import anyio.to_thread
+
+from ui_mcp.compositor.approvals.store import SCHEMA, ApprovalStore
+from ui_mcp.errors import CompositorError, ConfigError
+from ui_mcp.jsontypes import Json
+
+
+def open_store(place: str) -> ApprovalStore:
+    """Open the store at a path, `sqlite:///PATH` or `postgresql://…`; a file is created when missing.
+
+    Raises:
+        ConfigError: the URL names no store we know, or its driver is missing.
+        CompositorError: the store cannot be opened.
+    """
+    scheme = urlsplit(place).scheme
+    if scheme in {"postgresql", "postgres"}:
+        try:
+            from ui_mcp.compositor.approvals.postgres import PostgresBase
+        except ImportError as error:
+            raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
+        return ApprovalStore(PostgresBase(place))
+    if "://" in place and scheme != "sqlite":
+        raise ConfigError(f"storage.url {place!r} is neither a path, sqlite:///PATH nor postgresql://…")
+    return ApprovalStore(SqliteBase(file_of(place)))
+
+
+def file_of(place: str) -> Path:
+    """Return the file a path or an `sqlite:` URL means."""
+    return Path(unquote(place.removeprefix("sqlite:///")) if place.startswith("sqlite:") else place).expanduser()
+
+
+class SqliteBase:
+    """One SQLite file in WAL mode, mode 0600; work happens in a worker thread."""
+
+    def __init__(self, file: Path) -> None:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file.touch(mode=0o600, exist_ok=True)
+            self._base = sqlite3.connect(file, timeout=10, isolation_level=None, check_same_thread=False)
+            self._base.execute("PRAGMA journal_mode = WAL")
+            self._base.execute("PRAGMA synchronous = FULL")
+            for statement in SCHEMA:
+                self._base.execute(statement)
+            known = {row[1] for row in self._base.execute("PRAGMA table_info(approvals)")}
+            if "pattern" not in known:
+                self._base.execute("ALTER TABLE approvals ADD COLUMN pattern TEXT DEFAULT 'null'")
+        except (OSError, sqlite3.Error) as error:
+            raise CompositorError(f"The approvals store {file} cannot be opened: {error}") from error
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._base.close()
+
+    async def change(self, statement: str, values: Sequence[Json]) -> int:
+        """Carry out a statement and count the rows it touched."""
+        return (await self._do(statement, values))[0]
+
+    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
+        """Return what a statement finds."""
+        return (await self._do(statement, values))[1]
+
+    async def _do(self, statement: str, values: Sequence[Json]) -> tuple[int, list[tuple[Any, ...]]]:
+        def work() -> tuple[int, list[tuple[Any, ...]]]:
+            with self._lock:
+                cursor = self._base.execute(statement, values)
+                return cursor.rowcount, cursor.fetchall()
+
+        try:
+            return await anyio.to_thread.run_sync(work)
+        except sqlite3.Error as error:
+            raise CompositorError(f"The approvals store failed: {error}") from error

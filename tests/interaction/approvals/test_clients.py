@@ -1,0 +1,255 @@
+"""Approvals through real clients of both eras, over pipes and over HTTP; through kills, and on a shared database."""
+
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+from anyio.streams.text import TextReceiveStream
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from compositor.conftest import Recorder, document, json_reply
+from ui_mcp.app.approvals_terminal import Wish, act
+from ui_mcp.jsontypes import Json
+
+NLUI = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
+BODY = {"content": {"application/json": {"schema": {"type": "object"}}}}
+METHODS = ("get", "post", "put", "patch", "delete")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+
+def configured(folder: Path, recorder: Recorder, **more: Json) -> Path:
+    """Write an nlui.yaml for a shop with one operation per method."""
+    bodies = {"post", "put", "patch"}
+    operations = {
+        method: {
+            "operationId": f"{method}_thing",
+            "responses": {},
+            **({"requestBody": BODY} if method in bodies else {}),
+        }
+        for method in METHODS
+    }
+    spec = folder / "shop.json"
+    spec.write_text(json.dumps(document({"/thing": operations})))
+    settings = {
+        "data_dir": str(folder / "data"),
+        "targets": [{"name": "shop", "spec": str(spec), "base_url": recorder.url}],
+        "policy": {"mode": "guard"},
+        "approvals": {"sync_wait_s": 0.3},
+        **more,
+    }
+    file = folder / "nlui.yaml"
+    file.write_text(json.dumps(settings))
+    return file
+
+
+def by_pipe(file: Path) -> StdioServerParameters:
+    return StdioServerParameters(command=sys.executable, args=["-c", NLUI, "--mcp", str(file)])
+
+
+@asynccontextmanager
+async def by_http(file: Path) -> AsyncIterator[tuple[str, anyio.abc.Process]]:
+    """Run `nlui --mcp-http`; yield its address and the process."""
+    command = [sys.executable, "-c", NLUI, "--mcp-http", "--mcp-port", "0", str(file)]
+    async with await anyio.open_process(command, stdout=None, stderr=-1) as process:
+        assert process.stderr is not None
+        told = ""
+        async for text in TextReceiveStream(process.stderr):
+            told += text
+            found = re.search(r"MCP at (http://\S+)/sse", told)
+            if found:
+                break
+        else:
+            pytest.fail(told)
+        try:
+            yield found[1], process
+        finally:
+            if process.returncode is None:
+                process.terminate()
+
+
+class User:
+    """Answers what the client asks, and remembers it."""
+
+    def __init__(self, action: str = "accept", **content: str) -> None:
+        self.asked: list[str] = []
+        self._answer = {"action": action, **({"content": content} if content else {})}
+
+    async def __call__(self, context: Any, params: Any) -> types.ElicitResult:
+        self.asked.append(params.message)
+        return types.ElicitResult.model_validate(self._answer)
+
+
+@pytest.mark.covers("R-AP-11", "GW-POL-4", "MCP-ERA-7")
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("way", ["pipe", "http"])
+async def test_a_client_of_either_era_puts_the_question_to_its_own_user(mode, way, recorder, tmp_path: Path) -> None:
+    recorder.default = json_reply({"id": 7})
+    file = configured(tmp_path, recorder, approvals={"sync_wait_s": 20})
+    user = User(decision="approve")
+
+    async def drive(where: Any) -> tuple[str | None, Any]:
+        async with Client(where, mode=mode, elicitation_callback=user) as client:
+            return client.protocol_version, await client.call_tool("shop__post_thing", {"body": {"name": "boat"}})
+
+    if way == "pipe":
+        version, result = await drive(by_pipe(file))
+    else:
+        async with by_http(file) as (address, _):
+            version, result = await drive(f"{address}/mcp")
+
+    assert (version == "2026-07-28") is (mode == "auto")
+    assert result.structured_content == {"id": 7}
+    assert len(recorder.requests) == len(user.asked) == 1
+    assert f"POST {recorder.url}/thing" in user.asked[0]
+
+
+@pytest.mark.covers("R-AP-8", "R-AP-11")
+@pytest.mark.parametrize(
+    ("user", "code"),
+    [
+        (User(decision="deny_abort", reason="never"), -32950),
+        (User(decision="deny_continue"), -32951),
+        (User("decline"), -32951),
+    ],
+)
+async def test_a_no_of_the_clients_user_keeps_its_meaning(user, code, recorder: Recorder, tmp_path: Path) -> None:
+    async with Client(by_pipe(configured(tmp_path, recorder)), elicitation_callback=user) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("shop__delete_thing", {})
+
+    assert caught.value.code == code
+    assert recorder.requests == []
+
+
+@pytest.mark.covers("R-AP-5", "MCP-ERA-7")
+async def test_an_answer_counts_only_with_our_seal_for_exactly_that_call(recorder: Recorder, tmp_path: Path) -> None:
+    file = configured(tmp_path, recorder)
+    yes = {"approval": types.ElicitResult(action="accept", content={"decision": "approve"})}
+
+    async def call(client: Client, body: Json, state: str | None = None) -> Any:
+        answers = {"input_responses": yes, "request_state": state} if state else {}
+        return await client.session.call_tool("shop__post_thing", {"body": body}, allow_input_required=True, **answers)
+
+    async with Client(by_pipe(file), elicitation_callback=User()) as client:
+        first = await call(client, {"name": "boat"})
+        forged = await call(client, {"name": "boat"}, "made.up")
+        altered = await call(client, {"name": "boat"}, first.request_state[:-2] + "00")
+        swapped = await call(client, {"name": "bomb"}, first.request_state)
+    before = len(recorder.requests)
+    async with Client(by_pipe(file), elicitation_callback=User()) as restarted:
+        good = await call(restarted, {"name": "boat"}, first.request_state)
+        replayed = await call(restarted, {"name": "boat"}, first.request_state)
+
+    again = [answer.result_type for answer in (first, forged, altered, swapped, replayed)]
+    assert again == ["input_required"] * 5
+    assert before == 0
+    assert good.structured_content == {}
+    assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("GW-POL-1", "GW-POL-2", "R-AP-1", "R-AP-8", "R-AP-13")
+async def test_what_changes_something_asks_and_people_answer_several_at_once(recorder: Recorder, tmp_path) -> None:
+    store = str(tmp_path / "data" / "approvals.db")
+    async with Client(by_pipe(configured(tmp_path, recorder))) as client:
+        answers = {}
+        for method in METHODS:
+            arguments = {"body": {"n": 1}} if method in {"post", "put", "patch"} else {}
+            answers[method] = (await client.call_tool(f"shop__{method}_thing", arguments)).structured_content or {}
+        waiting = [answers[method]["approval_id"] for method in METHODS[1:]]
+        pending = json.loads((await client.read_resource("approvals://pending")).contents[0].text)
+        told = await anyio.to_thread.run_sync(act, store, Wish("approve", tuple(waiting[:3])))
+        await anyio.to_thread.run_sync(act, store, Wish("deny", (waiting[3],)))
+        results = [
+            await client.call_tool("approvals__result", {"approval_id": one, "wait_s": 20}) for one in waiting[:3]
+        ]
+
+    assert [answers[method].get("status", "ran") for method in METHODS] == ["ran"] + ["awaiting_approval"] * 4
+    assert [row["id"] for row in pending["approvals"]] == waiting
+    assert [line.split()[1] for line in told] == ["approved"] * 3
+    assert [result.structured_content for result in results] == [{}] * 3
+    assert sorted(request.line.split()[0] for request in recorder.requests) == ["GET", "PATCH", "POST", "PUT"]
+
+
+@pytest.mark.covers("R-AP-3", "R-AP-4", "R-AP-10")
+async def test_a_question_survives_a_kill_and_a_call_that_ran_then_is_never_repeated(recorder, tmp_path: Path) -> None:
+    store = str(tmp_path / "data" / "approvals.db")
+    hang = anyio.Event()
+    arrived = anyio.Event()
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    file = configured(tmp_path, recorder)
+    settings = json.loads(file.read_text())
+    port = listener.extra(anyio.abc.SocketAttribute.local_port)
+    settings["targets"].append(
+        {"name": "slow", "spec": str(tmp_path / "shop.json"), "base_url": f"http://127.0.0.1:{port}"}
+    )
+    file.write_text(json.dumps(settings))
+    hits: list[int] = []
+
+    async def swallow(stream: anyio.abc.SocketStream) -> None:
+        hits.append(1)
+        arrived.set()
+        await hang.wait()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, swallow)
+        async with by_http(file) as (address, process), Client(f"{address}/mcp", mode="legacy") as client:
+            asked = (await client.call_tool("shop__post_thing", {"body": {}})).structured_content or {}
+            stuck = (await client.call_tool("slow__delete_thing", {})).structured_content or {}
+            await anyio.to_thread.run_sync(act, store, Wish("approve", (stuck["approval_id"],)))
+            with anyio.fail_after(20):
+                await arrived.wait()
+            os.kill(process.pid, signal.SIGKILL)
+            await process.wait()
+        await anyio.to_thread.run_sync(act, store, Wish("approve", (asked["approval_id"],)))
+        async with Client(by_pipe(file)) as client:
+            ran = await client.call_tool("approvals__result", {"approval_id": asked["approval_id"], "wait_s": 20})
+            lost = await client.call_tool("approvals__result", {"approval_id": stuck["approval_id"], "wait_s": 20})
+        tasks.cancel_scope.cancel()
+
+    assert ran.structured_content == {}
+    assert [request.line for request in recorder.requests] == ["POST /thing HTTP/1.1"]
+    assert lost.is_error
+    assert "interrupted" in lost.content[0].text
+    assert len(hits) == 1
+
+
+@pytest.mark.covers("R-ST-6", "R-AP-3", "R-AP-4")
+async def test_approvals_on_a_shared_database_are_answered_from_anywhere(
+    recorder: Recorder, tmp_path: Path, postgres_url: Callable[[], str]
+) -> None:
+    url = postgres_url()
+    async with Client(by_pipe(configured(tmp_path, recorder, storage={"url": url}))) as client:
+        first = (await client.call_tool("shop__post_thing", {"body": {}})).structured_content or {}
+        listed = await anyio.to_thread.run_sync(act, url, Wish("list"))
+        answered: list[str] = []
+
+        async def answer(reason: str) -> None:
+            try:
+                await anyio.to_thread.run_sync(
+                    act, url, Wish("approve", (first["approval_id"],), reason, scope="always")
+                )
+                answered.append(reason)
+            except Exception as error:
+                answered.append(type(error).__name__)
+
+        async with anyio.create_task_group() as people:
+            people.start_soon(answer, "ann")
+            people.start_soon(answer, "bob")
+        result = await client.call_tool("approvals__result", {"approval_id": first["approval_id"], "wait_s": 20})
+        rules = await anyio.to_thread.run_sync(act, url, Wish("rules"))
+
+    assert len(listed) == 1
+    assert sorted(answered) in (["AlreadyDecidedError", "ann"], ["AlreadyDecidedError", "bob"])
+    assert result.structured_content == {}
+    assert len(recorder.requests) == 1
+    assert len(rules) == 1
