@@ -180,3 +180,25 @@ async def test_a_planted_secret_is_found_nowhere(recorder: Recorder, make_target
         assert canary not in str(shown)
     stored = [path for path in tmp_path.rglob("*") if path.is_file() and canary.encode() in path.read_bytes()]
     assert stored == []
+
+
+@pytest.mark.covers("GW-AUT-4")
+async def test_fetching_the_document_and_calling_have_credentials_of_their_own(recorder: Recorder, make_target) -> None:
+    schemes = {"key": {"type": "http", "scheme": "bearer"}}
+    paths = {"/thing": {"get": {"operationId": "thing", "responses": {}, "security": [{"key": []}]}}}
+    described = document(paths, components={"securitySchemes": schemes})
+    recorder.replies["/openapi.json"] = json_reply(described)
+    target = make_target(
+        spec=f"{recorder.url}/openapi.json",
+        base_url=recorder.url,
+        auth={"type": "bearer", "token": "for-calls"},
+        spec_auth={"type": "bearer", "token": "for-the-document"},
+    )
+    async with target:
+        await target.refresh()
+        await target.source.call("api__thing", {}, Call())
+
+    assert [(one.target, one.headers.get("authorization")) for one in recorder.requests] == [
+        ("/openapi.json", "Bearer for-the-document"),
+        ("/thing", "Bearer for-calls"),
+    ]

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Literal
 
 import anyio
 import httpx2
@@ -14,6 +15,7 @@ from playwright.async_api import Page, async_playwright
 from compositor.conftest import Recorder, json_reply
 from compositor.gateways import gateway
 from ui_mcp.app.nlui_http import serve_approvals
+from ui_mcp.compositor.approvals.desk import Reply
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered
 from ui_mcp.errors import DeniedError
@@ -53,7 +55,7 @@ async def served(folder: Path, recorder: Recorder) -> AsyncIterator[tuple[Gatewa
 
 
 @asynccontextmanager
-async def page_at(url: str) -> AsyncIterator[Page]:
+async def page_at(url: str, width: int = 900, scheme: Literal["light", "dark"] = "light") -> AsyncIterator[Page]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or "/usr/bin/chromium"
     if not Path(chromium).exists():
         if os.environ.get("CI"):
@@ -61,7 +63,7 @@ async def page_at(url: str) -> AsyncIterator[Page]:
         pytest.skip("chromium is not installed")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = await browser.new_page(viewport={"width": 900, "height": 700})
+        page = await browser.new_page(viewport={"width": width, "height": 700}, color_scheme=scheme)
         page.set_default_timeout(20_000)
         await page.goto(url)
         try:
@@ -114,8 +116,10 @@ async def test_a_person_approves_edits_and_denies(recorder_of_shop: Recorder, tm
 async def test_a_person_accepts_a_proposed_rule(recorder_of_shop: Recorder, tmp_path: Path) -> None:
     proposal = {"rule": {"source": "shop", "tool": "addThing", "decision": "allow"}, "rationale": "harmless"}
     async with served(tmp_path, recorder_of_shop) as (found, url), page_at(url) as page:
+        await found.policed.call("shop__listThings", {}, Call())
         await Offered(found).call("policy__propose", proposal, Call())
         await page.get_by_text("harmless").wait_for()
+        await page.get_by_text("Of the last 1 calls it would allow 1.").wait_for()
         await page.get_by_role("button", name="Accept").click()
         await page.get_by_text("Rule accepted").wait_for()
         result = await found.policed.call("shop__addThing", {"body": {"name": "x"}}, Call())
@@ -156,3 +160,75 @@ async def test_the_bridge_tells_late_wrong_and_unknown_answers_apart(
         statuses = [await post("0" * 64), await post(row.digest), await post(row.digest), await post("x", "unknown")]
 
     assert statuses == [412, 200, 409, 404]
+
+
+@pytest.mark.covers("R-AP-7", "R-AP-13")
+async def test_a_person_answers_several_at_once_and_says_how_far_a_yes_reaches(
+    recorder_of_shop: Recorder, tmp_path: Path
+) -> None:
+    async with served(tmp_path, recorder_of_shop) as (found, url), page_at(url) as page:
+        names = ("boat", "ship", "raft", "punt")
+        ids = [await ask(found, name) for name in names]
+        for one in ids[:2]:
+            await page.locator(f"#approval-{one}").get_by_role("checkbox").check()
+        late = await found.desk.get(ids[1])
+        await page.get_by_text("2 selected").wait_for()
+        await found.desk.answer(late.id, Reply("deny_continue", late.digest, "ann"))
+        await page.locator(f"#approval-{ids[1]}").wait_for(state="detached")
+        await page.locator(f"#approval-{ids[2]}").get_by_role("checkbox").check()
+        await page.get_by_role("button", name="Approve selected").click()
+        await page.get_by_text("2 answered").wait_for()
+
+        card = page.locator(f"#approval-{ids[3]}")
+        await card.get_by_label("How long a yes holds").select_option("always")
+        await card.get_by_label("What the yes covers").fill('{"body.name": "p*"}')
+        await card.get_by_role("button", name="Approve").click()
+        await found.policed.outcome(ids[3], 20, Call())
+        allowed = await found.policed.call("shop__addThing", {"body": {"name": "pram"}}, Call())
+        still = await found.policed.call("shop__addThing", {"body": {"name": "tram"}}, Call())
+        states = [(await found.desk.get(one)).status for one in ids]
+
+    assert states == ["approved", "denied", "approved", "approved"]
+    assert allowed.structured == {"id": 7}
+    assert (still.structured or {})["status"] == "awaiting_approval"
+
+
+@pytest.mark.covers("R-AP-13")
+async def test_of_many_answers_each_is_taken_or_refused_by_itself(recorder_of_shop: Recorder, tmp_path: Path) -> None:
+    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient() as client:
+        first, second = [await found.desk.get(await ask(found, name)) for name in ("boat", "ship")]
+        many = {"decisions": [{"id": row.id, "digest": row.digest, "decision": "approve"} for row in (first, second)]}
+        many["decisions"][0]["digest"] = second.digest
+        stranger = await client.post(f"{url}/decisions", json=many)
+        await client.get(url, headers={"Accept": "text/html"})
+        answered = (await client.post(f"{url}/decisions", json=many)).json()["results"]
+
+    assert stranger.status_code == 403
+    assert answered[0]["error"]["code"] == "digest_mismatch"
+    assert (answered[1]["id"], answered[1]["status"]) == (second.id, "approved")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(900, "light"), (900, "dark"), (390, "light")])
+async def test_the_page_fits_every_screen_and_says_when_the_gateway_is_gone(
+    width: int, scheme: Literal["light", "dark"], recorder_of_shop: Recorder, tmp_path: Path
+) -> None:
+    async def shoot(page: Page, name: str) -> None:
+        if SHOTS:
+            await page.screenshot(path=f"{SHOTS}/approvals-{name}-{scheme}-{width}.png", full_page=True)
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    async with served(tmp_path, recorder_of_shop) as (found, url), page_at(url, width, scheme) as page:
+        await page.get_by_text("Nothing waits for you.").wait_for()
+        await shoot(page, "empty")
+        await ask(found, "a rather long boat " * 8)
+        await found.policed.call("shop__deleteThing", {"id": 7}, Call(client_name="Claude"))
+        rule = {"source": "shop", "tool": "addThing", "args": {"body.name": "boat*"}, "decision": "allow"}
+        await Offered(found).call("policy__propose", {"rule": rule, "rationale": "Boats are safe to add"}, Call())
+        await page.get_by_text("shop__deleteThing").wait_for()
+        await page.get_by_label("How long a yes holds").first.select_option("session")
+        await page.get_by_role("checkbox").first.check()
+        await page.get_by_text("Boats are safe to add").wait_for()
+        await shoot(page, "waiting")
+        await page.context.set_offline(True)
+        await page.get_by_text("The gateway does not answer.").wait_for()
+        await shoot(page, "error")

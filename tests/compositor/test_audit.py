@@ -1,0 +1,47 @@
+"""The audit log read back: by the command, by time, as a table; and by what tries proposed rules."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from compositor.conftest import Recorder
+from compositor.gateways import gateway
+from ui_mcp.app.nlui_audit import printed
+from ui_mcp.compositor.audit import rotated
+from ui_mcp.compositor.settings import GatewaySettings
+from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.toolkit.tool import Call
+
+
+@pytest.mark.covers("GW-AUD-1", "GW-AUD-2")
+async def test_the_log_is_printed_by_time_and_as_a_table(recorder: Recorder, tmp_path: Path) -> None:
+    settings = GatewaySettings(data_dir=str(tmp_path / "data"))
+    async with gateway(tmp_path, recorder, audit={"level": "args"}, policy={"mode": "host"}) as found:
+        for number in range(3):
+            await found.policed.call("shop__deleteThing", {"id": number}, Call(client_name="=cmd()"))
+    file = tmp_path / "data" / "audit.jsonl"
+    old = {"ts": "2020-01-01T00:00:00Z", "tool": "ancient", "outcome": "policy_allow", "id": "0"}
+    rotated(file).write_text(json.dumps(old) + '\n{"cut by a crash')
+
+    everything = [json.loads(line) for line in printed(settings, "", "jsonl", None)]
+    recent = [json.loads(line) for line in printed(settings, "1h", "jsonl", None)]
+    last = [json.loads(line) for line in printed(settings, "2020-06-01", "jsonl", 1)]
+    table = list(csv.DictReader(printed(settings, "", "csv", None)))
+
+    assert [line["tool"] for line in everything] == ["ancient"] + ["shop__deleteThing"] * 3
+    assert [line["args"] for line in recent] == [{"id": 0}, {"id": 1}, {"id": 2}]
+    assert last == recent[-1:]
+    assert (last[0]["method"], last[0]["status"], last[0]["url"]) == ("DELETE", 200, f"{recorder.url}/things/2")
+    assert [row["tool"] for row in table] == [line["tool"] for line in everything]
+    assert table[1]["client"] == "'=cmd()"
+
+
+def test_a_missing_log_and_a_bad_time_are_named(tmp_path: Path) -> None:
+    settings = GatewaySettings(data_dir=str(tmp_path))
+    with pytest.raises(ConfigError, match=r"audit\.jsonl"):
+        printed(settings, "", "jsonl", None)
+    (tmp_path / "audit.jsonl").write_text("")
+    with pytest.raises(InvalidArgumentsError, match="yesterday"):
+        printed(settings, "yesterday", "jsonl", None)
