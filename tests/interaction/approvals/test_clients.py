@@ -133,7 +133,7 @@ async def test_a_no_of_the_clients_user_keeps_its_meaning(user, code, recorder: 
 
 @pytest.mark.covers("R-AP-5", "MCP-ERA-7")
 async def test_an_answer_counts_only_with_our_seal_for_exactly_that_call(recorder: Recorder, tmp_path: Path) -> None:
-    file = configured(tmp_path, recorder)
+    file = configured(tmp_path, recorder, approvals={"sync_wait_s": 20})
     yes = {"approval": types.ElicitResult(action="accept", content={"decision": "approve"})}
 
     async def call(client: Client, body: Json, state: str | None = None) -> Any:
