@@ -1,0 +1,73 @@
+"""A host that speaks stdio, as Claude Code does, builds an app, shows it, hears the person and changes it live."""
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from journeys.conftest import Person, Telling
+from journeys.hosts import StdioHost
+
+pytestmark = pytest.mark.slow
+LUA = """\
+Poll = session:prototype("Poll", { tea = 0, coffee = 0 })
+
+function Poll:vote(drink)
+    self[drink] = self[drink] + 1
+    mcp.pushState({ app = "poll", event = "voted", drink = drink })
+end
+
+function Poll:pickTea() self:vote("tea") end
+function Poll:pickCoffee() self:vote("coffee") end
+
+if not session.reloading then poll = Poll:new() end
+"""
+VIEW = """\
+<template>
+  <h2>What shall we drink?</h2>
+  <p>
+    <sl-button id="tea" ui-action="pickTea()">Tea: <b ui-value="tea"></b></sl-button>
+    <sl-button id="coffee" ui-action="pickCoffee()">Coffee: <b ui-value="coffee"></b></sl-button>
+  </p>
+</template>
+"""
+
+
+def test_an_agent_builds_shows_and_changes_an_app(person: Person, tell: Telling, page: Page) -> None:
+    story = tell("build-an-app")
+    story.say("# An agent builds an app\n\nWhat a host such as Claude Code does over stdio, with every call it makes.")
+    with person.start("ui-mcp", "mcp") as process:
+        host = StdioHost(process, "2025-11-25", "claude-code")
+        story.say("## The server starts and puts its skills into the project")
+        url = host.call(story, "ui_start").splitlines()[0]
+        assert (person.home / ".claude/skills/ui-builder/SKILL.md").is_file()
+
+        story.say("## The agent writes two files")
+        app = person.home / ".claude/ui/apps/poll"
+        (app / "viewdefs").mkdir(parents=True)
+        for name, language, text in (("app.lua", "lua", LUA), ("viewdefs/Poll.DEFAULT.html", "html", VIEW)):
+            (app / name).write_text(text)
+            story.file(f".claude/ui/apps/poll/{name}", language, text)
+
+        story.say("## It checks them, shows the app and looks at what the person sees")
+        assert json.loads(host.call(story, "ui_audit", name="poll"))["violations"] == []
+        host.call(story, "ui_display", name="poll")
+        page.goto(url)
+        expect(page.get_by_text("What shall we drink?")).to_be_visible()
+        page.wait_for_function("customElements.get('sl-button')")
+        assert "What shall we drink?" in host.call(story, "ui_get_snapshot", target="page")
+
+        story.say("## The person clicks; the agent hears it")
+        page.locator("#tea").click()
+        page.locator("#tea").click()
+        expect(page.locator("#tea b")).to_have_text("2")
+        heard = json.loads(host.call(story, "ui_wait", timeout=5))
+        assert [event["drink"] for event in heard] == ["tea", "tea"]
+
+        story.say("## The agent changes the view; the page follows and the votes stay")
+        (app / "viewdefs/Poll.DEFAULT.html").write_text(VIEW.replace("What shall we drink?", "One more round?"))
+        expect(page.get_by_text("One more round?")).to_be_visible()
+        expect(page.locator("#tea b")).to_have_text("2")
+        story.picture(page, "build-an-app", "The poll after the change, with two votes for tea")
+        host.call(story, "ui_run", code="return poll.tea")
+        page.goto("about:blank")

@@ -1,0 +1,39 @@
+"""A person chats with an assistant over an API and decides what it may do; `nlui` without any configuration."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from journeys.conftest import Person, Telling
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_person_asks_approves_and_gets_it_done(person: Person, tell: Telling, page: Page) -> None:
+    story = tell("chat-and-approve")
+    story.say("# Chat with an API, and decide what happens\n\nWithout a key: a scripted model and a bundled demo shop.")
+    with person.start("nlui", "--port", "0") as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        story.shell("nlui", line)
+        page.goto(line.split()[-1])
+        expect(page.get_by_text("Ask for something")).to_be_visible()
+
+        story.say("## Reading needs no permission")
+        ask(page, "show the orders")
+        expect(page.get_by_role("table")).to_contain_text("Ada Lovelace")
+        expect(page.get_by_text("and I ask you before I do it")).to_be_visible()
+        story.picture(page, "chat-orders", "The orders as a table in the conversation")
+
+        story.say("## Changing something does")
+        ask(page, "ship order 1")
+        expect(page.get_by_role("heading", name="May I call shop__ship_order?")).to_be_visible()
+        story.picture(page, "chat-approval", "The assistant asks whether it may ship order 1")
+        page.get_by_role("button", name="Allow once").click()
+        expect(page.get_by_text("Order 1 is on its way.")).to_be_visible()
+        story.picture(page, "chat-shipped", "The order is shipped, and who approved it stands beside")
+        page.goto("about:blank")
+
+
+def ask(page: Page, text: str) -> None:
+    page.get_by_label("Message", exact=True).fill(text)
+    page.keyboard.press("Enter")
