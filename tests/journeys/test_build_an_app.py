@@ -54,7 +54,7 @@ def test_an_agent_builds_shows_and_changes_an_app(person: Person, tell: Telling,
         host.call(story, "ui_display", name="poll")
         page.goto(url)
         expect(page.get_by_text("What shall we drink?")).to_be_visible()
-        page.wait_for_function("customElements.get('sl-button')")
+        page.wait_for_function("Boolean(customElements.get('sl-button'))")
         assert "What shall we drink?" in host.call(story, "ui_get_snapshot", target="page")
 
         story.say("## The person clicks; the agent hears it")
