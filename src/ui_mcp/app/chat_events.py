@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from ui_mcp.app.chat_opening import event_of
 from ui_mcp.chat.announcer import Heard
 from ui_mcp.errors import ChatError, NotFoundError
 from ui_mcp.host.host import Host
@@ -19,17 +20,16 @@ async def telling_of_chat(host: Host, sessions: Sessions) -> AsyncIterator[None]
     """Open the chat and push a `chat_message` event for each batch during the block."""
 
     def push(heard: Heard) -> bool:
-        event = {"app": "ui-mcp", "event": "chat_message", **heard.to_json()}
         try:
             events = sessions.get("1").events
             waited_for = events.polling
-            events.push(dumps(event))
+            events.push(dumps(event_of(heard)))
         except (EventQueueFullError, NotFoundError) as error:
             _log.info("No chat event: %s", error.message)
             return False
         return waited_for
 
-    host.chats.heard = push
+    earlier, host.chats.heard = host.chats.heard, push
     try:
         await host.chats.current()
     except ChatError as error:
@@ -37,4 +37,4 @@ async def telling_of_chat(host: Host, sessions: Sessions) -> AsyncIterator[None]
     try:
         yield
     finally:
-        host.chats.heard = lambda _: None
+        host.chats.heard = earlier

@@ -48,7 +48,9 @@ Paths in viewdefs hold no operators and no arguments: put logic into Lua methods
 """
 
 
-def ui_face(host: Host, announcements: Announcements, gateway: Toolset | None = None) -> Face:
+def ui_face(
+    host: Host, announcements: Announcements, gateway: Toolset | None = None, *, experimental: JsonObject | None = None
+) -> Face:
     """Assemble the ui server's face; the tools of a gateway, if there is one, come last."""
     return Face(
         name="ui-mcp",
@@ -59,6 +61,7 @@ def ui_face(host: Host, announcements: Announcements, gateway: Toolset | None = 
         announcements=announcements,
         instructions=INSTRUCTIONS,
         list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),
+        experimental=experimental or {},
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         max_result_chars=lambda: _longest_answer(host),
         spill=ResultFiles(lambda: host.configured().workspace.log),

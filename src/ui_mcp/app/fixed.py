@@ -62,12 +62,14 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
 
 async def _serve_mcp(host: Host, announcements: Announcements, transports: Later) -> None:
     await anyio.to_thread.run_sync(_read_mcp_machinery)
+    from ui_mcp.app.channel import CAPABILITY
     from ui_mcp.app.face import ui_face
     from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcpd.endpoints import Endpoints
 
     async with mounted_gateway(host, announcements) as gateway:
-        endpoints = Endpoints(ui_face(host, announcements, gateway))
+        experimental = CAPABILITY if host.configured().config.mcp.claude_channel else None
+        endpoints = Endpoints(ui_face(host, announcements, gateway, experimental=experimental))
         transports.become(endpoints)
         try:
             await anyio.sleep_forever()

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from ui_mcp.app.channel import pushing_events
 from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.observed import Observations
@@ -44,6 +45,8 @@ async def serving(
         pages = Pages(host, workspace, decorate)
         timeline = ui_timeline_routes(host, Observations(host).open)
         routes = [*timeline, *ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
+        if config.mcp.claude_channel:
+            stack.enter_context(pushing_events(sessions, announcements))
         await stack.enter_async_context(telling_of_chat(host, sessions))
         await stack.enter_async_context(listening(Guard(ui_app(pages, routes), ui_rules(config, ports, tokens)), ui))
         if mcp:

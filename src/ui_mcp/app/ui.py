@@ -42,6 +42,8 @@ def run_serve(base_dir: str, flags: JsonObject) -> int:
 
 
 async def _stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> int:
+    from ui_mcp.app.channel import CAPABILITY, wants_channel
+    from ui_mcp.app.chat_opening import open_for_subscribers
     from ui_mcp.app.face import ui_face
     from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcpd.server import Service
@@ -56,7 +58,9 @@ async def _stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> i
         anyio.create_task_group() as tasks,
     ):
         tasks.start_soon(host.begin, base_dir)
-        await serve(Service(ui_face(host, announcements, gateway)), stdin, stdout)
+        tasks.start_soon(open_for_subscribers, host, announcements)
+        experimental = CAPABILITY if wants_channel(base_dir, flags) else None
+        await serve(Service(ui_face(host, announcements, gateway, experimental=experimental)), stdin, stdout)
         tasks.cancel_scope.cancel()
     return 0
 

@@ -68,6 +68,8 @@ class EventQueue:
         self._on_change = on_change or (lambda _: None)
         self._last_wait = monotonic()
         self._closed = False
+        self.on_push: Callable[[Iterable[str]], None] = lambda _: None
+        """Told of every event that was queued, for hosts that can be pushed to."""
 
     def __len__(self) -> int:
         return len(self._events)
@@ -112,6 +114,7 @@ class EventQueue:
         self._bytes += sum(len(event) for event in events)
         self._wake()
         self._on_change("pushed")
+        self.on_push(events)
 
     def drain(self) -> list[str]:
         """Take every event at once."""

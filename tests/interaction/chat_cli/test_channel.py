@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from interaction.lineclient import LineClient
+
 UI_MCP = [sys.executable, "-m", "ui_mcp"]
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
@@ -47,3 +49,38 @@ def test_messages_are_pushed_to_the_channel_only_when_it_is_switched_on(tmp_path
     meta = {"conversation": "default", "last_id": posted.stdout.strip()}
     assert offered == ({"claude/channel": {}} if switched == "true" else None)
     assert pushed == ([{"content": "psst", "meta": meta}] if switched == "true" else [])
+
+
+@pytest.mark.covers("CHAT-CHANNEL-1", "MCP-CHAN-1")
+@pytest.mark.parametrize("started", [False, True])
+def test_the_ui_server_pushes_to_the_channel_too_and_the_event_stays_readable(tmp_path: Path, started: bool) -> None:
+    (tmp_path / ".claude/ui/config").mkdir(parents=True)
+    (tmp_path / ".claude/ui/config/config.toml").write_text("[mcp]\nclaude_channel = true\n")
+    with LineClient(cwd=tmp_path) as agent:
+        agent.call("ui_start" if started else "ui_status")
+        agent.call("chat_read_since")
+        posting = [*UI_MCP, "chat", "post", "psst"]
+        posted = subprocess.run(posting, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+        while (line := agent.receive()).get("method") != "notifications/claude/channel":
+            pass
+        queued = agent.call("ui_wait", timeout=1) if started else []
+
+    meta = {"app": "ui-mcp", "event": "chat_message", "conversation": "default", "last_id": posted.stdout.strip()}
+    assert agent.hello["capabilities"]["experimental"] == {"claude/channel": {}}
+    assert line["params"] == {"content": "psst", "meta": meta}
+    assert [event["last_id"] for event in queued] == ([meta["last_id"]] if started else [])
+
+
+@pytest.mark.covers("CHAT-UI-1", "R-NO-1")
+def test_who_subscribes_on_the_ui_server_is_told_before_anything_was_started_or_read(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as agent:
+        agent.request("resources/subscribe", {"uri": "ui://chat/inbox"})
+        agent.call("ui_status")
+        bells = tmp_path / ".claude/ui/storage/runtime.db-bells"
+        while not bells.is_dir() or not any(bells.glob("*.bell")):  # the chat is being opened
+            agent.request("ping")
+        subprocess.run([*UI_MCP, "chat", "post", "hello"], cwd=tmp_path, capture_output=True, check=True, timeout=60)
+        while (line := agent.receive()).get("method") != "notifications/resources/updated":
+            pass
+
+    assert [message["content"] for message in line["params"]["messages"]] == ["hello"]
