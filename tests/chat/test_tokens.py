@@ -88,3 +88,23 @@ async def test_a_name_is_taken_while_its_token_is_good(store: ChatStore) -> None
 
     with pytest.raises(ChatError, match="rotate or revoke"):
         await keys.create("alice", ROLES["human"])
+
+
+@pytest.mark.covers("R-ID-5")
+async def test_a_code_is_good_for_one_token_and_for_nothing_else(store: ChatStore) -> None:
+    clock = Clock()
+    store._clock = clock  # type: ignore[attr-defined]
+    keys = Keys(store, clock)
+    await keys.create("phone", ROLES["human"], subscriber="human")
+    code, old = await keys.code("phone"), await keys.code("phone", seconds=5)
+    clock.now += 6_000_000
+
+    assert await keys.recognise(code) is None
+    assert await keys.exchange(old) is None
+    token = await keys.exchange(code)
+    assert await keys.exchange(code) is None
+    assert await keys.holder(await keys.recognise(token or "") or "") == Principal("human", ROLES["human"])
+    assert [entry.name for entry, _ in await keys.listed()] == ["phone", "phone"]
+    assert await keys.exchange(token or "") is None
+    await keys.revoke("phone")
+    assert await keys.recognise(token or "") is None

@@ -140,6 +140,26 @@ def test_a_required_token_is_in_a_file_only_we_can_read(tmp_path: Path) -> None:
     assert not file.exists()
 
 
+@pytest.mark.covers("CHAT-UI-3", "R-BR-2")
+def test_where_a_token_is_required_the_bridges_know_the_tokens_of_the_chat(tmp_path: Path) -> None:
+    with serve(tmp_path, config="[server]\nrequire_token = true\n") as (ui, mcp):
+        making = [sys.executable, "-m", "ui_mcp", "token", "create", "bot", "--role", "agent"]
+        token = subprocess.run(making, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+        bot = {"authorization": f"Bearer {token}"}
+        posted = httpx2.post(f"{mcp}/chat/messages", json={"content": "hi"}, headers=bot)
+        read = httpx2.get(f"{mcp}/chat/messages", headers=bot).json()
+        refused = [
+            httpx2.get(f"{mcp}/chat/messages").status_code,
+            httpx2.get(f"{mcp}/state", headers=bot).status_code,
+            httpx2.get(f"{ui}/chat").status_code,
+            httpx2.get(f"{ui}/chat/messages").status_code,
+        ]
+
+    assert posted.status_code == 201
+    assert [(message["author"], message["content"]) for message in read["messages"]] == [("assistant", "hi")]
+    assert refused == [401, 401, 403, 401]
+
+
 @pytest.mark.covers("UI-SEC-6", "UI-HTTP-5")
 def test_files_outside_html_are_out_of_reach(tmp_path: Path) -> None:
     with serve(tmp_path) as (ui, _):

@@ -103,8 +103,8 @@ async def _http(served: Served, port: int) -> int:
 
 
 def is_page(path: str) -> bool:
-    """Say whether a path is the chat page or one of its files, which hold nothing secret."""
-    return path == "/chat" or (path.startswith("/chat/") and "." in path)
+    """Say whether a path is the chat page or one of its files, which hold nothing secret, or the way in with a code."""
+    return path in {"/chat", "/chat/code"} or (path.startswith("/chat/") and "." in path)
 
 
 @asynccontextmanager

@@ -81,6 +81,7 @@ def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> Rules
         allowed_hosts=frozenset(config.server.allowed_hosts),
         allowed_origins=frozenset(config.server.allowed_origins),
         token=token,
+        known_elsewhere=lambda path: path.startswith("/chat/"),
         navigable=lambda path: path in {"/state", "/variables"},
         sockets_without_origin=True,
     )

@@ -34,6 +34,8 @@ async def _lines(keys: Keys, options: Namespace) -> list[str]:
             return [await keys.create(options.name, ROLES[options.role], subscriber=options.subscriber)]
         case "rotate":
             return [await keys.rotate(options.name, options.grace)]
+        case "link":
+            return [f"{options.url.rstrip('/')}/chat#code={await keys.code(options.name, options.seconds)}"]
         case "revoke":
             await keys.revoke(options.name)
             return [f"{options.name} ended"]

@@ -25,6 +25,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     rotate = actions.add_parser("rotate", help="replace a token; the old one works a while longer")
     rotate.add_argument("name", metavar="NAME")
     rotate.add_argument("--grace", type=float, default=600.0, metavar="S", help="seconds the old one works (600)")
+    link = actions.add_parser("link", help="print a link to the chat page that lets one browser in, once")
+    link.add_argument("name", metavar="NAME", help="whose token the browser gets a further one of")
+    link.add_argument("--url", metavar="URL", default="", help="address of the human face, e.g. http://127.0.0.1:8010")
+    link.add_argument("--seconds", type=float, default=600.0, metavar="S", help="how long it is good (600)")
     revoke = actions.add_parser("revoke", help="end a token now")
     revoke.add_argument("name", metavar="NAME")
 

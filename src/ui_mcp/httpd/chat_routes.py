@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.chat.chat import Chat
@@ -13,10 +13,13 @@ from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer, principal_of
-from ui_mcp.httpd.chat_bridge import ChatBridge
+from ui_mcp.httpd.chat_bridge import ChatBridge, failed
 from ui_mcp.httpd.chat_page import ChatPage
 from ui_mcp.httpd.timeline import Timelines, Watched
 from ui_mcp.httpd.visitors import remember, remembered_session
+from ui_mcp.jsontypes import loads
+
+CODE_PATH = "/chat/code"
 
 OpenTimeline = Callable[[str], Awaitable[Watched]]
 
@@ -28,8 +31,11 @@ def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
         return principal("human", "human") if _is_visitor(host, request) else None
 
     def welcome(request: Request, response: Response) -> Response:
-        sessions = host.running().sessions
-        return remember(response, request, remembered_session(request, sessions) or sessions.get("1"))
+        running = host.running()
+        known = remembered_session(request, running.sessions)
+        if running.config.server.require_token and not known:
+            return PlainTextResponse("Open the link with the session id that ui_open_browser gives first.\n", 403)
+        return remember(response, request, known or running.sessions.get("1"))
 
     bridge = ChatBridge(host.chats.current, who, per_second)
     return [*bridge.routes(), *ChatPage(bridge.inbox, welcome).routes()]
@@ -79,12 +85,29 @@ async def _holder(host: Host, token: str | None) -> Principal | None:
 def human_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
     """On the human's own face: the bridge and the page."""
     bridge = _face_bridge(opened, per_second)
-    return [*bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]
+    code = Route(CODE_PATH, _exchange(opened), methods=["POST"])
+    return [code, *bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]
 
 
 def assistant_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
     """On the assistant's own face: the bridge alone, since the page speaks for the human."""
     return _face_bridge(opened, per_second).routes()
+
+
+def _exchange(opened: Open) -> Callable[[Request], Awaitable[Response]]:
+    keys = Keys(opened.chat.store)
+
+    async def exchange(request: Request) -> Response:
+        try:
+            code = loads(await request.body())["code"]
+            token = await keys.exchange(code)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return failed(400, "invalid_argument", "Send {code} as JSON")
+        if token is None:
+            return failed(401, "unauthorized", "This link was used before or is too old; ask for another")
+        return JSONResponse({"token": token}, headers={"Cache-Control": "no-store"})
+
+    return exchange
 
 
 def _face_bridge(opened: Open, per_second: float) -> ChatBridge:

@@ -22,6 +22,8 @@ class Rules:
     allowed_origins: frozenset[str] = frozenset()
     token: str | None = None
     """A bearer token every request must carry, if set."""
+    known_elsewhere: Callable[[str], bool] = lambda _: False
+    """Paths that know their callers by tokens of their own."""
     redeem: Callable[[str], bool] = lambda _: False
     """Accepts a one-time token in place of a known Origin on a WebSocket upgrade."""
     navigable: Callable[[str], bool] = lambda _: True
@@ -118,7 +120,7 @@ def _check_fetch_site(scope: Scope, headers: dict[bytes, str], rules: Rules) -> 
 
 
 def _check_token(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refusal | None:
-    if rules.token is None:
+    if rules.token is None or rules.known_elsewhere(scope["path"]):
         return None
     scheme, _, given = headers.get(b"authorization", "").partition(" ")
     if scheme.lower() == "bearer" and same_secret(given.strip(), rules.token):

@@ -147,7 +147,9 @@ async def test_the_page_needs_no_mouse_and_fits_a_phone(room: Room) -> None:
 
 
 @pytest.mark.covers("CHAT-PAGE-4")
-async def test_a_locked_chat_asks_for_the_token_and_keeps_it_out_of_the_address(room: Room) -> None:
+async def test_a_locked_chat_asks_for_a_token_or_takes_a_code_once_and_shows_neither_in_the_address(
+    room: Room,
+) -> None:
     token = await Keys(room.chat.store).create("alice", ROLES["human"])
     page = await room.open()
     await expect(page.get_by_role("status")).to_contain_text("token is needed")
@@ -158,10 +160,13 @@ async def test_a_locked_chat_asks_for_the_token_and_keeps_it_out_of_the_address(
     await send(page, "it is me")
     await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
 
-    linked = await (await room.browser.new_context()).new_page()
-    await linked.goto(f"{room.url}/chat#token={token}")
+    link = f"{room.url}/chat#code={await Keys(room.chat.store).code('alice')}"
+    linked, stolen = [await (await room.browser.new_context()).new_page() for _ in range(2)]
+    await linked.goto(link)
     await expect(linked.get_by_text("it is me")).to_be_visible()
-    assert token not in linked.url
+    await stolen.goto(link)
+    await expect(stolen.get_by_role("status")).to_contain_text("token is needed")
+    assert (linked.url, stolen.url) == (f"{room.url}/chat", f"{room.url}/chat")
 
 
 @pytest.mark.covers("CHAT-PAGE-4")

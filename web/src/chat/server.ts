@@ -33,9 +33,13 @@ export interface Server {
 /** Connect to the bridge of the server that sent this page. */
 export function server(conversation: string, fetcher: typeof fetch = (...request) => fetch(...request)): Server {
   const token = { value: savedToken() };
+  const entered = enter(fetcher).then((given) => {
+    token.value = given || token.value;
+  });
   const query = (fields: Record<string, string>): string => new URLSearchParams({ ...fields, conversation }).toString();
 
   async function ask(path: string, options: RequestInit = {}): Promise<Response> {
+    await entered;
     const headers = new Headers(options.headers);
     if (token.value) {
       headers.set("Authorization", `Bearer ${token.value}`);
@@ -141,14 +145,25 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A token comes in the fragment of the address, which no server sees, and leaves the address bar at once. */
-function savedToken(): string {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given) {
-    saveToken(given);
-    history.replaceState(null, "", location.pathname + location.search);
-    return given;
+/** A link brings a code that is good once: it leaves the address bar before it is spent, and a token takes its place. */
+async function enter(fetcher: typeof fetch): Promise<string> {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (!code) {
+    return "";
   }
+  history.replaceState(null, "", location.pathname + location.search);
+  const body = JSON.stringify({ code });
+  try {
+    const answer = await fetcher("/chat/code", { method: "POST", body, headers: { "Content-Type": "application/json" } });
+    const { token } = (await answer.json()) as { token?: string };
+    saveToken(token ?? "");
+    return token ?? "";
+  } catch {
+    return ""; // the page then asks for a token
+  }
+}
+
+function savedToken(): string {
   try {
     return sessionStorage.getItem("chat-token") ?? "";
   } catch {

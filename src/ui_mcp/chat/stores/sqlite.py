@@ -118,7 +118,8 @@ class SqliteStore:
     async def end_tokens(self, name: str, at: int) -> int:
         """Let the valid tokens of `name` end at that time, and count them."""
         sql = (
-            "UPDATE tokens SET expires = min(coalesce(expires, ?1), ?1) WHERE name = ?2 AND coalesce(expires, ?3) >= ?3"
+            "UPDATE tokens SET expires = min(coalesce(expires, ?1), ?1) "
+            "WHERE name = ?2 AND (expires IS NULL OR expires > ?3)"
         )
         ended = await self._writer.durable(
             lambda connection: connection.execute(sql, (at, name, self._clock())).rowcount
