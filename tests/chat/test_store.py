@@ -1,11 +1,16 @@
 """What both stores promise."""
 
+from pathlib import Path
+
 import anyio
 import pytest
 
+from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft, Head
 from ui_mcp.chat.store import ChatStore, Post, Query, Token
 from ui_mcp.chat.stores import open_store
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.errors import ChatError
 
 
 def post(*texts: str, author: str = "user", conversation: str = DEFAULT_CONVERSATION, principal: str = "human") -> Post:
@@ -215,3 +220,50 @@ async def test_parallel_writers_of_several_openers_are_all_seen_by_a_paging_read
     assert [message.id for message in stored] == seen
     for name in "abcd":
         assert [m.content for m in stored if m.content.startswith(name)] == [f"{name} {n}" for n in range(150)]
+
+
+@pytest.mark.covers("R-ST-8")
+@pytest.mark.parametrize("into", ["sqlite", "postgres"])
+async def test_a_backup_of_either_store_is_restored_into_either(
+    store: ChatStore, into: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    keys = Keys(store)
+    token = await keys.create("phone", ROLES["human"])
+    for name in ("default", "ops"):
+        batch = tuple(Draft(f"{name} \N{SNOWMAN} {n}", client_id=f"{n}") for n in range(1200))
+        await store.append(Post(name, "user", "human", batch))
+    await store.append(Post("ops", "assistant", "agent", (Draft("noted"),)))
+    await store.reached("ops", "read", 7)
+    async with anyio.create_task_group() as tasks:  # others go on posting
+        tasks.start_soon(store.backup, str(tmp_path / "copy.db"))
+        tasks.start_soon(store.append, Post("later", "user", "human", (Draft("x"),)))
+    url = request.getfixturevalue("postgres_url")() if into == "postgres" else f"sqlite:///{tmp_path}/other.db"
+    async with open_store(url) as other:
+        await other.restore(str(tmp_path / "copy.db"))
+        same = [await other.since(Query(name, limit=5000, max_bytes=1 << 30)) for name in ("default", "ops")]
+        repeated = await other.append(Post("ops", "user", "human", (Draft("again", client_id="3"),)))
+        entered = await Keys(other).recognise(token)
+        receipts = await other.receipts("ops")
+        with pytest.raises(ChatError, match=r"holds 240[12] messages"):
+            await other.restore(str(tmp_path / "copy.db"))
+
+    assert same == [await store.since(Query(name, limit=5000, max_bytes=1 << 30)) for name in ("default", "ops")]
+    assert repeated[0].repeated
+    assert entered == await keys.recognise(token) is not None
+    assert receipts == {"read": 7}
+
+
+@pytest.mark.covers("R-ST-8")
+async def test_a_backup_replaces_no_file_and_only_backups_are_restored(store: ChatStore, tmp_path: Path) -> None:
+    taken, strange = tmp_path / "taken", tmp_path / "strange"
+    taken.write_text("mine")
+    strange.write_text("not a database at all")
+
+    with pytest.raises(ChatError, match="exists"):
+        await store.backup(str(taken))
+    for path in (strange, tmp_path / "missing"):
+        with pytest.raises(ChatError, match="no backup"):
+            await store.restore(str(path))
+    await store.append(Post("default", "user", "human", (Draft("still works"),)))
+
+    assert taken.read_text() == "mine"

@@ -15,7 +15,7 @@ from cli.command import ui_mcp
 
 TRIES = {
     ("ui-mcp", "do"): {"doctor"},
-    ("ui-mcp", "chat", ""): {"post", "follow", "history", "export", "backup"},
+    ("ui-mcp", "chat", ""): {"post", "follow", "history", "export", "backup", "restore"},
     ("ui-mcp", "chat", "--face", ""): {"human", "assistant"},
     ("ui-mcp", "completion", ""): {"bash", "zsh", "fish"},
     ("ui-mcp", "nlui", "tools", "--format", ""): {"names", "mcp", "openai"},

@@ -40,6 +40,8 @@ async def _act(served: Served, options: Namespace) -> int:
                 _print(window.messages)
             case "backup":
                 await chat.store.backup(options.file)
+            case "restore":
+                await chat.store.restore(options.file)
             case _:
                 await _export(chat, who, options)
     return 0

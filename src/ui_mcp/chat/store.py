@@ -129,7 +129,19 @@ class ChatStore(MessageLog, Receipts, Tokens, Wakeup, Protocol):
         ...
 
     async def backup(self, target: str) -> None:
-        """Copy the whole store to a file while it is in use."""
+        """Copy the whole store to a new file while it is in use; the file is a SQLite store of its own.
+
+        Raises:
+            ChatError: the file exists, or cannot be written.
+        """
+        ...
+
+    async def restore(self, source: str) -> None:
+        """Fill this store, which must be empty, from a backup: all of it or nothing.
+
+        Raises:
+            ChatError: there are messages here, or the file is no backup.
+        """
         ...
 
     async def close(self) -> None:

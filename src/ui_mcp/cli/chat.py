@@ -6,7 +6,8 @@
   ui-mcp chat follow                        print messages as they come
   ui-mcp chat history                       print the newest messages
   ui-mcp chat export > chat.jsonl           write every message as JSON Lines
-  ui-mcp chat backup FILE                   copy the whole store while it is in use
+  ui-mcp chat backup FILE                   copy the whole store, SQLite or PostgreSQL, while it is in use
+  ui-mcp chat restore FILE                  fill an empty store from a backup
 
 Without --port or a word, MCP is spoken on stdin and stdout. Tokens: see `ui-mcp token --help`.
 """
@@ -33,8 +34,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     history.add_argument("--limit", type=int, metavar="N", default=50, help="how many (default 50)")
     export = _action(actions, "export", "write every message")
     export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl", help="default jsonl")
-    backup = _action(actions, "backup", "copy the store to a file")
-    backup.add_argument("file", metavar="FILE")
+    for name, text in (("backup", "copy the store to a new file"), ("restore", "fill an empty store from a backup")):
+        _action(actions, name, text).add_argument("file", metavar="FILE")
     for reader in (follow, export):
         reader.add_argument("--after", metavar="ID", help="only messages after this id")
 

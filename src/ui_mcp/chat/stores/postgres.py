@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, LiteralString
 
 from anyio import sleep
@@ -12,6 +13,7 @@ from ui_mcp.chat.clock import Clock, now_us
 from ui_mcp.chat.message import Head, Message, Page, Posted, Window
 from ui_mcp.chat.paging import LOOKED_AT, taken, window
 from ui_mcp.chat.store import Post, Query, Stage, Token
+from ui_mcp.chat.stores import postgres_copy
 from ui_mcp.chat.stores import postgres_sql as sql
 from ui_mcp.chat.stores.postgres_open import PATIENCE_SECONDS, patiently, prepare, shown
 from ui_mcp.errors import ChatError
@@ -135,12 +137,14 @@ class PostgresStore:
             await connection.execute("INSERT INTO chat_audit VALUES (%s, %s, %s, %s)", row)
 
     async def backup(self, target: str) -> None:
-        """Refuse: the server has its own tool.
+        """Copy the whole store to a new file while it is in use."""
+        async with self._connection() as connection:
+            await postgres_copy.backup(connection, Path(target))
 
-        Raises:
-            ChatError: always.
-        """
-        raise ChatError("Use pg_dump to back up a PostgreSQL store", "storage_error")
+    async def restore(self, source: str) -> None:
+        """Fill this store, which must be empty, from a backup."""
+        async with self._connection() as connection:
+            await postgres_copy.restore(connection, Path(source))
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next NOTIFY, False after `limit` seconds."""

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ from anyio import CapacityLimiter, Event, create_task_group, move_on_after, to_t
 from ui_mcp.chat.clock import Clock, now_us
 from ui_mcp.chat.message import Head, Page, Posted, Window
 from ui_mcp.chat.store import Post, Query, Stage, Token
-from ui_mcp.chat.stores import sqlite_log
+from ui_mcp.chat.stores import copy, sqlite_log
 from ui_mcp.chat.stores.bell import Bell
 from ui_mcp.chat.stores.sqlite_file import connect, prepare
 from ui_mcp.chat.stores.sqlite_writer import Writer, translated
@@ -132,17 +133,19 @@ class SqliteStore:
         await self._writer.lazy(lambda connection: connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?)", row))
 
     async def backup(self, target: str) -> None:
-        """Copy the whole store to a file while it is in use."""
+        """Copy the whole store to a new file while it is in use."""
 
-        def copy(connection: sqlite3.Connection) -> None:
-            prepare(Path(target))
-            into = sqlite3.connect(target)
-            try:
+        def write(connection: sqlite3.Connection) -> None:
+            copy.start(Path(target))
+            with closing(connect(Path(target))) as into:
                 connection.backup(into)
-            finally:
-                into.close()
 
-        await self._read(copy)
+        await self._read(write)
+
+    async def restore(self, source: str) -> None:
+        """Fill this store, which must be empty, from a backup."""
+        await self._writer.durable(lambda connection: copy.restore(connection, Path(source)))
+        self._wake()
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next commit by any process, False after `limit` seconds."""

@@ -62,13 +62,13 @@ class Writer:
     def _commit(self, jobs: list[_Job]) -> None:
         try:
             self._transaction(jobs)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UiMcpError) as error:
             self._roll_back()
             if len(jobs) > 1:
                 for job in jobs:
                     self._commit([job])
             else:
-                jobs[0].error = translated(error)
+                jobs[0].error = error if isinstance(error, UiMcpError) else translated(error)
         for job in jobs:
             job.done = True
 

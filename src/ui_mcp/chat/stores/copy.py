@@ -1,0 +1,108 @@
+"""A whole store as one SQLite file: what a backup is, whichever database it came from, and what is restored from."""
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from ui_mcp.chat.stores.sqlite_file import connect, prepare
+from ui_mcp.errors import ChatError
+
+Rows = Sequence[tuple[Any, ...]]
+BATCH = 1000
+
+# Conversations go by name here: their keys are each database's own.
+TABLES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "conversations": (
+            "SELECT name, head, user_head FROM conversations",
+            "INSERT INTO conversations (name, head, user_head) VALUES (?, ?, ?)",
+        ),
+        "messages": (
+            (
+                "SELECT c.name, m.id, m.ts, m.author, m.principal, m.mime, m.content, m.client_id "
+                "FROM messages m JOIN conversations c ON c.key = m.conversation ORDER BY c.key, m.id"
+            ),
+            "INSERT INTO messages SELECT key, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM conversations WHERE name = ?1",
+        ),
+        "receipts": ("SELECT * FROM receipts", "INSERT INTO receipts VALUES (?, ?, ?)"),
+        "tokens": ("SELECT * FROM tokens", "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)"),
+        "audit": ("SELECT * FROM audit", "INSERT INTO audit VALUES (?, ?, ?, ?)"),
+    }
+)
+
+
+def start(path: Path) -> None:
+    """Make the empty file of a backup.
+
+    Raises:
+        ChatError: the file exists, or cannot be written.
+    """
+    if path.exists():
+        raise ChatError(f"{path} exists; name a new file", "invalid_argument", path=str(path))
+    prepare(path)
+
+
+def add(connection: sqlite3.Connection, table: str, rows: Rows) -> None:
+    """Write some rows of a table; the caller holds the transaction."""
+    connection.executemany(TABLES[table][1], rows)
+
+
+def restore(connection: sqlite3.Connection, source: Path) -> None:
+    """Fill an empty store; the caller holds the write transaction.
+
+    Raises:
+        ChatError: the store is not empty, or the file is no backup.
+    """
+    refuse_unless_empty(connection.execute("SELECT count(*) FROM messages").fetchone()[0])
+    for name in ("conversations", "receipts", "tokens", "audit"):
+        connection.execute(f"DELETE FROM {name}")  # noqa: S608 - our own names
+    for table, rows in read(source):
+        add(connection, table, rows)
+
+
+def refuse_unless_empty(messages: int) -> None:
+    """Say no to a store in use: messages are final, so two logs cannot be merged.
+
+    Raises:
+        ChatError: there are messages.
+    """
+    if messages:
+        message = f"The store holds {messages} messages; restore into an empty one (another --dir or storage.url)"
+        raise ChatError(message, "invalid_argument")
+
+
+def read(source: Path) -> Iterator[tuple[str, Rows]]:
+    """Yield the rows of a backup, table by table, some at a time.
+
+    Raises:
+        ChatError: the file is no backup, or a newer one than we know.
+    """
+    with _opened(source) as connection:
+        for table, (query, _) in TABLES.items():
+            found = connection.execute(query)
+            while rows := found.fetchmany(BATCH):
+                yield table, rows
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[sqlite3.Connection]:
+    _refuse_strangers(source)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "backup.db"  # an older one is brought up to date, and the original left alone
+        shutil.copyfile(source, copy)
+        prepare(copy)
+        with closing(connect(copy)) as connection:
+            yield connection
+
+
+def _refuse_strangers(source: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as connection:
+            connection.execute("SELECT name, head, user_head FROM conversations LIMIT 1")
+    except sqlite3.Error as error:
+        raise ChatError(f"{source} is no backup of a chat: {error}", "invalid_argument", path=str(source)) from error
