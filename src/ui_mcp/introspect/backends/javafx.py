@@ -126,10 +126,14 @@ class JavaFxBackend:
         }
         return base64.b64decode((await self._call({"op": "pixels", "photo": wanted}))["png"])
 
-    async def longest_slice_ms(self) -> tuple[float, float]:
-        """Return the longest time the agent held the JavaFX thread since the last question: clock, work."""
-        work = await self._call({"op": "work"})
-        return float(work["longestSliceMs"]), float(work["longestSliceCpuMs"])
+    async def at(self, x: float, y: float) -> list[JsonObject]:
+        """Name what is at a point of the screen, topmost first."""
+        return list((await self._call({"op": "at", "x": x, "y": y}))["chain"])
+
+    async def slices(self) -> list[tuple[float, float]]:
+        """Return each time the agent held the JavaFX thread since the last question: clock and work, in ms."""
+        told = await self._call({"op": "work"})
+        return list(zip(told["clockMs"], told["workMs"], strict=True))
 
     def problems(self) -> list[str]:
         """Return nothing: programs report errors in their own way."""

@@ -3,7 +3,6 @@ package uimcp.core;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import javafx.geometry.Point2D;
 import javafx.scene.Node;
 import javafx.scene.Scene;
 import javafx.scene.control.CheckBox;
@@ -20,7 +19,6 @@ import javafx.scene.control.TitledPane;
 import javafx.scene.control.ToggleButton;
 import javafx.scene.input.MouseButton;
 import javafx.scene.input.MouseEvent;
-import javafx.scene.robot.Robot;
 import javafx.stage.Window;
 
 /** Does one action on the JavaFX thread, having checked that a person could do it. */
@@ -60,10 +58,7 @@ final class Actions {
 
     private Callable<Void> click(int count) throws AgentException {
         Reach.Spot spot = pointed();
-        MouseButton button = button();
-        if (Ask.flag(action, "native")) {
-            return work(() -> byRobot(spot, button, count));
-        }
+        MouseButton button = button(action);
         return work(() -> Mouse.click(spot, button, count, modifiers));
     }
 
@@ -77,7 +72,7 @@ final class Actions {
 
     private Callable<Void> button(javafx.event.EventType<MouseEvent> type) throws AgentException {
         Reach.Spot spot = pointed();
-        return work(() -> Mouse.fire(spot, type, button(), 1, modifiers));
+        return work(() -> Mouse.fire(spot, type, button(action), 1, modifiers));
     }
 
     private Callable<Void> drag() throws AgentException {
@@ -226,25 +221,14 @@ final class Actions {
         throw AgentException.refused("UNSUPPORTED_TARGET_TYPE", "The node cannot be expanded");
     }
 
-    private void byRobot(Reach.Spot spot, MouseButton button, int count) {
-        var robot = new Robot();
-        Point2D before = robot.getMousePosition();
-        Window window = spot.scene.getWindow();
-        robot.mouseMove(spot.x + spot.scene.getX() + window.getX(), spot.y + spot.scene.getY() + window.getY());
-        for (int nth = 0; nth < count; nth++) {
-            robot.mouseClick(button);
-        }
-        robot.mouseMove(before);
-    }
-
-    private Reach.Spot pointed() throws AgentException {
+    Reach.Spot pointed() throws AgentException {
         if (Ask.map(action, "target") == null) {
             return Reach.at(refs, Ask.number(action, "x", -1), Ask.number(action, "y", -1));
         }
         return Reach.spot(refs, target("target"), Ask.flag(action, "force"));
     }
 
-    private MouseButton button() {
+    static MouseButton button(Map<String, Object> action) {
         String name = Ask.text(action, "button");
         return name == null ? MouseButton.PRIMARY : MouseButton.valueOf(name.toUpperCase());
     }
@@ -265,11 +249,11 @@ final class Actions {
         return Windows.focused(all).getScene();
     }
 
-    private interface Work {
+    interface Work {
         void run() throws AgentException;
     }
 
-    private static Callable<Void> work(Work work) {
+    static Callable<Void> work(Work work) {
         return () -> {
             work.run();
             return null;

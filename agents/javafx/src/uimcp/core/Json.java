@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads and writes JSON: maps, lists, strings, numbers, booleans and null. */
+/** Reads JSON: maps, lists, strings, numbers, booleans and null. */
 final class Json {
     private final String text;
     private int at;
@@ -22,90 +22,6 @@ final class Json {
             throw new IllegalArgumentException("text after the value");
         }
         return value;
-    }
-
-    static String write(Object value) {
-        var out = new StringBuilder(4096);
-        write(value, out);
-        return out.toString();
-    }
-
-    private static void write(Object value, StringBuilder out) {
-        if (value == null || value instanceof Boolean) {
-            out.append(value);
-        } else if (value instanceof Number) {
-            number((Number) value, out);
-        } else if (value instanceof Map) {
-            object((Map<?, ?>) value, out);
-        } else if (value instanceof Iterable) {
-            array((Iterable<?>) value, out);
-        } else if (value instanceof double[]) {
-            box((double[]) value, out);
-        } else {
-            string(value.toString(), out);
-        }
-    }
-
-    private static void number(Number value, StringBuilder out) {
-        double number = value.doubleValue();
-        if (value instanceof Integer || value instanceof Long) {
-            out.append(value);
-        } else if (Double.isFinite(number)) {
-            out.append(Math.round(number * 100) / 100.0);
-        } else {
-            out.append("null");
-        }
-    }
-
-    private static void object(Map<?, ?> map, StringBuilder out) {
-        char before = '{';
-        for (Map.Entry<?, ?> entry : map.entrySet()) {
-            out.append(before);
-            string(entry.getKey().toString(), out);
-            out.append(':');
-            write(entry.getValue(), out);
-            before = ',';
-        }
-        out.append(before == '{' ? "{}" : "}");
-    }
-
-    private static void array(Iterable<?> list, StringBuilder out) {
-        char before = '[';
-        for (Object item : list) {
-            out.append(before);
-            write(item, out);
-            before = ',';
-        }
-        out.append(before == '[' ? "[]" : "]");
-    }
-
-    private static void box(double[] numbers, StringBuilder out) {
-        char before = '[';
-        for (double number : numbers) {
-            out.append(before);
-            number(number, out);
-            before = ',';
-        }
-        out.append(']');
-    }
-
-    private static void string(String text, StringBuilder out) {
-        out.append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '"' || c == '\\') {
-                out.append('\\').append(c);
-            } else if (c < ' ') {
-                out.append(String.format("\\u%04x", (int) c));
-            } else if (Character.isSurrogate(c)) {
-                boolean pair = Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1));
-                out.append(pair ? text.substring(i, i + 2) : "\ufffd");
-                i += pair ? 1 : 0;
-            } else {
-                out.append(c);
-            }
-        }
-        out.append('"');
     }
 
     private Object value() {

@@ -100,7 +100,7 @@ final class Pixels {
             pen.fillText(uid, box.getMinX() + 1, box.getMinY() + 9);
         }
         for (Node child : Tree.children(node, false)) {
-            if (!Snapshot.hiddenBelow(node, child)) {
+            if (!Walk.hiddenBelow(node, child)) {
                 annotate(refs, child, pen);
             }
         }

@@ -1,5 +1,7 @@
 package uimcp.core;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import javafx.geometry.BoundingBox;
@@ -64,16 +66,21 @@ final class Reach {
         if (force) {
             return new Spot(node, scene, x, y);
         }
-        boolean outside = x < 0 || y < 0 || x >= scene.getWidth() || y >= scene.getHeight() || clipped(node, x, y);
-        if (hit == null || outside) {
+        if (hit == null || outside(scene, node, x, y)) {
             throw AgentException.refused("OFFSCREEN", "The node cannot be scrolled into view");
         }
         throw AgentException.refused("COVERED", "Something lies over the node")
                 .with("by", Map.of("uid", refs.uid(hit), "type", Tree.type(hit)));
     }
 
-    /** What is at a point of the screen. */
+    /** What a press at a point of the screen would hit. */
     static Spot at(Refs refs, double screenX, double screenY) throws AgentException {
+        Spot spot = under(screenX, screenY);
+        usable(refs, spot.node);
+        return spot;
+    }
+
+    private static Spot under(double screenX, double screenY) throws AgentException {
         List<Window> all = Windows.showing();
         for (int i = all.size() - 1; i >= 0; i--) {
             Window window = all.get(i);
@@ -82,31 +89,69 @@ final class Reach {
             double y = screenY - window.getY() - scene.getY();
             Node hit = x < 0 || y < 0 || x >= scene.getWidth() || y >= scene.getHeight() ? null : pick(scene.getRoot(), x, y);
             if (hit != null) {
-                usable(refs, hit);
                 return new Spot(hit, scene, x, y);
             }
         }
         throw AgentException.refused("OFFSCREEN", "There is nothing at that point");
     }
 
-    /** The topmost node at a point, as the mouse would find it. */
-    static Node pick(Node node, double sceneX, double sceneY) {
+    /** The topmost node at a point of the scene, as the mouse would find it. */
+    static Node pick(Node root, double sceneX, double sceneY) {
+        return picked(root, new Point2D(sceneX, sceneY));
+    }
+
+    private static Node picked(Node node, Point2D inParent) {
         if (!node.isVisible() || node.isMouseTransparent()) {
             return null;
         }
-        Point2D local = node.sceneToLocal(sceneX, sceneY);
+        Point2D local = node.parentToLocal(inParent);
         if (local == null || (node.getClip() != null && !node.getClip().contains(node.getClip().parentToLocal(local)))) {
             return null;
         }
         List<Node> children = Tree.all(node);
         for (int i = children.size() - 1; i >= 0; i--) {
-            Node hit = pick(children.get(i), sceneX, sceneY);
+            Node hit = picked(children.get(i), local);
             if (hit != null) {
                 return hit;
             }
         }
         boolean inside = node.isPickOnBounds() ? node.getBoundsInLocal().contains(local) : node.contains(local);
         return inside ? node : null;
+    }
+
+    /** Whether a person could point at a node without scrolling or closing something first. */
+    static Map<String, Object> told(Refs refs, Node node) {
+        var told = new LinkedHashMap<String, Object>();
+        Bounds box = node.localToScene(node.getLayoutBounds());
+        double x = box.getMinX() + box.getWidth() / 2;
+        double y = box.getMinY() + box.getHeight() / 2;
+        Scene scene = node.getScene();
+        boolean seen = box.getWidth() > 0 && box.getHeight() > 0 && shown(node) && !outside(scene, node, x, y);
+        told.put("inViewport", seen);
+        Node hit = seen ? pick(scene.getRoot(), x, y) : null;
+        if (hit != null && !within(hit, node) && !within(node, hit)) {
+            told.put("coveredBy", refs.uid(hit));
+        }
+        Stage modal = Windows.blocking(Windows.of(node));
+        if (modal != null) {
+            told.put("behindModal", refs.uid(modal));
+        }
+        return told;
+    }
+
+    /** What is at a point of the screen: the topmost node people know, then everything around it. */
+    static Map<String, Object> chain(Refs refs, double screenX, double screenY) throws AgentException {
+        Spot spot = under(screenX, screenY);
+        int stage = Windows.showing().indexOf(spot.scene.getWindow());
+        Node top = spot.node;
+        for (Node at = spot.node; at != null; at = at.getParent()) {
+            top = Tree.isLeaf(at) ? at : top;
+        }
+        var chain = new ArrayList<Map<String, Object>>();
+        for (Node at = top; at != null; at = at.getParent()) {
+            chain.add(Map.of("uid", refs.uid(at), "path", Tree.path(at, stage)));
+        }
+        return Map.of("chain", chain);
     }
 
     static boolean within(Node inner, Node outer) {
@@ -116,6 +161,14 @@ final class Reach {
             }
         }
         return false;
+    }
+
+    private static boolean shown(Node node) {
+        return node.isVisible() && !Walk.hiddenBelow(null, node);
+    }
+
+    private static boolean outside(Scene scene, Node node, double x, double y) {
+        return x < 0 || y < 0 || x >= scene.getWidth() || y >= scene.getHeight() || clipped(node, x, y);
     }
 
     private static boolean clipped(Node node, double x, double y) {

@@ -68,7 +68,9 @@ final class Server implements Consumer<Map<String, String>> {
         if (written.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             Files.createFile(written, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         }
-        Files.writeString(written, Json.write(facts));
+        try (OutputStream out = Files.newOutputStream(written)) {
+            new JsonOut(out).line(facts);
+        }
         Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
@@ -93,10 +95,9 @@ final class Server implements Consumer<Map<String, String>> {
                 return;
             }
             client.setSoTimeout(0);
-            OutputStream out = client.getOutputStream();
+            var out = new JsonOut(client.getOutputStream());
             for (String line = in.readLine(); line != null; line = in.readLine()) {
-                out.write((Json.write(answer(line)) + "\n").getBytes(StandardCharsets.UTF_8));
-                out.flush();
+                out.line(answer(line));
             }
         } catch (IOException gone) {
             // The caller left; there is nobody to tell.
@@ -138,7 +139,8 @@ final class Server implements Consumer<Map<String, String>> {
                 Fx.idle(limit);
                 return Map.of();
             case "pixels": return Pixels.take(refs, Ask.map(request, "photo"), limit);
-            case "work": return Facts.work();
+            case "at": return Fx.call(limit, () -> Reach.chain(refs, Ask.number(request, "x", -1), Ask.number(request, "y", -1)));
+            case "work": return Slices.drain();
             default: throw AgentException.wrong("no such request");
         }
     }
@@ -146,6 +148,10 @@ final class Server implements Consumer<Map<String, String>> {
     private Map<String, Object> act(Map<String, Object> action, long limit) throws AgentException {
         if (readOnly) {
             throw new AgentException("MCP_UI_NOT_ENABLED", "This program may be looked at, not operated").with("reason", "READ_ONLY");
+        }
+        if (Ask.flag(action, "native")) {
+            Pointer.click(refs, action, limit);
+            return Map.of();
         }
         Callable<Void> work = Fx.call(limit, () -> new Actions(refs, action).prepare());
         Fx.act(limit, work);

@@ -59,13 +59,17 @@ final class Tree {
     }
 
     /** The simple name of the nearest class that has one fit for a path. */
-    static String type(Object object) {
-        Class<?> at = object.getClass();
+    static String typeOf(Class<?> named) {
+        Class<?> at = named;
         while (at.getSimpleName().isEmpty() || !Character.isJavaIdentifierStart(at.getSimpleName().charAt(0))
                 || at.getSimpleName().indexOf('/') >= 0) {
             at = at.getSuperclass();
         }
         return at.getSimpleName();
+    }
+
+    static String type(Node node) {
+        return typeOf(node.getClass());
     }
 
     /** The path from one node down to another, all levels named. */

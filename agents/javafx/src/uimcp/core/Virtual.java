@@ -25,7 +25,7 @@ import javafx.scene.text.Text;
 final class Virtual {
     private Virtual() {}
 
-    static Map<String, Object> describe(Control control, String uid, Refs refs) {
+    static Map<String, Object> describe(Control control, String uid, Refs refs, boolean secret) {
         var written = new LinkedHashMap<String, Object>();
         var columns = columns(control);
         VirtualFlow<?> flow = flow(control);
@@ -40,7 +40,7 @@ final class Virtual {
         written.put("focusedIndex", focus < 0 ? null : focus);
         written.put("columns", written(control, columns));
         var rows = new ArrayList<Object>();
-        for (int index = last == null ? 0 : first.getIndex(); last != null && index <= last.getIndex(); index++) {
+        for (int index = last == null ? 0 : first.getIndex(); last != null && !secret && index <= last.getIndex(); index++) {
             IndexedCell<?> cell = flow.getCell(index);
             var row = new LinkedHashMap<String, Object>();
             row.put("index", index);

@@ -2,7 +2,6 @@ package uimcp.core;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import javafx.css.PseudoClass;
 import javafx.geometry.Bounds;
@@ -30,14 +29,13 @@ import javafx.util.StringConverter;
 /** Writes what a node says and is into a record (contracts/records.schema.json). */
 final class Words {
     private static final Set<String> STATES = Set.of("focused", "pressed", "selected", "disabled", "expanded", "armed");
-    private static final int LENGTH = 2000;
 
     private Words() {}
 
-    static void identity(Node node, Map<String, Object> record) {
+    static void identity(Node node, Fields record) {
         String module = node.getClass().getModule().getName();
-        put(record, "m", module);
-        put(record, "i", node.getId());
+        record.text("m", module);
+        record.text("i", node.getId());
         if (!node.getStyleClass().isEmpty()) {
             record.put("c", List.copyOf(node.getStyleClass()));
         }
@@ -55,40 +53,46 @@ final class Words {
         }
     }
 
-    static void states(Node node, Map<String, Object> record, boolean focus) {
-        var states = new ArrayList<String>();
+    static void states(Node node, Fields record, boolean focus) {
+        List<String> states = null;
         for (PseudoClass state : node.getPseudoClassStates()) {
             String name = state.getPseudoClassName();
             if (STATES.contains(name) && !(focus && name.equals("focused"))) {
-                states.add(name);
+                states = added(states, name);
             }
         }
         if (focus) {
-            states.add("focused");
+            states = added(states, "focused");
         }
-        if (!states.isEmpty()) {
+        if (states != null) {
             states.sort(null);
             record.put("s", states);
         }
     }
 
-    static void content(Node node, Map<String, Object> record) {
+    private static List<String> added(List<String> states, String name) {
+        List<String> all = states == null ? new ArrayList<>(2) : states;
+        all.add(name);
+        return all;
+    }
+
+    static void content(Node node, Fields record) {
         if (node instanceof PasswordField) {
-            put(record, "lp", ((PasswordField) node).getPromptText());
+            record.text("lp", ((PasswordField) node).getPromptText());
             record.put("k", true);
         } else if (node instanceof TextInputControl) {
-            put(record, "lp", ((TextInputControl) node).getPromptText());
-            put(record, "vt", ((TextInputControl) node).getText());
+            record.text("lp", ((TextInputControl) node).getPromptText());
+            record.text("vt", ((TextInputControl) node).getText());
         } else if (node instanceof Labeled) {
-            put(record, "l", ((Labeled) node).getText());
+            record.text("l", ((Labeled) node).getText());
             labeled((Labeled) node, record);
         } else if (node instanceof Text) {
             if (!insidePassword(node)) {
-                put(record, "l", ((Text) node).getText());
+                record.text("l", ((Text) node).getText());
             }
         } else if (node instanceof ComboBoxBase) {
-            put(record, "lp", ((ComboBoxBase<?>) node).getPromptText());
-            put(record, "vt", chosen((ComboBoxBase<?>) node));
+            record.text("lp", ((ComboBoxBase<?>) node).getPromptText());
+            record.text("vt", chosen((ComboBoxBase<?>) node));
         } else {
             numbers(node, record);
         }
@@ -100,14 +104,14 @@ final class Words {
         return arranges && node.getId() == null;
     }
 
-    static void asides(Node node, Map<String, Object> record, Set<String> sections) {
+    static void asides(Node node, Fields record, Set<String> sections, boolean secret) {
         if (sections.contains("accessibility")) {
-            put(record, "ro", node.getAccessibleRole() == null ? null : node.getAccessibleRole().name());
-            put(record, "he", node.getAccessibleHelp());
+            record.text("ro", node.getAccessibleRole() == null ? null : node.getAccessibleRole().name());
+            record.text("he", node.getAccessibleHelp());
         }
-        if (sections.contains("properties")) {
+        if (sections.contains("properties") && !secret) {
             Tooltip tooltip = node instanceof Control ? ((Control) node).getTooltip() : null;
-            put(record, "tt", tooltip == null ? null : tooltip.getText());
+            record.text("tt", tooltip == null ? null : tooltip.getText());
             Object data = node.getUserData();
             if (data != null) {
                 boolean simple = data instanceof String || data instanceof Number || data instanceof Boolean;
@@ -120,13 +124,7 @@ final class Words {
         return bounds == null ? null : new double[] {bounds.getMinX(), bounds.getMinY(), bounds.getWidth(), bounds.getHeight()};
     }
 
-    static void put(Map<String, Object> record, String key, String text) {
-        if (text != null && !text.isEmpty()) {
-            record.put(key, text.length() > LENGTH ? text.substring(0, LENGTH) : text);
-        }
-    }
-
-    private static void labeled(Labeled node, Map<String, Object> record) {
+    private static void labeled(Labeled node, Fields record) {
         if (node instanceof CheckBox) {
             if (!((CheckBox) node).isIndeterminate()) {
                 record.put("vc", ((CheckBox) node).isSelected());
@@ -167,15 +165,15 @@ final class Words {
         return converter == null ? value.toString() : ((StringConverter<Object>) converter).toString(value);
     }
 
-    private static void numbers(Node node, Map<String, Object> record) {
+    private static void numbers(Node node, Fields record) {
         if (node instanceof Slider) {
-            put(record, "vt", String.valueOf(((Slider) node).getValue()));
+            record.text("vt", String.valueOf(((Slider) node).getValue()));
         } else if (node instanceof ProgressIndicator) {
-            put(record, "vt", String.valueOf(((ProgressIndicator) node).getProgress()));
+            record.text("vt", String.valueOf(((ProgressIndicator) node).getProgress()));
         } else if (node instanceof Spinner) {
-            put(record, "vt", ((Spinner<?>) node).getEditor().getText());
+            record.text("vt", ((Spinner<?>) node).getEditor().getText());
         } else if (node instanceof ChoiceBox) {
-            put(record, "vt", converted(((ChoiceBox<?>) node).getConverter(), ((ChoiceBox<?>) node).getValue()));
+            record.text("vt", converted(((ChoiceBox<?>) node).getConverter(), ((ChoiceBox<?>) node).getValue()));
         }
     }
 

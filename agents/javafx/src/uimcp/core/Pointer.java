@@ -1,0 +1,68 @@
+package uimcp.core;
+
+import java.util.Arrays;
+import java.util.Map;
+import javafx.geometry.Point2D;
+import javafx.scene.input.MouseButton;
+import javafx.scene.robot.Robot;
+import javafx.stage.Stage;
+import javafx.stage.Window;
+
+/** Clicks with the real pointer, one step per pulse: the window system answers later than we can ask. */
+final class Pointer {
+    private static final int LOOKS = 40;
+
+    private Pointer() {}
+
+    static void click(Refs refs, Map<String, Object> action, long limitMillis) throws AgentException {
+        int count = "doubleClick".equals(action.get("type")) ? 2 : (int) Ask.number(action, "clickCount", 1);
+        MouseButton button = Actions.button(action);
+        Window window = Fx.call(limitMillis, () -> raised(new Actions(refs, action).pointed().scene.getWindow()));
+        settle(window, limitMillis);
+        Robot robot = Fx.call(limitMillis, Robot::new);
+        Point2D before = Fx.call(limitMillis, robot::getMousePosition);
+        step(limitMillis, () -> move(robot, new Actions(refs, action).pointed()));
+        for (int nth = 0; nth < count; nth++) {
+            step(limitMillis, () -> robot.mousePress(button));
+            step(limitMillis, () -> robot.mouseRelease(button));
+        }
+        step(limitMillis, () -> robot.mouseMove(before));
+    }
+
+    /** A click on a window that is not in front would only bring it there. */
+    private static Window raised(Window window) {
+        if (window instanceof Stage && !window.isFocused()) {
+            ((Stage) window).toFront();
+            window.requestFocus();
+        }
+        return window;
+    }
+
+    /** Wait until the window manager has put the window where it stays: in front, and in one place for two looks. */
+    private static void settle(Window window, long limitMillis) throws AgentException {
+        double[] last = null;
+        for (int look = 0; look < LOOKS; look++) {
+            Fx.idle(limitMillis);
+            double[] now = Fx.call(limitMillis, () -> place(window));
+            boolean still = Arrays.equals(now, last);
+            last = now;
+            if (still && (window.isFocused() || !(window instanceof Stage))) {
+                return;
+            }
+        }
+    }
+
+    private static double[] place(Window window) {
+        return new double[] {window.getX(), window.getY(), window.getScene().getX(), window.getScene().getY(), window.getWidth()};
+    }
+
+    private static void move(Robot robot, Reach.Spot spot) {
+        Window window = spot.scene.getWindow();
+        robot.mouseMove(spot.x + spot.scene.getX() + window.getX(), spot.y + spot.scene.getY() + window.getY());
+    }
+
+    private static void step(long limitMillis, Actions.Work work) throws AgentException {
+        Fx.call(limitMillis, Actions.work(work));
+        Fx.idle(limitMillis);
+    }
+}
