@@ -67,7 +67,9 @@ class Program:
 
     def idle_turns(self) -> list[tuple[float, float, float]]:
         lines = [line.split() for line in self.control.read_text().splitlines()]
-        return [(float(at), float(clock), float(work)) for at, clock, work in (line for line in lines if len(line) == 3)]
+        return [
+            (float(at), float(clock), float(work)) for at, clock, work in (line for line in lines if len(line) == 3)
+        ]
 
     def _paused(self) -> list[tuple[float, float]]:
         found = []

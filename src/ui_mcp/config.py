@@ -98,13 +98,27 @@ class LoggingSettings(Section):
     verbosity: int = Field(0, ge=0, le=4, description="0 quiet … 4 values.")
 
 
+class SnapshotDefaults(Section):
+    """`[introspection.snapshot_defaults]`: what a full snapshot holds unless the caller says otherwise."""
+
+    depth: int = Field(50, ge=0, description="Levels below the root.")
+    bounds: bool = Field(True, description="boundsInParent and boundsInScene.")
+    local_to_screen: bool = Field(True, description="Place on the screen.")
+    properties: bool = Field(False, description="Tooltip and user data.")
+    virtualization: bool = Field(True, description="Rows of lists, tables and trees.")
+    accessibility: bool = Field(False, description="Role and help.")
+
+
 class IntrospectionSettings(Section):
     """`[introspection]`: looking at UIs and operating them."""
 
     allow_actions: bool = Field(True, description="Whether `ui_perform` may act; false leaves looking only.")
     allow_screenshots: bool = Field(True, description="Whether `ui_screenshot` may take pictures.")
+    allow_attach: bool = Field(False, description="Whether agents may attach programs and pages by `ui_attach`.")
+    redact: tuple[str, ...] = Field((), description="Css selectors of nodes whose texts and values are masked.")
     timeout_ms: int = Field(5000, ge=100, description="Time a UI may take to answer a look.")
     chromium: str | None = Field(None, description="Browser to start when no page is open; else it is searched for.")
+    snapshot_defaults: SnapshotDefaults = SnapshotDefaults()
 
 
 class GatewaySettings(Section):

@@ -12,6 +12,7 @@ Whatever is attached here is listed by ui_targets of the server of the same dire
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from ui_mcp.cli import options as shared
@@ -19,7 +20,7 @@ from ui_mcp.errors import UiArgumentError
 from ui_mcp.host.sight import target_folder
 from ui_mcp.introspect import files
 from ui_mcp.introspect.attach import jvms
-from ui_mcp.introspect.backends.javafx import agent_jar, enter
+from ui_mcp.introspect.backends.javafx import agent_jar, enter_javafx
 from ui_mcp.introspect.files import Attached, Kind
 from ui_mcp.workspace import Workspace
 
@@ -43,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
     """Attach, list or forget."""
     folder = target_folder(Workspace.at(options.dir).storage)
     if options.pid is not None:
-        _javafx(folder, options.pid, options.name or f"javafx-{options.pid}", read_only=options.read_only)
+        entered = enter_javafx(folder, options.pid, read_only=options.read_only)
+        _attached(folder, replace(entered, name=options.name or entered.name))
     elif options.url or options.cdp:
         kind: Kind = "url" if options.url else "cdp"
         address = options.url or options.cdp
@@ -57,13 +59,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         _list(folder)
     return 0
-
-
-def _javafx(folder: Path, pid: int, name: str, *, read_only: bool) -> None:
-    title = next((found.command for found in jvms() if found.pid == pid), "")
-    address = enter(pid, read_only=read_only, folder=folder / "agent")
-    (folder / "agent" / f"javafx-{pid}.json").unlink(missing_ok=True)
-    _attached(folder, Attached(name, "javafx", title, pid=pid, port=address.port, token=address.token))
 
 
 def _attached(folder: Path, target: Attached) -> None:

@@ -31,7 +31,7 @@ class Sight:
         self._lock = anyio.Lock()
 
     async def target(self, name: str | None = None) -> Target:
-        """Return a target: by name, else the open page, else the browser, else the only attached one.
+        """Return a target: by name, else the open page, else the browser, else the one attached last.
 
         Raises:
             UiNotEnabledError: it may not or cannot be looked at; the reason is in the details.
@@ -75,6 +75,14 @@ class Sight:
         """Where attached targets are written down."""
         return target_folder(self._configured().workspace.storage)
 
+    async def forget(self, name: str) -> bool:
+        """Let go of an attached target, which goes on; False if there is none."""
+        async with self._lock:
+            for key in [key for key, target in self._targets.items() if target.name == name]:
+                with anyio.move_on_after(5):
+                    await self._targets.pop(key).backend.close()
+            return files.remove(self.folder, name)
+
     async def close(self) -> None:
         """Let go of everything."""
         targets, self._targets = self._targets, {}
@@ -95,12 +103,12 @@ class Sight:
 
     def _usual(self) -> str:
         state = self._configured()
-        attached = [entry.name for entry in files.read_all(self.folder)]
         if isinstance(state, Running):
             return "page" if self._open_page() else "browser"
-        if len(attached) == 1:
-            return attached[0]
-        raise NotStartedError
+        newest = files.newest(self.folder)
+        if newest is None:
+            raise NotStartedError
+        return newest.name
 
     def _running(self) -> Running:
         state = self._configured()
@@ -123,8 +131,8 @@ class Sight:
 
     def _kept(self, name: str, make: Callable[[], UiBackend]) -> Target:
         if name not in self._targets:
-            timeout = self._configured().config.introspection.timeout_ms / 1000
-            self._targets[name] = Target(name, make(), seconds=timeout)
+            settings = self._configured().config.introspection
+            self._targets[name] = Target(name, make(), seconds=settings.timeout_ms / 1000, redact=settings.redact)
         return self._targets[name]
 
     async def _browser(self, running: Running) -> Target:

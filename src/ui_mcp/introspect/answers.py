@@ -2,7 +2,14 @@
 
 from collections.abc import Awaitable
 
-from ui_mcp.errors import IntrospectError, LifecycleError, UiMcpError, UiNotEnabledError
+from ui_mcp.errors import (
+    IntrospectError,
+    InvalidArgumentsError,
+    LifecycleError,
+    UiArgumentError,
+    UiMcpError,
+    UiNotEnabledError,
+)
 from ui_mcp.introspect.performing import Outcome, error_json
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
@@ -30,6 +37,11 @@ async def answered(work: Awaitable[ToolResult]) -> ToolResult:
 def failed(answer: JsonObject) -> ToolResult:
     """Write an error."""
     return ToolResult((Text(dumps(answer)),), structured=answer, is_error=True)
+
+
+def misread(error: InvalidArgumentsError) -> ToolResult:
+    """Write arguments that do not fit as the contract's error, like any other."""
+    return failed(error_json(UiArgumentError(error.message)))
 
 
 def performed(outcome: Outcome) -> ToolResult:

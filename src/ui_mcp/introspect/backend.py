@@ -35,6 +35,14 @@ class UiBackend(Protocol):
         """
         ...
 
+    async def at(self, x: float, y: float) -> list[JsonObject]:
+        """Return `{uid, path}` of what is at a screen point: the topmost node first, then everything around it.
+
+        Raises:
+            UiActionFailedError: nothing is there (`OFFSCREEN`).
+        """
+        ...
+
     async def act(self, action: JsonObject) -> None:
         """Do one action, having checked that a person could do it now.
 

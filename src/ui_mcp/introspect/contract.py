@@ -10,7 +10,7 @@ SCHEMA = "mcp-javafx-ui/1.0"
 
 Mode = Literal["full", "compact"]
 StageChoice = Literal["focused", "primary", "all"]
-Section = Literal["bounds", "localToScreen", "properties", "virtualization", "accessibility"]
+Section = Literal["bounds", "localToScreen", "properties", "virtualization", "accessibility", "reach"]
 
 FULL: frozenset[Section] = frozenset({"bounds", "localToScreen", "virtualization"})
 COMPACT: frozenset[Section] = frozenset()
@@ -46,6 +46,8 @@ class Ask:
     popups: bool = True
     css: str | None = None
     root: Ref | None = None
+    redact: tuple[str, ...] = ()
+    """Css selectors of nodes whose words must not leave the UI."""
 
     def json(self) -> JsonObject:
         """Return what goes over the wire to a page or an agent."""
@@ -57,6 +59,7 @@ class Ask:
             "popups": self.popups,
             "css": self.css,
             "root": self.root and self.root.json(),
+            "redact": list(self.redact),
         }
 
 

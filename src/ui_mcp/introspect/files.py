@@ -50,6 +50,14 @@ def read_all(folder: Path) -> Iterator[Attached]:
         yield attached
 
 
+def newest(folder: Path) -> Attached | None:
+    """Return the target that was attached last."""
+    alive = {attached.name: attached for attached in read_all(folder)}
+    written = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns) if alive else []
+    found = [alive[path.stem] for path in written if path.stem in alive]
+    return found[-1] if found else next(iter(alive.values()), None)
+
+
 def remove(folder: Path, name: str) -> bool:
     """Forget a target; False if there is none."""
     with suppress(OSError):

@@ -111,7 +111,8 @@ def _headline(target: Target, capture: Capture) -> str:
     app = capture.app
     name = app.get("name") or app.get("mainClass") or target.name
     words = [f"snapshot {capture.id}", f"target {target.name}", outline.cut(str(name))]
-    return " · ".join([*words, *capture.warnings])
+    changed = () if capture.consistent else ("the UI changed while it was read",)
+    return " · ".join([*words, *capture.warnings, *changed])
 
 
 def _problems(target: Target) -> list[str]:

@@ -54,6 +54,7 @@ class Include(Request):
     virtualization: bool | None = Field(None, description="Rows of lists, tables and trees.")
     accessibility: bool | None = Field(None, description="Role and help.")
     internals: bool | None = Field(None, description="Parts inside controls as well.")
+    reach: bool | None = Field(None, description="Whether each node is in view, covered, or behind a dialog (off).")
     popups: bool | None = Field(None, description="Menus, tooltips and other popups (on).")
 
     def sections(self, defaults: frozenset[Section]) -> frozenset[Section]:
@@ -64,6 +65,7 @@ class Include(Request):
             "properties": self.properties,
             "virtualization": self.virtualization,
             "accessibility": self.accessibility,
+            "reach": self.reach,
         }
         return frozenset(name for name, given in chosen.items() if (name in defaults if given is None else given))
 

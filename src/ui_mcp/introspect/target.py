@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 import anyio
 
@@ -23,10 +24,13 @@ SECONDS = 5.0
 class Target:
     """A backend with the memory the contract needs."""
 
-    def __init__(self, name: str, backend: UiBackend, *, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, name: str, backend: UiBackend, *, seconds: float = SECONDS, redact: tuple[str, ...] = ()
+    ) -> None:
         self.name = name
         self.backend = backend
         self._seconds = seconds
+        self._redact = redact
         self._turn = anyio.Lock()
         self._captures: OrderedDict[str, Capture] = OrderedDict()
         self._issued: dict[str, None] = {}
@@ -69,6 +73,16 @@ class Target:
             hits = await found_in(selector.text, [text for node in nodes for text in matching.texts_of(node)])
         return matching.matching(nodes, selector, hits)
 
+    async def at(self, x: float, y: float) -> list[Node]:
+        """Return the topmost node at a screen point and everything around it, innermost first."""
+        async with self._turn, self._limited("looking at a point", self._seconds):
+            chain = await self.backend.at(x, y)
+        top = Ref(chain[0]["uid"])
+        whole = await self.node(top, Ask(stage="all", depth=0, sections=frozenset({"bounds"}), root=top))
+        self._issued.update(dict.fromkeys(entry["uid"] for entry in chain))
+        around = [Node({"u": entry["uid"], "t": _type(entry["path"])}, entry["path"], None, 0) for entry in chain[1:]]
+        return [whole, *around]
+
     async def act(self, action: JsonObject) -> None:
         """Do one action; call it inside `turn`."""
         try:
@@ -108,7 +122,8 @@ class Target:
 
     async def _capture(self, ask: Ask, *, keep: bool = True) -> Capture:
         async with self._limited("reading the UI", self._seconds):
-            capture = build(await self.backend.capture(ask), ask)
+            wanted = replace(ask, redact=self._redact) if self._redact else ask
+            capture = build(await self.backend.capture(wanted), ask)
         self._remember(capture.nodes())
         if keep:
             self._captures[capture.id] = self._last = capture
@@ -147,6 +162,10 @@ class Target:
     async def _candidates(self, hint: JsonObject) -> Sequence[JsonObject]:
         capture = await self._capture(Ask(stage="all", sections=frozenset({"bounds"})), keep=False)
         return [matching.described(node) for node in capture.nodes() if _fits(node, hint)][:3]
+
+
+def _type(path: str) -> str:
+    return path.rpartition("/")[2].partition("[")[0]
 
 
 def _fits(node: Node, hint: JsonObject) -> bool:

@@ -55,6 +55,8 @@ class Capture:
     focus: JsonObject
     stages: tuple[Stage, ...]
     warnings: tuple[str, ...] = ()
+    consistent: bool = True
+    """False when the UI changed while it was read, twice."""
 
     def nodes(self) -> Iterator[Node]:
         """Yield every node of every stage, in document order."""
@@ -74,6 +76,7 @@ def build(raw: JsonObject, ask: Ask) -> Capture:
         focus=_focus(raw.get("focus"), stages),
         stages=stages,
         warnings=tuple(raw.get("warnings", ())),
+        consistent=raw.get("consistent", True),
     )
 
 

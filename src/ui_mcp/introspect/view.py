@@ -15,7 +15,9 @@ def snapshot(capture: Capture) -> JsonObject:
 
 def header(capture: Capture) -> JsonObject:
     """Return everything but the stages."""
-    warnings = {"warnings": list(capture.warnings)} if capture.warnings else {}
+    warnings: JsonObject = {"warnings": list(capture.warnings)} if capture.warnings else {}
+    if not capture.consistent:
+        warnings["consistent"] = False
     return {
         "schema": SCHEMA,
         "capturedAt": capture.captured_at,
@@ -120,6 +122,8 @@ def _sections(node: Node, sections: frozenset[Section]) -> JsonObject:
         written["accessibility"] = {"role": record.get("ro"), "help": record.get("he")}
     if "properties" in sections:
         written["fx"] = {"properties": {"tooltip": record.get("tt"), "userData": record.get("ud")}}
+    if "reach" in sections:
+        written["reach"] = record.get("re")
     if "virtualization" in sections and "z" in record:
         written["virtualization"] = rows(node)
     return written

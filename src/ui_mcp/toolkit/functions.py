@@ -33,10 +33,18 @@ class FunctionTool(Generic[C]):
     tool: Tool
     args: type[BaseModel]
     body: Callable[[C, Any, Call], Awaitable[ToolResult | Json]]
+    refused: Callable[[InvalidArgumentsError], ToolResult] | None = None
+    """Writes wrong arguments in a shape of the tool's own; absent: the error is raised."""
 
     async def run(self, context: C, arguments: JsonObject, call: Call) -> ToolResult:
         """Validate `arguments`, run the body, and turn what it returns into a result."""
-        answer = await self.body(context, parse(self.args, arguments), call)
+        try:
+            parsed = parse(self.args, arguments)
+        except InvalidArgumentsError as error:
+            if self.refused is None:
+                raise
+            return self.refused(error)
+        answer = await self.body(context, parsed, call)
         if isinstance(answer, ToolResult):
             return answer
         return text_result(answer) if isinstance(answer, str) else json_result(answer)
@@ -51,6 +59,7 @@ def tool(
     aliases: tuple[str, ...] = (),
     meta: JsonObject | None = None,
     app_only: bool = False,
+    refused: Callable[[InvalidArgumentsError], ToolResult] | None = None,
 ) -> Callable[[Callable[[C, A, Call], Awaitable[ToolResult | Json]]], FunctionTool[C]]:
     """Declare a tool; its docstring is what the agent reads."""
 
@@ -65,7 +74,7 @@ def tool(
             meta=meta,
             app_only=app_only,
         )
-        return FunctionTool(described, args, body)
+        return FunctionTool(described, args, body, refused)
 
     return declare
 

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from ui_mcp.host.host import Host
 from ui_mcp.introspect import view
-from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.contract import ALL, Ask
 from ui_mcp.introspect.requests import AnyRef, Include, Request
 from ui_mcp.toolkit.functions import tool
@@ -21,7 +21,12 @@ class NodeArgs(Request):
 
 
 @tool(
-    "ui_get_node", NodeArgs, title="Describe a node", annotations=Annotations(read_only=True), aliases=("ui.getNode",)
+    "ui_get_node",
+    NodeArgs,
+    title="Describe a node",
+    annotations=Annotations(read_only=True),
+    aliases=("ui.getNode",),
+    refused=misread,
 )
 async def get_node(host: Host, args: NodeArgs, call: Call) -> ToolResult:
     """Tell everything about one node: bounds, screen position, role, tooltip, rows of a list, value."""

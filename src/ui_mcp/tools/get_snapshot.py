@@ -4,9 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from ui_mcp.config import Config
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.host.host import Host
-from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.contract import Defaults, Limits, Mode, StageChoice
 from ui_mcp.introspect.looking import Look, as_json, as_text
 from ui_mcp.introspect.requests import AnyRef, Include, Request
@@ -36,6 +37,7 @@ class SnapshotArgs(Request):
     title="Look at a UI",
     annotations=Annotations(read_only=True),
     aliases=("ui.getSnapshot",),
+    refused=misread,
 )
 async def get_snapshot(host: Host, args: SnapshotArgs, call: Call) -> ToolResult:
     """See what a UI shows: the page the person has open, our own browser when none is, or an attached program.
@@ -52,8 +54,7 @@ async def _look(host: Host, args: SnapshotArgs) -> ToolResult:
     if args.cursor and args.since:
         raise UiArgumentError("Give `cursor` or `since`, not both")
     target = await host.sight.target(args.target)
-    limit = host.configured().config.mcp.max_result_chars // 4
-    defaults = Defaults(limits=Limits(tokens=limit))
+    defaults = _defaults(host.configured().config)
     look = Look(
         stage=args.stage,
         stage_index=args.stage_index,
@@ -68,3 +69,10 @@ async def _look(host: Host, args: SnapshotArgs) -> ToolResult:
     if args.format == "json":
         return structured_result(await as_json(target, look, defaults))
     return text_result(await as_text(target, look, defaults))
+
+
+def _defaults(config: Config) -> Defaults:
+    given = config.introspection.snapshot_defaults
+    chosen = Include(**given.model_dump(exclude={"depth"}))
+    limits = Limits(tokens=config.mcp.max_result_chars // 4)
+    return Defaults(given.depth, chosen.sections(frozenset()), limits)

@@ -5,7 +5,7 @@ from pydantic import Field
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.host.host import Host
 from ui_mcp.introspect.actions import Actions
-from ui_mcp.introspect.answers import answered, performed
+from ui_mcp.introspect.answers import answered, misread, performed
 from ui_mcp.introspect.performing import Observe, Performance, perform
 from ui_mcp.introspect.requests import Request
 from ui_mcp.toolkit.functions import tool
@@ -27,7 +27,12 @@ class PerformArgs(Request):
 
 
 @tool(
-    "ui_perform", PerformArgs, title="Operate a UI", annotations=Annotations(destructive=True), aliases=("ui.perform",)
+    "ui_perform",
+    PerformArgs,
+    title="Operate a UI",
+    annotations=Annotations(destructive=True),
+    aliases=("ui.perform",),
+    refused=misread,
 )
 async def act(host: Host, args: PerformArgs, call: Call) -> ToolResult:
     """Click, type, set text, press keys, scroll, select, drag, upload, answer dialogs, as a person would.

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.host.host import Host
-from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.matching import described
 from ui_mcp.introspect.requests import Request, Scope, Selector
 from ui_mcp.introspect.waiting import ask_for
@@ -21,7 +21,14 @@ class QueryArgs(Request):
     target: str | None = Field(None, description='"page", "browser", or an attached one.')
 
 
-@tool("ui_query", QueryArgs, title="Find nodes", annotations=Annotations(read_only=True), aliases=("ui.query",))
+@tool(
+    "ui_query",
+    QueryArgs,
+    title="Find nodes",
+    annotations=Annotations(read_only=True),
+    aliases=("ui.query",),
+    refused=misread,
+)
 async def query(host: Host, args: QueryArgs, call: Call) -> ToolResult:
     """Find nodes of a UI by css, visible text or properties; answers refs, types, ids, a summary and bounds.
 

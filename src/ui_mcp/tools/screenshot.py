@@ -8,7 +8,7 @@ from pydantic import Field
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.host.host import Host
 from ui_mcp.host.states import Running
-from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.requests import AnyRef, Request
 from ui_mcp.toolkit.functions import tool
@@ -34,6 +34,7 @@ class ScreenshotArgs(Request):
     title="Photograph a UI",
     annotations=Annotations(read_only=True),
     aliases=("ui.screenshot",),
+    refused=misread,
 )
 async def screenshot(host: Host, args: ScreenshotArgs, call: Call) -> ToolResult:
     """Take a picture of a UI as a PNG: a window, or one node, optionally with uids drawn over it."""

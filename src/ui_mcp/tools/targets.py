@@ -1,12 +1,12 @@
 """`ui_targets`: which UIs can be looked at."""
 
 from ui_mcp.host.host import Host
-from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 
-@tool("ui_targets", NoArgs, title="List UIs", annotations=Annotations(read_only=True, idempotent=True))
+@tool("ui_targets", NoArgs, title="List UIs", annotations=Annotations(read_only=True, idempotent=True), refused=misread)
 async def targets(host: Host, args: NoArgs, call: Call) -> ToolResult:
     """List what ui_get_snapshot and the other looking tools take as `target`, with the reason where one cannot be used.
 

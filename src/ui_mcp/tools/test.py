@@ -4,7 +4,7 @@ from pydantic import Field
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiMcpError
 from ui_mcp.host.host import Host
-from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.looking import Look, as_text
 from ui_mcp.introspect.requests import Request
@@ -31,7 +31,7 @@ class TestArgs(Request):
     target: str | None = Field(None, description='"browser" (default), "page", or an attached one.')
 
 
-@tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True))
+@tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True), refused=misread)
 async def scenario(host: Host, args: TestArgs, call: Call) -> ToolResult:
     """Play a scenario against an app: act as a person would and check what shows, each step within a few seconds.
 

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from ui_mcp.host.host import Host
-from ui_mcp.introspect.answers import answered
+from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.matching import described
 from ui_mcp.introspect.requests import Request, Selector
 from ui_mcp.introspect.waiting import until
@@ -20,7 +20,7 @@ class WaitForArgs(Request):
     target: str | None = Field(None, description='"page", "browser", or an attached one.')
 
 
-@tool("ui_wait_for", WaitForArgs, title="Wait for a UI", annotations=Annotations(read_only=True))
+@tool("ui_wait_for", WaitForArgs, title="Wait for a UI", annotations=Annotations(read_only=True), refused=misread)
 async def wait_for(host: Host, args: WaitForArgs, call: Call) -> ToolResult:
     """Wait until a node that matches is there (or `gone`), and answer with the matches as soon as it is so."""
     return await answered(_wait(host, args))

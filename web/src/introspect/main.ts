@@ -3,9 +3,9 @@
 import { type Action, clickBySynthesis, focus, insertText, scroll, select, setText, toggle } from "./act";
 import { annotate, clear } from "./annotate";
 import { pressBySynthesis } from "./keys";
-import { deepestAt, found, reachable, Refusal } from "./reach";
+import { chainAt, deepestAt, found, reachable, Refusal } from "./reach";
 import { createRefs, type NodeRef, type Refs } from "./refs";
-import { type Ask, AskError, capture } from "./snapshot";
+import { type Ask, AskError, capture, pathOf } from "./snapshot";
 
 export interface Introspector {
   call(request: string): Promise<string>;
@@ -27,6 +27,7 @@ type Request =
   | { op: "capture"; ask: Ask }
   | { op: "act"; action: PageAction }
   | { op: "spot"; target: NodeRef; force?: boolean }
+  | { op: "at"; x: number; y: number }
   | { op: "box"; target: NodeRef }
   | { op: "annotate" }
   | { op: "clear" }
@@ -56,6 +57,11 @@ async function answer(refs: Refs, request: Request): Promise<object | undefined>
     case "spot": {
       const { x, y } = reachable(refs, found(refs, request.target), request.force ?? false);
       return { x, y };
+    }
+    case "at": {
+      const chain = chainAt(request.x, request.y);
+      if (!chain.length) throw new Refusal("OFFSCREEN", "There is nothing at that point");
+      return { chain: chain.map((element) => ({ uid: refs.uidOf(element), path: pathOf(element) })) };
     }
     case "box": {
       const element = found(refs, request.target);

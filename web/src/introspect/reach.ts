@@ -1,6 +1,6 @@
 /** Decides whether a person could operate an element now, and where; says why not at once. */
 
-import { composedContains, composedParent, frameOffset } from "./dom";
+import { composedContains, composedParent, frameOffset, frameRoot, rootOf } from "./dom";
 import type { NodeRef, Refs } from "./refs";
 import { isDisabled } from "./snapshot";
 
@@ -55,6 +55,22 @@ export function usable(refs: Refs, element: HTMLElement): void {
   }
 }
 
+/** Whether a person could point at the element without scrolling or closing something first. */
+export function told(refs: Refs, element: Element): Record<string, unknown> {
+  const box = firstBox(element);
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const view = element.ownerDocument.defaultView ?? window;
+  const inside = box.width > 0 && box.height > 0 && x >= 0 && y >= 0 && x < view.innerWidth && y < view.innerHeight;
+  const seen = inside && element.checkVisibility({ visibilityProperty: true }) && !clipped(element, x, y);
+  const hit = seen ? deepestAt(element.ownerDocument, x, y) : null;
+  const modal = [...element.ownerDocument.querySelectorAll("dialog:modal")].at(-1);
+  return {
+    inViewport: seen,
+    ...(hit && !belongs(element, hit) && !composedContains(hit, element) ? { coveredBy: refs.uidOf(hit) } : {}),
+    ...(modal && !composedContains(modal, element) ? { behindModal: refs.uidOf(modal) } : {}),
+  };
+}
+
 function firstBox(element: Element): DOMRect {
   return [...element.getClientRects()].find((box) => box.width && box.height) ?? element.getBoundingClientRect();
 }
@@ -75,6 +91,25 @@ function clipped(element: Element, x: number, y: number): boolean {
     if (x < box.left || x > box.right || y < box.top || y > box.bottom) return true;
   }
   return false;
+}
+
+/** The topmost element at a point of the viewport, inside frames too, and everything around it. */
+export function chainAt(x: number, y: number): Element[] {
+  let hit = deepestAt(document, x, y);
+  for (let frame = hit && frameIn(hit); frame; frame = hit && frameIn(hit)) {
+    const offset = frameOffset(frame);
+    const inner = deepestAt(frame, x - offset.x, y - offset.y);
+    if (!inner) break;
+    hit = inner;
+  }
+  const chain: Element[] = [];
+  const top = rootOf(document);
+  for (let at = hit; at; at = at === top ? null : composedParent(at)) if (at !== document.documentElement) chain.push(at);
+  return chain;
+}
+
+function frameIn(element: Element): Document | null {
+  return element.localName === "iframe" ? frameRoot(element as HTMLIFrameElement)?.ownerDocument ?? null : null;
 }
 
 export function deepestAt(page: Document, x: number, y: number): Element | null {

@@ -1,9 +1,11 @@
 /** Reads the page in one walk into flat records (contracts/records.schema.json). */
 
 import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./dom";
+import { told } from "./reach";
 import type { NodeRef, Refs } from "./refs";
 import { rowsOf } from "./refs";
 import { arranges, roleOf } from "./roles";
+import { type Secrets, secretsOf } from "./secrets";
 import { clean, isNamed, isOperable, wellFormed, wordsOf } from "./words";
 
 export interface Ask {
@@ -12,6 +14,7 @@ export interface Ask {
   internals: boolean;
   css: string | null;
   root: NodeRef | null;
+  redact?: string[];
 }
 
 type Box = [number, number, number, number];
@@ -34,6 +37,8 @@ interface Walk {
   accessibility: boolean;
   properties: boolean;
   virtualization: boolean;
+  reach: boolean;
+  secret: Secrets;
 }
 
 /** What a node takes over from those above it. */
@@ -42,6 +47,7 @@ interface Above {
   box: Box | null;
   hidden: boolean;
   disabled: boolean;
+  secret: boolean;
 }
 
 export function capture(refs: Refs, ask: Ask): Fields {
@@ -51,10 +57,11 @@ export function capture(refs: Refs, ask: Ask): Fields {
   const walk: Walk = {
     refs, ask, records: [], meant: ask.css === null ? null : meantBy(ask.css), focus: deepFocus(),
     bounds: wants("bounds"), screen: wants("localToScreen"), accessibility: wants("accessibility"),
-    properties: wants("properties"), virtualization: wants("virtualization"),
+    properties: wants("properties"), virtualization: wants("virtualization"), reach: wants("reach"),
+    secret: secretsOf(ask.redact ?? []),
   };
   const hidden = ask.root !== null && !root.checkVisibility();
-  visit(walk, root, "", { index: -1, box: null, hidden, disabled: false }, 0);
+  visit(walk, root, "", { index: -1, box: null, hidden, disabled: false, secret: walk.secret.below(root) }, 0);
   const focused = walk.focus && walk.focus !== rootOf(document) ? refs.uidOf(walk.focus) : null;
   return {
     focus: { stage: document.hasFocus() ? 0 : null, uid: focused, path: walk.focus ? pathOf(walk.focus) : null },
@@ -90,7 +97,8 @@ function parentInTree(element: Element): Element | null {
 
 function visit(walk: Walk, element: Element, segment: string, above: Above, depth: number): void {
   const index = walk.records.length;
-  const words = wordsOf(element);
+  const secret = above.secret || walk.secret.has(element);
+  const words = walk.secret.kept(element, wordsOf(element), secret);
   const record: Fields = { u: walk.refs.uidOf(element), t: element.localName };
   walk.records.push(record);
   if (above.index >= 0) {
@@ -107,11 +115,12 @@ function visit(walk: Walk, element: Element, segment: string, above: Above, dept
   if (role) record["er"] = role;
   if (arranges(element) && !role && !isNamed(element) && !isOperable(element) && !words.label && above.index >= 0) record["y"] = 1;
   const box = walk.bounds || walk.screen ? place(walk, record, element, above.box) : null;
-  if (walk.accessibility || walk.properties) asides(walk, record, element);
-  if (walk.virtualization) virtual(record, element);
+  if (walk.accessibility || walk.properties) asides(walk, record, element, secret);
+  if (walk.reach) record["re"] = told(walk.refs, element);
+  if (walk.virtualization) virtual(record, element, secret || walk.secret.around(element));
   if (walk.meant?.has(element)) record["q"] = 1;
   if (words.leaf && !walk.ask.internals) return;
-  descend(walk, element, { index, box, hidden, disabled }, depth, record);
+  descend(walk, element, { index, box, hidden, disabled, secret }, depth, record);
 }
 
 function descend(walk: Walk, element: Element, above: Above, depth: number, record: Fields): void {
@@ -188,17 +197,17 @@ function round(number: number): number {
   return Math.round(number * 100) / 100;
 }
 
-function asides(walk: Walk, record: Fields, element: Element): void {
+function asides(walk: Walk, record: Fields, element: Element, secret: boolean): void {
   if (walk.accessibility) {
     record["ro"] = roleOf(element).toUpperCase();
     const help = clean(element.getAttribute("aria-description"));
     if (help) record["he"] = help;
   }
-  const title = walk.properties ? clean(element.getAttribute("title")) : "";
+  const title = walk.properties && !secret ? clean(element.getAttribute("title")) : "";
   if (title) record["tt"] = title;
 }
 
-function virtual(record: Fields, element: Element): void {
+function virtual(record: Fields, element: Element, secret: boolean): void {
   const role = element.getAttribute("role");
   if (role !== "grid" && role !== "listbox" && role !== "tree" && role !== "treegrid") return;
   const rows = rowsOf(element);
@@ -213,7 +222,7 @@ function virtual(record: Fields, element: Element): void {
     visibleRange: first && last ? { from: first.index, to: last.index } : null,
     selectedIndices: rows.filter(({ row }) => row.getAttribute("aria-selected") === "true").map(({ index }) => index),
     focusedIndex: rows.find(({ row }) => row.contains(document.activeElement))?.index ?? null,
-    visibleCells: rows.map(({ index, row }) => ({ index, cells: cells(row, columns) })),
+    visibleCells: secret ? [] : rows.map(({ index, row }) => ({ index, cells: cells(row, columns) })),
   };
 }
 

@@ -127,6 +127,13 @@ class BrowserBackend:
         dialogs = [lens.dialog_stage(len(self._lenses) + at) for at, (_, lens, _) in enumerate(captured) if lens.dialog]
         return {"app": await self._app(), "focus": focus, "stages": stages + dialogs}
 
+    async def at(self, x: float, y: float) -> list[JsonObject]:
+        """Name what is at a point of the focused page's viewport."""
+        lens = await self._focused()
+        index = list(await self._sorted()).index(lens)
+        chain = (await lens.call({"op": "at", "x": x, "y": y}))["chain"]
+        return [{**entry, "path": entry["path"].replace("/stages[0]", f"/stages[{index}]", 1)} for entry in chain]
+
     async def act(self, action: JsonObject) -> None:
         """Act by real input where the page could tell the difference."""
         given = action.get("target") or action.get("from") or {}

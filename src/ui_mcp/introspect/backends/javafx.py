@@ -23,10 +23,11 @@ from ui_mcp.errors import (
     UiStaleRefError,
     UiTimeoutError,
 )
-from ui_mcp.introspect.attach import load_agent
+from ui_mcp.introspect.attach import jvms, load_agent
 from ui_mcp.introspect.attach_jdk import load_by_jdk
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.contract import Ask
+from ui_mcp.introspect.files import Attached
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 SECONDS = 8.0
@@ -193,6 +194,18 @@ def enter(pid: int, *, read_only: bool = False, folder: Path | None = None) -> A
         raise UiNotEnabledError(f"The agent in process {pid} did not say where it listens", reason="ATTACH_FAILED")
     address = Address.read(file)
     return Address(pid, address.port, address.token)
+
+
+def enter_javafx(folder: Path, pid: int, *, read_only: bool = False) -> Attached:
+    """Load the agent into `pid` and return the target to keep in `folder`. Blocks.
+
+    Raises:
+        UiNotEnabledError: refused; `details["reason"]` names the cause.
+    """
+    title = next((found.command for found in jvms() if found.pid == pid), "")
+    address = enter(pid, read_only=read_only, folder=folder / "agent")
+    (folder / "agent" / f"javafx-{pid}.json").unlink(missing_ok=True)
+    return Attached(f"javafx-{pid}", "javafx", title, pid=pid, port=address.port, token=address.token)
 
 
 def agent_jar(folder: Path) -> Path:

@@ -60,6 +60,10 @@ class PageBackend:
         }
         return {"app": app, "focus": seen["focus"], "stages": [stage]}
 
+    async def at(self, x: float, y: float) -> list[JsonObject]:
+        """Name what is at a point of the viewport."""
+        return list((await self._call({"op": "at", "x": x, "y": y}))["chain"])
+
     async def act(self, action: JsonObject) -> None:
         """Act as a script can; what needs real input is refused with the way out."""
         answer = await self._call({"op": "act", "action": action})

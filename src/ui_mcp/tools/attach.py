@@ -1,0 +1,73 @@
+"""`ui_attach`: let an agent add a program or a page to look at, where a person allows that."""
+
+from typing import Literal
+
+import anyio
+from pydantic import Field
+
+from ui_mcp.errors import UiArgumentError, UiNotEnabledError
+from ui_mcp.host.host import Host
+from ui_mcp.introspect import files
+from ui_mcp.introspect.answers import answered, misread
+from ui_mcp.introspect.attach import jvms
+from ui_mcp.introspect.backends.javafx import enter_javafx
+from ui_mcp.introspect.files import Attached
+from ui_mcp.introspect.requests import Request
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+
+class AttachArgs(Request):
+    """What to attach."""
+
+    kind: Literal["javafx", "url", "cdp"] = Field(description="A running program, a page, or a running browser.")
+    pid: int | None = Field(None, description="javafx: the process.")
+    match: str | None = Field(None, description="javafx: part of its main class or jar, instead of the process.")
+    url: str | None = Field(None, description="url: the page to open. cdp: the browser's debugging address.")
+    cdp: str | None = Field(None, description="cdp: the browser's debugging address.")
+
+
+@tool("ui_attach", AttachArgs, title="Attach a UI", annotations=Annotations(open_world=True), refused=misread)
+async def attach(host: Host, args: AttachArgs, call: Call) -> ToolResult:
+    """Attach a running JavaFX program, a page or a browser, so that it can be given as `target`.
+
+    Works only where a person has set `allow_attach`; otherwise the person runs the command `ui-mcp attach`.
+    """
+    return await answered(_attach(host, args))
+
+
+def allowed(host: Host) -> None:
+    """Refuse unless a person lets agents attach.
+
+    Raises:
+        UiNotEnabledError: reason `ATTACH_NOT_ALLOWED`.
+    """
+    if not host.configured().config.introspection.allow_attach:
+        raise UiNotEnabledError(
+            "Agents may not attach here (introspection.allow_attach = false)\nA person can run `ui-mcp attach`.",
+            reason="ATTACH_NOT_ALLOWED",
+        )
+
+
+async def _attach(host: Host, args: AttachArgs) -> ToolResult:
+    allowed(host)
+    folder = host.sight.folder
+    if args.kind == "javafx":
+        pid = args.pid if args.pid is not None else _found(args.match)
+        attached = await anyio.to_thread.run_sync(lambda: enter_javafx(folder, pid))
+    else:
+        address = args.url or args.cdp
+        if not address:
+            raise UiArgumentError(f"kind {args.kind!r} needs an address: url or cdp")
+        attached = Attached(args.kind, args.kind, address, url=address)
+    files.write(folder, attached)
+    return structured_result({"target": attached.name, "kind": attached.kind, "title": attached.title})
+
+
+def _found(match: str | None) -> int:
+    running = [jvm for jvm in jvms() if jvm.javafx]
+    fitting = [jvm for jvm in running if match and match in jvm.command]
+    if len(fitting) == 1:
+        return fitting[0].pid
+    names = ", ".join(f"{jvm.pid} {jvm.command}" for jvm in running) or "none"
+    raise UiArgumentError(f"{len(fitting)} JavaFX programs match {match!r}\nThere are: {names}. Give pid or match.")

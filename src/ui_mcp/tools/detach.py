@@ -1,0 +1,30 @@
+"""`ui_detach`: let go of an attached program or page."""
+
+from pydantic import Field
+
+from ui_mcp.errors import UiArgumentError
+from ui_mcp.host.host import Host
+from ui_mcp.introspect.answers import answered, misread
+from ui_mcp.introspect.requests import Request
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+from ui_mcp.tools.attach import allowed
+
+
+class DetachArgs(Request):
+    """What to let go of."""
+
+    target: str = Field(description="Its id in ui_targets.")
+
+
+@tool("ui_detach", DetachArgs, title="Detach a UI", annotations=Annotations(idempotent=True), refused=misread)
+async def detach(host: Host, args: DetachArgs, call: Call) -> ToolResult:
+    """Forget an attached program or page; it goes on running, and its uids are no longer known."""
+    return await answered(_detach(host, args))
+
+
+async def _detach(host: Host, args: DetachArgs) -> ToolResult:
+    allowed(host)
+    if not await host.sight.forget(args.target):
+        raise UiArgumentError(f"No target {args.target!r} is attached")
+    return structured_result({"detached": args.target})

@@ -1,0 +1,31 @@
+"""`ui_element_at`: what is at a point of the screen."""
+
+from pydantic import Field
+
+from ui_mcp.host.host import Host
+from ui_mcp.introspect.answers import answered, misread
+from ui_mcp.introspect.matching import described
+from ui_mcp.introspect.requests import Request
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+
+class ElementAtArgs(Request):
+    """Which point."""
+
+    x: float = Field(description="Screen coordinate (viewport for pages), the space of localToScreen.")
+    y: float
+    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+
+
+@tool("ui_element_at", ElementAtArgs, title="Find by point", annotations=Annotations(read_only=True), refused=misread)
+async def element_at(host: Host, args: ElementAtArgs, call: Call) -> ToolResult:
+    """Name the topmost node at a point, such as one seen in a picture, and the nodes around it."""
+    return await answered(_find(host, args))
+
+
+async def _find(host: Host, args: ElementAtArgs) -> ToolResult:
+    target = await host.sight.target(args.target)
+    top, *around = await target.at(args.x, args.y)
+    refs = [{"path": node.path, "uid": node.uid} for node in around]
+    return structured_result({**described(top), "ancestors": refs})

@@ -1,0 +1,50 @@
+/** Elements whose words must not leave the page, by the selectors a person configured. */
+
+import { allRoots, composedParent } from "./dom";
+import type { Words } from "./words";
+
+export interface Secrets {
+  has(element: Element): boolean;
+  /** Whether something above the element is secret. */
+  below(element: Element): boolean;
+  /** Whether something inside the element is secret. */
+  around(element: Element): boolean;
+  /** What may be said of what an element says. */
+  kept(element: Element, words: Words, secret: boolean): Words;
+}
+
+const NOTHING: Secrets = { has: () => false, below: () => false, around: () => false, kept: (_element, words) => words };
+
+/** Selectors the page cannot read hide nothing and break nothing. */
+export function secretsOf(selectors: string[]): Secrets {
+  if (!selectors.length) return NOTHING;
+  const hidden = new Set(allRoots().flatMap((root) => selectors.flatMap((css) => selected(root, css))));
+  const outer = new Set<Element>();
+  for (const element of hidden) {
+    for (let at = composedParent(element); at && !outer.has(at); at = composedParent(at)) outer.add(at);
+  }
+  const labelled = (element: Element) => [...((element as HTMLInputElement).labels ?? [])].some((label) => hidden.has(label) || outer.has(label));
+  return {
+    has: (element) => hidden.has(element),
+    below(element) {
+      for (let at = composedParent(element); at; at = composedParent(at)) if (hidden.has(at)) return true;
+      return false;
+    },
+    around: (element) => outer.has(element),
+    kept(element, words, secret) {
+      if (secret) return { masked: true, leaf: words.leaf };
+      if (outer.has(element)) return { leaf: false };
+      if (!labelled(element)) return words;
+      const { label: _label, ...rest } = words;
+      return rest;
+    },
+  };
+}
+
+function selected(root: ParentNode, css: string): Element[] {
+  try {
+    return [...root.querySelectorAll(css)];
+  } catch {
+    return [];
+  }
+}
