@@ -1,6 +1,11 @@
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import javafx.animation.PauseTransition;
 import javafx.application.Application;
 import javafx.application.Platform;
 import javafx.beans.property.ReadOnlyStringWrapper;
@@ -21,6 +26,7 @@ import javafx.scene.control.MenuItem;
 import javafx.scene.control.PasswordField;
 import javafx.scene.control.RadioButton;
 import javafx.scene.control.ScrollPane;
+import javafx.scene.control.SelectionMode;
 import javafx.scene.control.Tab;
 import javafx.scene.control.TabPane;
 import javafx.scene.control.TableColumn;
@@ -39,6 +45,8 @@ import javafx.scene.layout.StackPane;
 import javafx.scene.layout.VBox;
 import javafx.stage.Modality;
 import javafx.stage.Stage;
+import javafx.util.Duration;
+import javafx.util.StringConverter;
 
 /** A program with one of everything, to be looked at and operated from outside; it does nothing for that. */
 public class Demo extends Application {
@@ -46,6 +54,7 @@ public class Demo extends Application {
     private final HBox grow = named(new HBox(), "grow");
     private final ObservableList<String> items = FXCollections.observableArrayList(
             IntStream.range(0, 1000).mapToObj(at -> "Item " + at).collect(Collectors.toList()));
+    private final Set<String> threads = Collections.synchronizedSet(new TreeSet<>());
     private int clicks;
 
     public static void main(String[] arguments) {
@@ -72,6 +81,7 @@ public class Demo extends Application {
     private HBox fields() {
         TextField name = named(new TextField(), "name");
         name.setPromptText("Name");
+        name.textProperty().addListener(changed -> threads.add(Thread.currentThread().getName()));
         PasswordField secret = named(new PasswordField(), "secret");
         secret.setText("hunter2-secret");
         TextField fixed = named(new TextField("fixed"), "fixed");
@@ -97,7 +107,10 @@ public class Demo extends Application {
         Button add = button("add", "Add", () -> grow.getChildren().add(new Button("Grown")));
         Button remove = button("remove", "Remove", () -> grow.getChildren().remove(0));
         Button reverse = button("reverse", "Reverse", () -> FXCollections.reverse(items));
-        return new HBox(4, ok, off, later, slow, modal, alert, add, remove, reverse);
+        Button window = button("window", "Window", Demo::aside);
+        Button hide = button("hide", "Hide", () -> away(stage));
+        Button who = button("threads", "Threads", () -> status.setText(String.join(", ", threads)));
+        return new HBox(4, ok, off, later, slow, modal, alert, add, remove, reverse, window, hide, who);
     }
 
     private void ask(Stage owner) {
@@ -111,6 +124,24 @@ public class Demo extends Application {
         });
         dialog.setScene(new Scene(new VBox(new Label("Are you sure?"), yes), 200, 100));
         dialog.showAndWait();
+    }
+
+    private static void aside() {
+        Stage aside = new Stage();
+        aside.setTitle("Aside");
+        aside.setScene(new Scene(new VBox(new Label("Another window"), button("close-aside", "Close", aside::close)), 200, 100));
+        aside.show();
+    }
+
+    private static void away(Stage stage) {
+        Platform.setImplicitExit(false);
+        stage.hide();
+        PauseTransition pause = new PauseTransition(Duration.seconds(2));
+        pause.setOnFinished(passed -> {
+            stage.show();
+            Platform.setImplicitExit(true);
+        });
+        pause.play();
     }
 
     private static HBox pair() {
@@ -152,6 +183,7 @@ public class Demo extends Application {
             made.setPrefWidth(150);
             table.getColumns().add(made);
         }
+        table.getSelectionModel().setSelectionMode(SelectionMode.MULTIPLE);
         for (int at = 0; at < 1000; at++) {
             table.getItems().add(new String[] {"Person " + at, String.valueOf(20 + at % 60), "Town " + at % 7});
         }
@@ -181,13 +213,36 @@ public class Demo extends Application {
 
     private VBox more() {
         ComboBox<String> towns = named(new ComboBox<>(FXCollections.observableArrayList("Rome", "Oslo", "Lima")), "towns");
+        towns.setUserData(42);
+        towns.setConverter(new StringConverter<>() {
+            @Override
+            public String toString(String town) {
+                threads.add(Thread.currentThread().getName());
+                return town;
+            }
+
+            @Override
+            public String fromString(String text) {
+                return text;
+            }
+        });
         Label spot = named(new Label("Context"), "spot");
+        spot.setUserData(circle());
         MenuItem inspect = new MenuItem("Inspect");
         inspect.setOnAction(chosen -> status.setText("inspected"));
         spot.setContextMenu(new ContextMenu(inspect));
         Canvas canvas = named(new Canvas(100, 50), "canvas");
         canvas.getProperties().put("mcp.uid", "the-canvas");
-        return new VBox(4, towns, spot, canvas, new Button("Anonymous") {});
+        return new VBox(4, towns, spot, canvas, new Button("Anonymous") {}, named(new Label("half \ud83d"), "broken"));
+    }
+
+    /** Two lists that hold each other: to write one as text never ends. */
+    private static Object circle() {
+        List<Object> one = new ArrayList<>();
+        List<Object> other = new ArrayList<>();
+        one.add(other);
+        other.add(one);
+        return one;
     }
 
     private MenuBar menus() {

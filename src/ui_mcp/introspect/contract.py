@@ -59,7 +59,7 @@ class Ask:
             "popups": self.popups,
             "css": self.css,
             "root": self.root and self.root.json(),
-            "redact": list(self.redact),
+            **({"redact": list(self.redact)} if self.redact else {}),
         }
 
 

@@ -65,7 +65,7 @@ async def test_a_frame_of_the_same_origin_is_read_and_operated(browser: Demo, tm
     assert (await browser.target.node(Ref(None, go.path))).uid == go.uid
 
 
-@pytest.mark.covers("IN-78", "IN-64", "IN-87")
+@pytest.mark.covers("IN-78", "IN-64", "IN-87", "IN-103")
 async def test_a_native_dialog_is_seen_and_answered_and_hangs_nothing(browser: Demo, tmp_path: Path) -> None:
     await show(
         browser, tmp_path, """<button id=ask onclick="this.textContent = prompt('Your name?', 'Ann')">Ask</button>"""

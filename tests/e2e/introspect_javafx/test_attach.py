@@ -138,7 +138,7 @@ async def test_a_runtime_without_instrumentation_is_named(programs: Programs, sc
     assert caught.value.details["reason"] == "NO_INSTRUMENT_MODULE"
 
 
-@pytest.mark.covers("IN-75", "IN-73", "IN-69", "IN-95")
+@pytest.mark.covers("IN-75", "IN-73", "IN-69", "IN-95", "IN-93")
 async def test_attaching_twice_makes_one_server_that_wants_its_token(
     programs: Programs, screen: str, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -41,7 +42,7 @@ def drive(cwd: Path, pid: int) -> dict[str, str]:
     }
 
 
-@pytest.mark.covers("IN-76")
+@pytest.mark.covers("IN-76", "IN-94")
 async def test_a_person_attaches_a_program_and_the_agent_operates_it(
     programs: Programs, screen: str, tmp_path: Path
 ) -> None:
@@ -75,3 +76,71 @@ async def test_a_program_may_carry_the_agent_itself(programs: Programs, screen: 
         await backend.close()
 
     assert seen["app"]["mainClass"] == "Embedded"
+
+
+def attached_by_agent(cwd: Path, pid: int) -> dict[str, Any]:
+    """Attach, ask and detach as an agent that may."""
+    with LineClient(cwd=cwd) as agent:
+        refused = agent.call("ui_attach", kind="javafx", match="No such program")
+        made = agent.call("ui_attach", kind="javafx", match="Demo", pid=pid)
+        scopes = [
+            [match["id"] for match in agent.call("ui_query", selector={"css": "#okButton"}, scope=scope)["matches"]]
+            for scope in ({}, {"stage": "index", "stageIndex": 0}, {"stage": "all"})
+        ]
+        labels = agent.call("ui_query", selector={"predicate": {"typeIs": ["Label", "Button"]}}, limit=3)
+        wrong = agent.call("ui_query", selector={"text": "x"}, limit=0)
+        node = agent.call("ui_get_node", ref=labels["matches"][0]["ref"]["uid"])
+        box = node["layout"]["localToScreen"]
+        at = agent.call("ui_element_at", x=box["x"] + 2, y=box["y"] + 2)
+        gone = agent.call("ui_detach", target=made["target"])
+        left = [entry["id"] for entry in agent.call("ui_targets")["targets"]]
+    return {
+        "refused": refused["error"]["code"], "made": made, "scopes": scopes, "labels": labels,
+        "wrong": wrong["error"]["code"], "same": at["ref"] == node["ref"], "gone": gone, "left": left,
+    }  # fmt: skip
+
+
+@pytest.mark.covers("IN-45", "IN-51", "IN-90")
+async def test_an_agent_that_may_attaches_a_program_itself(programs: Programs, screen: str, tmp_path: Path) -> None:
+    config = tmp_path / ".claude/ui/config/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[introspection]\nallow_attach = true\n")
+    async with running(programs.command("mixed"), screen) as pid:
+        seen = await anyio.to_thread.run_sync(attached_by_agent, tmp_path, pid)
+
+    labels = seen.pop("labels")
+    assert seen == {
+        "refused": "MCP_UI_INVALID_ARGUMENT",
+        "made": {"target": f"javafx-{pid}", "kind": "javafx", "title": "Demo"},
+        "scopes": [["okButton"]] * 3,
+        "wrong": "MCP_UI_INVALID_ARGUMENT",
+        "same": True,
+        "gone": {"detached": f"javafx-{pid}"},
+        "left": ["page", "browser"],
+    }
+    assert (len(labels["matches"]), labels["truncated"]) == (3, True)
+    assert labels["total"] > 10
+
+
+@pytest.mark.covers("IN-110", "IN-73")
+async def test_a_program_without_a_target_file_says_its_token_once_in_its_log(
+    programs: Programs, screen: str, tmp_path: Path
+) -> None:
+    agent = f"-javaagent:{agent_jar(tmp_path)}=enabled=true"
+    command = ["sh", "-c", f'exec "$@" 2>{tmp_path / "log"}', "sh", *programs.command("mixed", agent)]
+    async with running(command, screen) as pid:
+        with anyio.fail_after(10):
+            while "token" not in (tmp_path / "log").read_text():
+                await anyio.sleep(0.05)
+        said = (tmp_path / "log").read_text()
+        words = next(line for line in said.splitlines() if "token" in line).split()
+        port, token = int(words[words.index("port") + 1]), words[words.index("token") + 1]
+        backend = await JavaFxBackend.connect(Address(pid, port, token))
+        seen = await backend.capture(Ask(depth=0))
+        listening = Path(f"/proc/{pid}/net/tcp").read_text() + Path(f"/proc/{pid}/net/tcp6").read_text()
+        await backend.close()
+
+    assert seen["app"]["mainClass"] == "Demo"
+    assert said.count(token) == 1
+    heard = {line.split()[1].rpartition(":")[0] for line in listening.splitlines() if f":{port:04X} " in line}
+    assert heard <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}

@@ -1,14 +1,22 @@
 """What only JavaFX programs have: rows that are used again, popups, dialogs, tabs, trees."""
 
+import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
+from time import perf_counter
 
+import anyio
 import pytest
 
 from introspect.demos import Demo, debian_cell, javafx_demo
+from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiTimeoutError
 from ui_mcp.introspect import view
-from ui_mcp.introspect.contract import ALL, PATH, Ref
+from ui_mcp.introspect.contract import ALL, PATH, Ask, Ref
 from ui_mcp.introspect.looking import Look, as_json, as_text
+from ui_mcp.introspect.requests import Selector
+from ui_mcp.introspect.target import Target
+from ui_mcp.introspect.waiting import ask_for, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
@@ -158,6 +166,130 @@ async def test_nodes_come_and_go_without_a_uid_used_twice(demo: Demo) -> None:
         await demo.do(*[{"type": "click", "target": remove}] * 5, await_idle=False)
 
     assert len(seen) == len(set(seen)) == 50
+
+
+@pytest.mark.covers("IN-11", "IN-16", "IN-37", "IN-45")
+async def test_windows_are_numbered_by_title_and_told_apart_by_uid(demo: Demo) -> None:
+    alone = (await as_json(demo.target, Look(depth=0)))["stages"][0]
+    await demo.click("#window")
+    counts = {
+        stage: [entry["title"] for entry in (await as_json(demo.target, Look(stage=stage, depth=0)))["stages"]]
+        for stage in ("focused", "primary", "all")
+    }
+    both = await as_json(demo.target, Look(stage="all", depth=0))
+    label = Selector(text="Another window")
+    found = [
+        len(await demo.target.find(label, ask_for(label, stage, everywhere=everywhere)))
+        for stage, everywhere in ((0, False), (1, False), (None, True))
+    ]
+    await demo.click("#close-aside")
+
+    assert counts["all"] == ["Aside", "Demo"]
+    assert counts["primary"] == ["Demo"]
+    assert len(counts["focused"]) == 1
+    assert both["stages"][1]["stageUid"] == alone["stageUid"]
+    assert both["focus"]["focusedWindow"]["stageIndex"] in {0, 1}
+    assert found == [1, 0, 1]
+
+
+@pytest.mark.covers("IN-16")
+async def test_a_stage_keeps_the_focus_while_its_menu_is_open(demo: Demo) -> None:
+    await demo.do({"type": "focus", "target": await demo.uid("#okButton")})
+    before = await as_json(demo.target, Look(depth=0))
+    (file,) = await demo.find(text="File")
+    await demo.do({"type": "click", "target": file.uid})
+    during = await as_json(demo.target, Look(depth=0))
+    await demo.do({"type": "pressKey", "key": "ESCAPE"})
+    await demo.do({"type": "click", "target": file.uid})
+
+    assert before["focus"]["focusedNode"]["uid"] == await demo.uid("#okButton")
+    assert [stage["kind"] for stage in during["stages"]] == ["stage", "popup"]
+    assert during["focus"]["focusedWindow"] == {"stageIndex": 0}
+
+
+@pytest.mark.covers("IN-27", "IN-85")
+async def test_data_without_an_end_and_half_a_character_break_nothing(demo: Demo) -> None:
+    await tab(demo, "More")
+
+    async def data(css: str) -> object:
+        return view.alone(await demo.target.node(Ref(await demo.uid(css))), ALL)["fx"]["properties"]["userData"]
+
+    given = [await data("#towns"), await data("#spot")]
+    broken = (await demo.one("#broken")).record["l"]
+    await tab(demo, "Form")
+
+    assert given == [42, "java.util.ArrayList"]
+    assert broken == "half \ufffd"
+
+
+@pytest.mark.covers("IN-33")
+async def test_chosen_rows_come_in_order(demo: Demo) -> None:
+    await tab(demo, "Table")
+    table = await demo.uid("#people")
+    empty = await rows(demo, "#people")
+    for row in (5, 2):
+        await demo.do({"type": "click", "target": f"{table}:r{row}", "modifiers": ["CTRL"]})
+    chosen = await rows(demo, "#people")
+    await tab(demo, "Form")
+
+    assert empty["selectedIndices"] in ([], [700])
+    assert [row for row in chosen["selectedIndices"] if row < 700] == [2, 5]
+    assert chosen["focusedIndex"] == 2
+
+
+@pytest.mark.covers("IN-68")
+async def test_everything_happens_on_the_javafx_thread(demo: Demo) -> None:
+    await demo.do({"type": "setText", "target": await demo.uid("#name"), "text": "who"})
+    await as_json(demo.target, Look(mode="full"))
+
+    await demo.click("#threads")
+
+    assert await demo.said() == "JavaFX Application Thread"
+
+
+@pytest.mark.covers("IN-84")
+async def test_what_is_inside_a_control_shows_only_when_asked_for(demo: Demo) -> None:
+    ok = Ref(await demo.uid("#okButton"))
+    usual = await demo.target.node(ok, Ask(stage="all", root=ok))
+    inside = await demo.target.node(ok, Ask(stage="all", root=ok, internals=True))
+
+    assert usual.children == []
+    assert [child.record["t"] for child in inside.children] == ["LabeledText"]
+
+
+@pytest.mark.covers("IN-43")
+async def test_without_a_window_there_are_no_stages_and_later_there_are(demo: Demo) -> None:
+    await demo.click("#hide")
+    with pytest.raises(UiNoStagesError):
+        await demo.target.capture(Ask())
+
+    found = await until(demo.target, Selector(css="#okButton"), 20, bool)
+
+    assert [node.record["l"] for node in found] == ["OK"]
+
+
+@pytest.mark.covers("IN-43", "IN-69")
+async def test_a_hung_program_times_out_and_one_killed_during_a_call_is_gone(tmp_path: Path) -> None:
+    async with javafx_demo(debian_cell(), tmp_path) as demo:
+        slow = await demo.uid("#slow")
+        await demo.do({"type": "click", "target": slow}, timeout_ms=300)
+        hasty = Target("hasty", demo.target.backend, seconds=0.3)
+        with pytest.raises(UiTimeoutError):
+            await hasty.capture(Ask())
+
+        begun = perf_counter()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(killed, demo.target.backend.address.pid)
+            with pytest.raises(UiNotEnabledError) as caught:
+                await demo.target.capture(Ask(stage="all"))
+
+    assert caught.value.details["reason"] == "GONE"
+    assert perf_counter() - begun < 5
+
+
+async def killed(pid: int) -> None:
+    await anyio.sleep(0.2)
+    os.kill(pid, signal.SIGKILL)
 
 
 async def test_the_real_pointer_clicks_once_where_a_window_manager_runs(tmp_path: Path) -> None:

@@ -115,8 +115,21 @@ def test_before_the_start_every_tool_says_that_it_is_not_enabled(agent: LineClie
         assert told == answer["structuredContent"]
         assert told["error"]["code"] == "MCP_UI_NOT_ENABLED"
         assert told["error"]["details"] == {"reason": "NOT_STARTED"}
-    refused = agent.request("tools/call", {"name": "ui_get_snapshot", "arguments": {"mode": "x"}})
-    assert "'full' or 'compact'" in refused["content"][0]["text"]
+    for name, given in (
+        ("ui_get_snapshot", {"mode": "x"}),
+        ("ui_query", {"selector": {"predicate": {"colour": "red"}}}),
+        ("ui_perform", {"actions": [{"type": "jump"}]}),
+        ("ui_attach", {"kind": "teapot"}),
+    ):
+        refused = agent.request("tools/call", {"name": name, "arguments": given})
+        told = json.loads(refused["content"][0]["text"])
+        Draft202012Validator(json.loads(SCHEMA.read_text())).validate(told)
+        assert refused["isError"] is True
+        assert told == refused["structuredContent"]
+        assert told["error"]["code"] == "MCP_UI_INVALID_ARGUMENT"
+    assert "'full' or 'compact'" in agent.call("ui_get_snapshot", mode="x")["error"]["message"]
+    attaching = agent.call("ui_attach", kind="url", url="http://127.0.0.1:1/")
+    assert attaching["error"]["details"] == {"reason": "ATTACH_NOT_ALLOWED"}
 
 
 @pytest.mark.covers("IN-53", "IN-66", "IN-2")
@@ -151,3 +164,27 @@ def test_looking_without_acting_can_be_enforced(tmp_path: Path) -> None:
 
     assert acted["error"]["details"]["reason"] == "READ_ONLY"
     assert shot["error"]["details"]["reason"] == "NO_SCREENSHOTS"
+
+
+@pytest.mark.covers("IN-39", "IN-90")
+def test_settings_choose_what_a_full_snapshot_holds_and_what_is_masked(tmp_path: Path) -> None:
+    needs("chromium")
+    build(tmp_path)
+    config = tmp_path / ".claude/ui/config/config.toml"
+    config.parent.mkdir(parents=True)
+    defaults = "[introspection.snapshot_defaults]\nbounds = false\nlocal_to_screen = false\naccessibility = true\n"
+    config.write_text(f'[introspection]\nredact = ["#who", "#hello", "h1"]\n{defaults}')
+    with LineClient(cwd=tmp_path) as agent:
+        agent.call("ui_start")
+        agent.call("ui_display", name="tally")
+        uid = agent.call("ui_query", selector={"css": "#who"})["matches"][0]["ref"]["uid"]
+        agent.call("ui_perform", actions=[{"type": "setText", "target": uid, "text": "Privy Seal"}])
+        outline = agent.call("ui_get_snapshot")
+        full = agent.call("ui_get_snapshot", format="json", mode="full")
+
+    root = full["stages"][0]["scene"]["root"]
+    assert root.keys() >= {"accessibility"}
+    assert "layout" not in root
+    assert "Privy" not in outline + json.dumps(full)
+    assert "masked" in outline
+    assert '"Tally"' not in outline

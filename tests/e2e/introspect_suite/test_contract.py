@@ -4,6 +4,7 @@ import json
 import struct
 from time import perf_counter
 
+import anyio
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -14,7 +15,8 @@ from ui_mcp.introspect import view
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.contract import ALL, FULL, PATH, Ask, Ref
 from ui_mcp.introspect.looking import Look, as_json, as_text
-from ui_mcp.introspect.requests import Include
+from ui_mcp.introspect.requests import Include, Selector
+from ui_mcp.introspect.target import Target
 from ui_mcp.jsontypes import dumps
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -361,3 +363,79 @@ async def test_one_stage_is_focused_primary_and_all(demo: Demo) -> None:
 
     assert counts == [1, 1]
     assert {"bounds", "localToScreen", "virtualization"} == FULL
+
+
+@pytest.mark.covers("IN-22", "IN-26", "IN-28")
+async def test_states_that_hold_roles_and_children_in_their_order(demo: Demo) -> None:
+    ok, pair = await demo.uid("#okButton"), await demo.uid("#pair")
+    await demo.do({"type": "focus", "target": ok})
+
+    focused = view.alone(await demo.target.node(Ref(ok)), ALL)
+    off = view.alone(await demo.target.node(Ref(await demo.uid("#off"))), ALL)
+    children = (await demo.target.node(Ref(pair), Ask(stage="all", depth=1, root=Ref(pair)))).children
+
+    assert focused["pseudoClass"] == ["focused"]
+    assert off["pseudoClass"] == ["disabled"]
+    assert focused["accessibility"]["role"] == demo.types["role"]
+    assert [child.record["l"] for child in children] == ["One", "Two", "Three", "Four"]
+
+
+@pytest.mark.covers("IN-70")
+async def test_two_callers_never_type_into_each_other(demo: Demo) -> None:
+    name = await demo.uid("#name")
+    await demo.do({"type": "setText", "target": name, "text": ""}, {"type": "focus", "target": name})
+    typed = [[{"type": "typeText", "text": letter * 3}] * 3 for letter in "ab"]
+
+    async with anyio.create_task_group() as tasks:
+        for actions in typed:
+            tasks.start_soon(lambda given: demo.do(*given), actions)
+
+    assert (await demo.one("#name")).record["vt"] in {"a" * 9 + "b" * 9, "b" * 9 + "a" * 9}
+
+
+async def test_reach_says_what_a_person_could_point_at(demo: Demo) -> None:
+    async def reach(css: str) -> dict:
+        ref = Ref(await demo.uid(css))
+        ask = Ask(stage="all", depth=0, sections=frozenset({"reach"}), root=ref)
+        return view.alone(await demo.target.node(ref, ask), ask.sections)["reach"]
+
+    plain = await reach("#okButton")
+    covered = await reach("#covered")
+    hidden = await reach("#inside-hidden")
+    await demo.click("#modal")
+    behind = await reach("#okButton")
+    await demo.click("#yes")
+
+    assert plain == {"inViewport": True}
+    assert covered == {"inViewport": True, "coveredBy": await demo.uid("#lid")}
+    assert hidden == {"inViewport": False}
+    assert behind["behindModal"]
+
+
+async def test_a_point_of_the_screen_names_the_node_and_what_is_around_it(demo: Demo) -> None:
+    ok = await demo.target.node(Ref(await demo.uid("#okButton")))
+    box = view.alone(ok, ALL)["layout"]["localToScreen"]
+
+    top, *around = await demo.target.at(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    assert (top.uid, top.path, top.record["l"]) == (ok.uid, ok.path, "OK")
+    assert [node.path for node in around] == [ok.path.rsplit("/", up)[0] for up in range(1, len(around) + 1)]
+    assert around[-1].path.endswith("/root")
+    with pytest.raises(UiActionFailedError):
+        await demo.target.at(-5, -5)
+
+
+async def test_what_a_person_redacts_is_in_no_output(demo: Demo) -> None:
+    await demo.do({"type": "setText", "target": await demo.uid("#name"), "text": "Privy Seal"})
+    careful = Target("careful", demo.target.backend, redact=("#name", "#pair", "#list"))
+
+    texts = [
+        dumps(await as_json(careful, Look(stage="all", mode="full", include=Include(internals=True, properties=True)))),
+        await as_text(careful, Look(stage="all")),
+        repr(await careful.find(Selector(text="Privy"), Ask(stage="all"))),
+    ]
+    name = view.alone(await careful.node(Ref(await demo.uid("#name"))), ALL)
+
+    assert name["value"]["masked"] is True
+    assert not any(secret in text for text in texts for secret in ("Privy", "Three", "Four", "Item 1"))
+    assert all("OK" in text for text in texts[:2])
