@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from anyio import Event
+
 from ui_mcp.lua.host import Launch
 
 
@@ -14,6 +16,7 @@ class Recorded:
     cancelled: list[int] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     endings: list[str] = field(default_factory=list)
+    over: Event = field(default_factory=Event)
 
     def event(self, text: str) -> None:
         self.events.append(text)
@@ -29,6 +32,7 @@ class Recorded:
 
     def ended(self, reason: str) -> None:
         self.endings.append(reason)
+        self.over.set()
 
 
 def launch_at(folder: object, **changes: object) -> Launch:

@@ -38,7 +38,7 @@ async def sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
 def pid(session: Session) -> int:
     world = session._life.world()
     assert isinstance(world, ChildWorld)
-    return world._process.pid
+    return world.pid
 
 
 async def killed(session: Session) -> None:

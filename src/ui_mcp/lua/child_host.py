@@ -1,14 +1,14 @@
 """A process for each world, the default: whatever Lua does to itself ends one session and nothing else."""
 
+import asyncio
 import signal
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
 import anyio
-from anyio.abc import Process
-from anyio.streams.buffered import BufferedByteReceiveStream
 
 import ui_mcp
 from ui_mcp.errors import SessionGoneError
@@ -21,13 +21,6 @@ from ui_mcp.lua.thread_host import deliver, settings_of
 FROZEN_COMMAND = "lua-child"
 """The hidden command by which a self-contained executable starts itself as a child."""
 
-_BROKEN = (
-    anyio.EndOfStream,
-    anyio.IncompleteRead,
-    anyio.BrokenResourceError,
-    anyio.ClosedResourceError,
-    ValueError,
-)
 _START = "import sys; sys.path[:0] = sys.argv[1:]; from ui_mcp.lua.child_main import main; main()"
 
 
@@ -41,10 +34,11 @@ class ChildHost:
             LuaError: main.lua or mcp.lua failed.
             SessionGoneError: the process ended at once.
         """
-        process = await anyio.open_process(
-            _command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        world = ChildWorld(launch, outputs)
+        pipe = subprocess.PIPE
+        await asyncio.get_running_loop().subprocess_exec(
+            lambda: world, *_command(), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
         )
-        world = ChildWorld(process, launch, outputs)
         try:
             reply = await world.begin(dumps(settings_of(launch)))
         except BaseException:
@@ -56,25 +50,30 @@ class ChildHost:
         return world
 
 
-class ChildWorld:
-    """A world at the other end of a pipe."""
+class ChildWorld(asyncio.SubprocessProtocol):
+    """A world at the other end of a pipe; the loop calls it as bytes arrive, without a task in between."""
 
-    def __init__(self, process: Process, launch: Launch, outputs: Outputs) -> None:
-        self._process = process
+    def __init__(self, launch: Launch, outputs: Outputs) -> None:
         self._outputs = outputs
         self._seconds = launch.max_seconds
-        self._source = BufferedByteReceiveStream(process.stdout) if process.stdout else None
+        self._received = b""
+        self._answer: asyncio.Future[Reply] | None = None
+        self._gone = anyio.Event()
+        self._open = 2
+        """What must end before the world has: its process, and the pipe with its last words."""
         self._closing = False
         self._reason = ""
+        self._process: asyncio.SubprocessTransport
+        self._input: asyncio.WriteTransport
 
     @property
     def pid(self) -> int:
         """The child's process id."""
-        return self._process.pid
+        return cast("int", self._process.get_pid())
 
     async def begin(self, settings: str) -> Reply:
         """Hand over the settings and run the start-up files."""
-        await self._write(settings)
+        self._input.write(pack([settings]))
         return await self._converse("start", (), NO_FACTS)
 
     async def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Reply:
@@ -85,18 +84,12 @@ class ChildWorld:
         """
         return await self._converse(op.value, args, facts)
 
-    async def wait_ended(self) -> str:
-        """Wait until the process is gone and say why."""
-        await self._process.wait()
-        return await self._end()
-
     async def close(self) -> None:
         """End the process; safe to call twice."""
         self._closing = True
         with anyio.CancelScope(shield=True):
-            if self._process.returncode is None:
-                self._process.kill()
-            await self._process.aclose()
+            self._process.close()
+            await self._gone.wait()
 
     async def _converse(self, op: str, args: tuple[Flat, ...], facts: Facts) -> Reply:
         if self._reason or self._closing:
@@ -105,46 +98,57 @@ class ChildWorld:
         # Half a conversation would leave the pipe out of step, so a cancelled caller still waits for the answer;
         # the child ends itself when Lua overruns, and the limit here is for a child that cannot even do that.
         with anyio.move_on_after(10 * self._seconds + 30, shield=True):
-            try:
-                await self._write(op, len(given), *given, *args)
-                return await self._answer()
-            except (
-                anyio.EndOfStream,
-                anyio.IncompleteRead,
-                anyio.BrokenResourceError,
-                anyio.ClosedResourceError,
-                ValueError,
-            ):
-                raise SessionGoneError(await self._end()) from None
+            self._answer = asyncio.get_running_loop().create_future()
+            self._input.write(pack((op, len(given), *given, *args)))
+            return await self._answer
         self._process.kill()
-        raise SessionGoneError(await self._end())
+        await self._gone.wait()
+        raise SessionGoneError(self._reason)
 
-    async def _answer(self) -> Reply:
-        while True:
-            kind, *values = await self._read()
-            if kind == "end":
-                return reply_of(values)
+    def _take(self, kind: Flat, *values: Flat) -> None:
+        if kind != "end":
             name, text, number = values
             deliver(self._outputs, str(name), str(text), float(number or 0))
+        elif self._answer is not None and not self._answer.done():
+            self._answer.set_result(reply_of(values))
 
-    async def _write(self, *values: Flat) -> None:
-        if self._process.stdin is None:
-            raise anyio.ClosedResourceError
-        await self._process.stdin.send(pack(values))
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep what the loop made: the process and its input."""
+        self._process = cast("asyncio.SubprocessTransport", transport)
+        self._input = cast("asyncio.WriteTransport", self._process.get_pipe_transport(0))
 
-    async def _read(self) -> list[Flat]:
-        if self._source is None:
-            raise anyio.ClosedResourceError
-        return unpack(await self._source.receive_exactly(length(await self._source.receive_exactly(HEAD))))
+    def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002 — only the output is a pipe
+        """Act on every message that has arrived whole."""
+        data = self._received + data if self._received else data
+        at = 0
+        try:
+            while len(data) >= at + HEAD and len(data) >= (end := at + HEAD + length(data[at : at + HEAD])):
+                self._take(*unpack(data[at + HEAD : end]))
+                at = end
+        except ValueError:
+            self._process.kill()
+        self._received = data[at:]
 
-    async def _end(self) -> str:
-        """Note once why the process ended, and tell."""
-        status = await self._process.wait()
-        if not self._reason:
-            self._reason = _why(status, self._seconds)
-            if not self._closing:
-                self._outputs.ended(self._reason)
-        return self._reason
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
+        """Note that nothing more will be said."""
+        if fd == 1:
+            self._ended_in_part()
+
+    def process_exited(self) -> None:
+        """Note that the process is gone."""
+        self._ended_in_part()
+
+    def _ended_in_part(self) -> None:
+        """Once nothing is left, note why, and tell whoever waits."""
+        self._open -= 1
+        if self._open:
+            return
+        self._reason = _why(self._process.get_returncode() or 0, self._seconds)
+        self._gone.set()
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(SessionGoneError(self._reason))
+        if not self._closing:
+            self._outputs.ended(self._reason)
 
 
 def _command() -> list[str]:

@@ -128,10 +128,6 @@ class World(Protocol):
         """
         ...
 
-    async def wait_ended(self) -> str:
-        """Wait until the world is gone, by itself or closed, and say why."""
-        ...
-
     async def close(self) -> None:
         """End the world; safe to call twice."""
         ...

@@ -36,7 +36,6 @@ class ThreadWorld:
     def __init__(self, launch: Launch, outputs: Outputs, limiter: anyio.CapacityLimiter) -> None:
         self._outputs = outputs
         self._limiter = limiter
-        self._gone = anyio.Event()
         self._reason = "The session has ended"
         self._core: Core | None = Core(settings_of(launch), self._emit, _unwatched)
 
@@ -60,15 +59,9 @@ class ThreadWorld:
             self._outputs.ended(self._reason)
         return reply_of(flat)
 
-    async def wait_ended(self) -> str:
-        """Wait until the world is gone and say why."""
-        await self._gone.wait()
-        return self._reason
-
     async def close(self) -> None:
         """Drop the runtime; safe to call twice."""
         self._core = None
-        self._gone.set()
 
     def _emit(self, kind: str, text: str, number: float) -> None:
         from_thread.run_sync(deliver, self._outputs, kind, text, number)

@@ -160,9 +160,7 @@ class Session:
         return reply
 
     async def _launch(self, outputs: WorldOutputs) -> World:
-        world = await self._around.launch(self.secret, outputs)
-        self._around.tasks.start_soon(world.wait_ended)  # tells `outputs` of a death in idle times
-        return world
+        return await self._around.launch(self.secret, outputs)
 
     def _outputs(self) -> WorldOutputs:
         return WorldOutputs(self.events, self._timers, self._noted, self._world_ended)
