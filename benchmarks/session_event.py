@@ -80,7 +80,7 @@ async def scan_alone(folder: Path) -> float:
             world = session._life.world()
             assert isinstance(world, ThreadWorld)
             assert world._core is not None
-            facts = session._facts().flat
+            facts = session._facts()
             times = []
             for _ in range(ROUNDS):
                 began = time.perf_counter()

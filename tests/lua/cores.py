@@ -43,7 +43,7 @@ class Bench:
 
     def enter(self, op: str, *args: str | int, facts: Facts | None = None) -> tuple[str, str, Any]:
         """Code, message and result; frames go to the pages."""
-        code, message, _trace, result, *frames = self.core.enter(op, args, (facts or self.facts).flat)
+        code, message, _trace, result, *frames = self.core.enter(op, args, facts or self.facts)
         for conn, frame in zip(frames[::2], frames[1::2], strict=True):
             self.pages[int(str(conn))].apply(str(frame))
         return str(code), str(message), json.loads(str(result))

@@ -1,7 +1,5 @@
 """The list of all variables."""
 
-from dataclasses import replace
-
 import pytest
 
 from lua.cores import Bench
@@ -60,7 +58,7 @@ def test_changes_are_counted_always_and_times_taken_on_request(shown: Bench) -> 
     counted = {entry["path"]: entry for entry in shown.must("variables")}
     assert (counted["n"]["changeCount"], counted["n"]["computeTime"]) == (2, None)
 
-    shown.facts = replace(shown.facts, timing=True)
+    shown.facts = shown.facts._replace(timing=True)
     shown.run("app.n = 4")
     timed = {entry["path"]: entry for entry in shown.must("variables")}
 

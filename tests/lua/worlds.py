@@ -11,12 +11,16 @@ from ui_mcp.lua.host import Launch
 class Recorded:
     """Outputs kept in lists."""
 
+    frames: list[tuple[int, str]] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     timers: list[tuple[int, float]] = field(default_factory=list)
     cancelled: list[int] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     endings: list[str] = field(default_factory=list)
     over: Event = field(default_factory=Event)
+
+    def frame(self, connection: int, text: str) -> None:
+        self.frames.append((connection, text))
 
     def event(self, text: str) -> None:
         self.events.append(text)

@@ -5,8 +5,10 @@ from anyio import create_task_group, fail_after, sleep
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.session.coalesced import Coalesced
+from ui_mcp.session.connection import Connection
 from ui_mcp.session.events import EventQueue
 from ui_mcp.session.outputs import WorldOutputs
+from ui_mcp.session.pages import Pages
 from ui_mcp.session.revival import Crashes
 from ui_mcp.session.timers import Timers
 
@@ -110,16 +112,30 @@ async def test_nothing_is_announced_again_before_its_time() -> None:
 async def test_a_world_that_was_replaced_is_not_heard_any_more() -> None:
     heard: list[str] = []
     queue = EventQueue()
-    outputs = WorldOutputs(queue, _no_timers(), lambda kind, _: heard.append(kind), heard.append)
+    pages = Pages(_nobody_asks)
+    page = pages.add()
+    outputs = WorldOutputs(
+        pages,
+        queue,
+        _no_timers(),
+        lambda: heard.append("frame"),
+        lambda kind, _: heard.append(kind),
+        heard.append,
+    )
     outputs.current = False
 
+    outputs.frame(page.number, "{}")
     outputs.event("1")
     outputs.timer(1, 0)
     outputs.cancel(1)
     outputs.note("displayed", "x")
     outputs.ended("killed")
 
-    assert (heard, len(queue), len(outputs.timers)) == ([], 0, 0)
+    assert (heard, len(queue), len(outputs.timers), page.outbox.take_now()) == ([], 0, 0, [])
+
+
+async def _nobody_asks(_page: Connection, _frame: str) -> None:
+    return
 
 
 def _no_timers() -> Timers:

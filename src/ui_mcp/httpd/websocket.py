@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-from anyio import Lock, create_task_group
+from anyio import create_task_group
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
@@ -47,26 +47,19 @@ class PageSocket:
 
 
 async def _carry(socket: WebSocket, connection: Connection) -> None:
-    sending = Lock(fast_acquire=True)
-
-    async def flush() -> None:
-        async with sending:
-            for frame in connection.outbox.take_now():
-                await socket.send_text(frame)
-
     async with create_task_group() as tasks:
 
         async def inward() -> None:
             with suppress(WebSocketDisconnect):
                 while True:
                     await connection.receive(await _text(socket))
-                    await flush()  # the answer leaves from here, a task switch earlier than from below
             tasks.cancel_scope.cancel()
 
         async def outward() -> None:
             with suppress(WebSocketDisconnect):
-                while await connection.outbox.has_frames():
-                    await flush()
+                while frames := await connection.take():
+                    for frame in frames:
+                        await socket.send_text(frame)
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(inward)

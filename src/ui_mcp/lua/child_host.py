@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+from collections import deque
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
@@ -57,7 +58,9 @@ class ChildWorld(asyncio.SubprocessProtocol):
         self._outputs = outputs
         self._seconds = launch.max_seconds
         self._received = b""
-        self._answer: asyncio.Future[Reply] | None = None
+        self._unanswered: deque[asyncio.Future[Reply]] = deque()
+        """What the child has been asked, in order; whoever asked may have lost interest."""
+        self._limit: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
         self._open = 2
         """What must end before the world has: its process, and the pipe with its last words."""
@@ -69,20 +72,20 @@ class ChildWorld(asyncio.SubprocessProtocol):
     @property
     def pid(self) -> int:
         """The child's process id."""
-        return cast("int", self._process.get_pid())
+        return self._process.get_pid()
 
     async def begin(self, settings: str) -> Reply:
         """Hand over the settings and run the start-up files."""
         self._input.write(pack([settings]))
-        return await self._converse("start", (), NO_FACTS)
+        return await self._ask("start", NO_FACTS, ())
 
-    async def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Reply:
-        """Do one thing, detect what changed, and return the frames for the pages.
+    def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> asyncio.Future[Reply]:
+        """Begin one thing at once; what changed has been put out when it is answered, even if nobody waits any more.
 
         Raises:
             SessionGoneError: the world has ended.
         """
-        return await self._converse(op.value, args, facts)
+        return self._ask(op.value, facts, args)
 
     async def close(self) -> None:
         """End the process; safe to call twice."""
@@ -91,33 +94,40 @@ class ChildWorld(asyncio.SubprocessProtocol):
             self._process.close()
             await self._gone.wait()
 
-    async def _converse(self, op: str, args: tuple[Flat, ...], facts: Facts) -> Reply:
+    def _ask(self, op: str, facts: Facts, args: tuple[Flat, ...]) -> asyncio.Future[Reply]:
         if self._reason or self._closing:
             raise SessionGoneError(self._reason or "The session has ended")
-        given = facts.flat
-        # Half a conversation would leave the pipe out of step, so a cancelled caller still waits for the answer;
-        # the child ends itself when Lua overruns, and the limit here is for a child that cannot even do that.
-        with anyio.move_on_after(10 * self._seconds + 30, shield=True):
-            self._answer = asyncio.get_running_loop().create_future()
-            self._input.write(pack((op, len(given), *given, *args)))
-            return await self._answer
-        self._process.kill()
-        await self._gone.wait()
-        raise SessionGoneError(self._reason)
+        loop = asyncio.get_running_loop()
+        if self._limit is None:
+            # The child ends itself when Lua overruns; this is for a child that cannot even do that.
+            self._limit = loop.call_later(10 * self._seconds + 30, self._process.kill)
+        answer: asyncio.Future[Reply] = loop.create_future()
+        self._unanswered.append(answer)
+        self._input.write(pack((op, len(facts), *facts, *args)))
+        return answer
 
     def _take(self, kind: Flat, *values: Flat) -> None:
         if kind != "end":
             name, text, number = values
             deliver(self._outputs, str(name), str(text), float(number or 0))
-        elif self._answer is not None and not self._answer.done():
-            self._answer.set_result(reply_of(values))
+            return
+        reply = reply_of(values, self._outputs)
+        self._rest()
+        answer = self._unanswered.popleft()
+        if not answer.done():
+            answer.set_result(reply)
+
+    def _rest(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep what the loop made: the process and its input."""
         self._process = cast("asyncio.SubprocessTransport", transport)
         self._input = cast("asyncio.WriteTransport", self._process.get_pipe_transport(0))
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002 — only the output is a pipe
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Act on every message that has arrived whole."""
         data = self._received + data if self._received else data
         at = 0
@@ -129,7 +139,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
             self._process.kill()
         self._received = data[at:]
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         """Note that nothing more will be said."""
         if fd == 1:
             self._ended_in_part()
@@ -145,8 +155,10 @@ class ChildWorld(asyncio.SubprocessProtocol):
             return
         self._reason = _why(self._process.get_returncode() or 0, self._seconds)
         self._gone.set()
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(SessionGoneError(self._reason))
+        self._rest()
+        for answer in self._unanswered:
+            if not answer.done():
+                answer.set_exception(SessionGoneError(self._reason))
         if not self._closing:
             self._outputs.ended(self._reason)
 

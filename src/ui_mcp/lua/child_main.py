@@ -3,6 +3,7 @@
 The standard streams are moved away first, so that nothing but messages travels on the pipe.
 """
 
+import gc
 import json
 import os
 import signal
@@ -26,6 +27,7 @@ def main() -> None:
         pipe.write("out", kind, text, float(number))
 
     core = Core(json.loads(str(launch[0])), emit, _watchdog())
+    gc.freeze()
     while (entry := pipe.read()) is not None:
         op, count, *rest = entry
         facts = int(count or 0)

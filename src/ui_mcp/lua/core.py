@@ -91,12 +91,12 @@ class Core:
     def enter(self, op: str, args: tuple[Flat, ...], facts: tuple[Flat, ...]) -> list[Flat]:
         """Do one thing: code, message, traceback, result, then connection and frame in turns."""
         try:
-            reply = self._door(_given(op), *map(_given, facts), *map(_given, args))
+            reply = self._door(*[_given(value) if type(value) is str else value for value in (op, *facts, *args)])
         except lupa.LuaError as error:
             self._runtime.set_max_memory(0)
             reply = (b"memory" if isinstance(error, lupa.LuaMemoryError) else b"lua-error", str(error), b"", b"null")
         self._recover()
-        return [_text(value) for value in reply]
+        return [_text(value) if type(value) is bytes else value for value in reply]
 
     @property
     def memory(self) -> int:
@@ -118,6 +118,16 @@ class Core:
         logs = Logs(str(launch["log"]))
         modules = Modules(launch)
         limit = self._runtime.set_max_memory
+        seconds = float(str(launch["max_seconds"]))
+
+        def begin() -> float:
+            limit(self._cap)
+            watch(seconds)
+            return time.monotonic()
+
+        def finish() -> None:
+            limit(0)
+            watch(0)
 
         def answer(ask: Callable[..., object]) -> Callable[..., object]:
             def asked(*args: Flat) -> object:
@@ -129,9 +139,9 @@ class Core:
 
         return {
             "clock": time.monotonic,
+            "begin": begin,
+            "finish": finish,
             "arm": lambda: limit(self._cap),
-            "disarm": lambda: limit(0),
-            "watch": watch,
             "emit": lambda kind, text, number: emit(str(_text(kind)), str(_text(text)), number),
             "log": lambda which, data: logs.write(str(_text(which)), data),
             "log_error": lambda origin, text: logs.error(str(_text(origin)), str(_text(text))),
@@ -146,7 +156,7 @@ class Core:
             "real": answer(modules.real),
             "shell": answer(lambda command: run_process(permissions, str(command))),
             "max_bytes": self._cap,
-            "max_seconds": float(str(launch["max_seconds"])),
+            "max_seconds": seconds,
             "verbosity": int(str(launch["verbosity"])),
             "base_dir": str(launch["base_dir"]),
             "session_id": str(launch["session_id"]),

@@ -1,9 +1,9 @@
 """The seam between a session and its Lua world: one door in, flat values, finished frames out."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 Flat = str | bytes | int | float | bool | None
 """What may cross the border. Tables never do."""
@@ -26,9 +26,8 @@ class Op(StrEnum):
     NOTICE = "notice"  # (JSON text) tell the person at every page
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What Lua may ask about its surroundings, as of this entry."""
+class Facts(NamedTuple):
+    """What Lua may ask about its surroundings, as of this entry, in the order the door takes them."""
 
     polling: bool = False
     """Somebody waits for events right now."""
@@ -44,11 +43,6 @@ class Facts:
     """JSON text of what `mcp:status()` returns."""
     timing: bool = False
     """Measure how long each variable takes; somebody looks at the variables."""
-
-    @property
-    def flat(self) -> tuple[Flat, ...]:
-        """The facts in the order the door takes them."""
-        return self.polling, self.waited, self.pending, self.room, self.room_bytes, self.status, self.timing
 
 
 NO_FACTS = Facts()
@@ -70,12 +64,14 @@ class Reply:
     result: str = "null"
     """JSON text."""
     fault: Fault | None = None
-    frames: tuple[tuple[int, str], ...] = ()
-    """(connection, frame): at most one per connection, ready to send. They are there after a fault too."""
 
 
 class Outputs(Protocol):
     """Where a world's side effects go, at once and in order, on the event loop; each returns quickly."""
+
+    def frame(self, connection: int, text: str) -> None:
+        """Take what changed for one page, ready to send; an entry gives each page one at most, after a fault too."""
+        ...
 
     def event(self, text: str) -> None:
         """Take one pushed event, as JSON text."""
@@ -120,8 +116,8 @@ class Launch:
 class World(Protocol):
     """One running Lua world. Entries are made one at a time; the session's executor sees to that."""
 
-    async def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Reply:
-        """Do one thing, detect what changed, and return the frames for the pages.
+    def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Awaitable[Reply]:
+        """Begin one thing at once; what changed has been put out when it is answered, even if nobody waits any more.
 
         Raises:
             SessionGoneError: the world has ended.

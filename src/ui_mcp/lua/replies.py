@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ui_mcp.errors import LuaError, LuaMemoryError, LuaSyntaxError, LuaTimeoutError
-from ui_mcp.lua.host import Fault, Flat, Reply
+from ui_mcp.lua.host import Fault, Flat, Outputs, Reply
 
 _ERRORS: dict[str, type[LuaError]] = {
     "lua-syntax": LuaSyntaxError,
@@ -12,12 +12,12 @@ _ERRORS: dict[str, type[LuaError]] = {
 }
 
 
-def reply_of(flat: Sequence[Flat]) -> Reply:
-    """Read code, message, traceback, result, then connection and frame in turns."""
+def reply_of(flat: Sequence[Flat], outputs: Outputs) -> Reply:
+    """Read code, message, traceback, result, then connection and frame in turns, which go to `outputs`."""
     code, message, traceback, result, *frames = flat
-    fault = Fault(str(code), str(message), str(traceback)) if code else None
-    pairs = zip(frames[::2], frames[1::2], strict=True)
-    return Reply(str(result), fault, tuple((int(str(conn)), str(frame)) for conn, frame in pairs))
+    for at in range(0, len(frames), 2):
+        outputs.frame(int(frames[at] or 0), str(frames[at + 1]))
+    return Reply(str(result), Fault(str(code), str(message), str(traceback)) if code else None)
 
 
 def error_of(fault: Fault) -> LuaError:

@@ -40,7 +40,7 @@ class ThreadWorld:
         self._core: Core | None = Core(settings_of(launch), self._emit, _unwatched)
 
     async def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Reply:
-        """Do one thing, detect what changed, and return the frames for the pages.
+        """Do one thing, detect what changed, and put out the frames for the pages.
 
         Raises:
             SessionGoneError: the world has ended.
@@ -52,12 +52,13 @@ class ThreadWorld:
         core = self._core
         if core is None:
             raise SessionGoneError(self._reason)
-        flat = await to_thread.run_sync(core.enter, op, args, facts.flat, limiter=self._limiter)
+        flat = await to_thread.run_sync(core.enter, op, args, facts, limiter=self._limiter)
+        reply = reply_of(flat, self._outputs)
         if core.overfull:
             self._reason = "memory: Lua memory limit reached"
             await self.close()
             self._outputs.ended(self._reason)
-        return reply_of(flat)
+        return reply
 
     async def close(self) -> None:
         """Drop the runtime; safe to call twice."""

@@ -1,9 +1,8 @@
 """Frames on their way to one page: never blocks who sends, and gives up on a page that does not read."""
 
+from asyncio import Event
 from collections import deque
 from dataclasses import dataclass
-
-from anyio import Event
 
 MAX_BYTES = 32 * 1024 * 1024
 GOING_AWAY = 1001
@@ -50,15 +49,10 @@ class Outbox:
 
     async def take(self) -> list[str]:
         """Wait for frames and take all of them; an empty list says that the connection is closed."""
-        await self.has_frames()
-        return self.take_now()
-
-    async def has_frames(self) -> bool:
-        """Wait for frames; False says that the connection is closed and everything has been taken."""
         while not self._frames and self.closed is None:
-            self._news = Event()
+            self._news.clear()
             await self._news.wait()
-        return bool(self._frames)
+        return self.take_now()
 
     def take_now(self) -> list[str]:
         """Take the frames that are there."""

@@ -4,18 +4,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ui_mcp.session.events import EventQueue
+from ui_mcp.session.pages import Pages
 from ui_mcp.session.timers import Timers
 
 
 @dataclass(slots=True)
 class WorldOutputs:
-    """Passes events, timers and remarks on while its world is the session's present one."""
+    """Passes frames, events, timers and remarks on while its world is the session's present one."""
 
+    pages: Pages
     events: EventQueue
     timers: Timers
+    on_frame: Callable[[], None]
     on_note: Callable[[str, str], None]
     on_end: Callable[[str], None]
     current: bool = True
+
+    def frame(self, connection: int, text: str) -> None:
+        """Send a page what changed."""
+        if self.current:
+            self.pages.deliver(connection, text)
+            self.on_frame()
 
     def event(self, text: str) -> None:
         """Queue an event; the world has counted the room that is left."""

@@ -1,6 +1,6 @@
 """The pages connected to one session."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 
 from ui_mcp.session.connection import Connection
 from ui_mcp.session.notices import Level, notice_frame
@@ -32,16 +32,17 @@ class Pages:
         connection.eyes.close()
         return self._connections.pop(connection.number, None) is not None
 
-    def deliver(self, frames: Iterable[tuple[int, str]]) -> None:
-        """Hand each frame to its page."""
-        for number, frame in frames:
-            if number in self._connections:
-                self._connections[number].outbox.put(frame)
+    def deliver(self, number: int, frame: str) -> None:
+        """Hand a frame to its page, if that is still there."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            connection.outbox.put(frame)
 
     def tell(self, level: Level, text: str, code: str) -> None:
         """Show a notice in every page."""
         frame = notice_frame(level, text, code)
-        self.deliver([(number, frame) for number in self._connections])
+        for number in self._connections:
+            self.deliver(number, frame)
 
     def close(self, code: int, reason: str) -> None:
         """End every connection after what is on its way."""

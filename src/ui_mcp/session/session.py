@@ -1,10 +1,11 @@
 """One Lua world with its pages, events and timers; `enter` is the only door in."""
 
+from asyncio import Lock
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import monotonic
 
-from anyio import CancelScope, Lock
+from anyio import CancelScope
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.ids import secret_id
@@ -41,7 +42,7 @@ class Session:
         self.pages = Pages(self._accept)
         self.touched = monotonic()
         self._around = around
-        self._door = Lock(fast_acquire=True)
+        self._door = Lock()
         self._timers = Timers(around.tasks, self._fire)
         self.polls = LongPolls(self.attach, around.tasks)
         self._life = Life(self._launch, self._outputs)
@@ -70,8 +71,6 @@ class Session:
         """
         self.touched = monotonic()
         async with self._door:
-            # Whoever asked may lose interest; what has begun in Lua is still delivered, because a world finishes
-            # what it has begun before it hears of that.
             return await self._step(op, args)
 
     async def attempt(self, op: Op, *args: Flat) -> Reply | None:
@@ -151,19 +150,21 @@ class Session:
             with CancelScope(shield=True):
                 await self._revive(self._life.died)
         try:
-            reply = await self._life.world().enter(op, *args, facts=self._facts())
+            return await self._life.world().enter(op, *args, facts=self._facts())
         except SessionGoneError as error:
             self._world_ended(error.message)
             raise
-        self.pages.deliver(reply.frames)
-        self._announce_changes(op, reply)
-        return reply
+        finally:
+            if self._life.over is None:
+                self._announce_changes(op)  # also if whoever asked has lost interest: Lua goes on
 
     async def _launch(self, outputs: WorldOutputs) -> World:
         return await self._around.launch(self.secret, outputs)
 
     def _outputs(self) -> WorldOutputs:
-        return WorldOutputs(self.events, self._timers, self._noted, self._world_ended)
+        return WorldOutputs(
+            self.pages, self.events, self._timers, self._variables_changed, self._noted, self._world_ended
+        )
 
     async def _accept(self, connection: Connection, frame: str) -> None:
         reply = await self.attempt(Op.FRAME, connection.number, frame)
@@ -229,8 +230,11 @@ class Session:
         if reply.fault is not None:
             self.load_failed({"name": self._displayed, "message": reply.fault.message})
 
-    def _announce_changes(self, op: Op, reply: Reply) -> None:
-        if reply.frames or op in {Op.OPEN, Op.CLOSE}:
+    def _variables_changed(self) -> None:
+        self._announce("variables")
+
+    def _announce_changes(self, op: Op) -> None:
+        if op in {Op.OPEN, Op.CLOSE}:
             self._announce("variables")
         if op not in _READING:
             self._announce("state")

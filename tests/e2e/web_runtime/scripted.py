@@ -86,7 +86,12 @@ class ScriptedServer:
         return len(self._pages)
 
     def hear(self) -> Any:
-        """Return the next frame of any page."""
+        """Return the next frame of any page; one that is a single short update comes in its long form."""
+        frame = self.hear_frame()
+        return {"userEvent": True, "messages": [frame]} if isinstance(frame, list) else frame
+
+    def hear_frame(self) -> Any:
+        """Return the next frame of any page as it was sent."""
         return self._heard.get(timeout=LIMIT)
 
     def silent(self, seconds: float = 0.2) -> bool:

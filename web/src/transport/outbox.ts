@@ -77,5 +77,6 @@ export class Outbox {
 }
 
 function frameOf(messages: readonly (PageMessage | Short)[], userEvent: boolean): string {
-  return JSON.stringify({ userEvent, messages });
+  const [only] = messages;
+  return JSON.stringify(messages.length === 1 && Array.isArray(only) ? only : { userEvent, messages });
 }

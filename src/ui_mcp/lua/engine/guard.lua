@@ -1,6 +1,6 @@
 -- Budgets: a time limit that pcall and coroutines cannot swallow, and a memory limit set while app code runs.
 local E, host = ...
-local clock, arm, disarm, watch = host.clock, host.arm, host.disarm, host.watch
+local clock, begin, finish = host.clock, host.begin, host.finish
 local error, type, tostring, setmetatable = error, type, tostring, setmetatable
 local getmetatable = debug.getmetatable
 local gsub, load = string.gsub, load
@@ -8,7 +8,7 @@ local raw_pcall, raw_xpcall, sethook, traceback = pcall, xpcall, debug.sethook, 
 local create, resume = coroutine.create, coroutine.resume
 
 local STEP = 1000
-local deadline, expired, armed = 0, false, false
+local deadline, expired, armed, counting = 0, false, false, false
 local RAISED = { __tostring = function(raised) return raised.fault.message end }
 local TIMEOUT, MEMORY = { code = "timeout" }, "not enough memory"
 
@@ -31,19 +31,19 @@ local function check(...)
   return ...
 end
 
--- Begin a fresh budget.
+-- Begin a fresh budget; the time it is.
 function guard.begin()
-  deadline = clock() + guard.seconds
-  expired, armed = false, true
-  watch(guard.seconds)
-  arm()
+  local now = begin()
+  deadline = now + guard.seconds
+  expired, armed, counting = false, true, true
+  return now
 end
 
 -- Stop counting; engine code that follows is not interrupted.
 function guard.finish()
   armed = false
-  disarm()
-  watch(0)
+  if counting then finish() end
+  counting = false
 end
 
 function guard.expired() return expired end

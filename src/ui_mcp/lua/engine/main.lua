@@ -10,7 +10,6 @@ local function remember(polling, waited, pending, room, room_bytes, status, timi
   local facts = E.facts
   facts.polling, facts.waited, facts.pending = polling, waited, pending
   facts.room, facts.room_bytes, facts.status, facts.timing = room, room_bytes, status, timing
-  facts.at = host.clock()
 end
 
 -- Run one operation; its fault, or nil, and the JSON of its result.
@@ -18,7 +17,7 @@ local function perform(op, ...)
   local f = ops[op]
   if not f then return { code = "invalid", message = "unknown operation " .. tostring(op), traceback = "" } end
   E.loader.reset()
-  guard.begin()
+  E.facts.at = guard.begin()
   local ok, result, fault = guard.call(f, ...)
   guard.finish()
   if ok then return fault, result end
