@@ -1,7 +1,6 @@
 """Announces changed resources at most once per URI and 100 ms; the last change is always announced."""
 
 from collections.abc import Callable
-from time import monotonic
 
 from anyio import sleep
 from anyio.abc import TaskGroup
@@ -16,18 +15,20 @@ class Coalesced:
         self._tasks = tasks
         self._announce = announce
         self._interval = interval
-        self._last: dict[str, float] = {}
         self._pending: set[str] = set()
+        self._announcing = False
 
     def __call__(self, uri: str) -> None:
         """Say that `uri` changed."""
-        if uri in self._pending:
-            return
         self._pending.add(uri)
-        self._tasks.start_soon(self._later, uri, self._last.get(uri, 0.0) + self._interval - monotonic())
+        if not self._announcing:
+            self._announcing = True
+            self._tasks.start_soon(self._announce_all)
 
-    async def _later(self, uri: str, delay: float) -> None:
-        await sleep(max(delay, 0.0))
-        self._pending.discard(uri)
-        self._last[uri] = monotonic()
-        self._announce(uri)
+    async def _announce_all(self) -> None:
+        while self._pending:
+            pending, self._pending = self._pending, set()
+            for uri in sorted(pending):
+                self._announce(uri)
+            await sleep(self._interval)
+        self._announcing = False
