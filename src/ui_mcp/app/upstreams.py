@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 from ui_mcp.compositor.connection import Connect, Connection, Listeners
 from ui_mcp.compositor.settings import BackendSettings
@@ -25,6 +26,7 @@ async def _connected(
     settings: BackendSettings, listeners: Listeners, hidden: frozenset[str]
 ) -> AsyncIterator[Connection]:
     from ui_mcp.mcpd.addresses import Command, HttpUrl, SseUrl
+    from ui_mcp.mcpd.child import HURRIED, Farewell
     from ui_mcp.mcpd.client import Options, connected
 
     options = Options(
@@ -33,6 +35,8 @@ async def _connected(
         list_changed=listeners.list_changed,
         resource_updated=listeners.resource_updated,
         stderr=listeners.stderr,
+        roots=[_root(root) for root in settings.roots],
+        farewell=lambda: HURRIED if listeners.ending() else Farewell(),
     )
     if settings.command:
         command = Command(settings.command, settings.args, _environment(settings, hidden), settings.cwd)
@@ -55,6 +59,10 @@ async def _connected(
     # An older server answers the streamable transport with 400, 404 or 405.
     async with connected(SseUrl(settings.url, settings.headers), options) as server:
         yield server
+
+
+def _root(given: str) -> str:
+    return given if "://" in given else Path(given).expanduser().resolve().as_uri()
 
 
 def _environment(settings: BackendSettings, hidden: frozenset[str]) -> dict[str, str]:

@@ -84,6 +84,8 @@ class Listeners:
     list_changed: Callable[[ListKind], None]
     resource_updated: Callable[[str, JsonObject | None], None]
     stderr: Callable[[str], None]
+    ending: Callable[[], bool] = lambda: False
+    """Says whether the whole gateway ends, so that a child process gets less time."""
 
 
 Connect = Callable[[BackendSettings, Listeners], AbstractAsyncContextManager[Connection]]

@@ -78,6 +78,7 @@ class Gateway:
         self._stack: AsyncExitStack | None = None
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._started = 0.0
+        self._ending = False
 
     def policy(self, call: Call) -> Policy:
         """Return the policy in force: configured rules, then standing ones, then the mode."""
@@ -123,6 +124,7 @@ class Gateway:
             changed=self._list_changed,
             updated=self.announcements.resource_updated,
             state_changed=self._state_changed,
+            ending=lambda: self._ending,
         )
         self.catalogue.add(mount)
         self.mounts[settings.name] = mount
@@ -189,7 +191,10 @@ class Gateway:
                     await self._add_backend(backend)
                 self._tasks.start_soon(self._run_approved)
                 self._tasks.start_soon(self._follow_rules)
-                yield self
+                try:
+                    yield self
+                finally:
+                    self._ending = True
                 self._tasks.cancel_scope.cancel()
 
     async def _run_approved(self) -> None:

@@ -52,12 +52,14 @@ class Mount:
         changed: Callable[[ListKind], None] = lambda _: None,
         updated: Callable[[str, JsonObject | None], None] = lambda *_: None,
         state_changed: Callable[[str], None] = lambda _: None,
+        ending: Callable[[], bool] = lambda: False,
     ) -> None:
         self.settings = settings
         self._connect = connect
         self._changed = changed
         self._updated = updated
         self._state_changed = state_changed
+        self._listeners = Listeners(self._on_list, updated, self._heard, ending)
         self._status = _Status()
         self._connection: Connection | None = None
         self._entries: tuple[Entry, ...] = ()
@@ -176,7 +178,7 @@ class Mount:
         while True:
             was_up = False
             try:
-                async with self._connect(self.settings, Listeners(self._on_list, self._updated, self._heard)) as found:
+                async with self._connect(self.settings, self._listeners) as found:
                     was_up = True
                     await self._live(found)
             except UiMcpError as error:

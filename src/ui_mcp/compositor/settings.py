@@ -133,6 +133,7 @@ class BackendSettings(Part):
     args: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
     env: dict[str, str] = {}
     cwd: str | None = None
+    roots: tuple[str, ...] = ()
     url: str = ""
     transport: Literal["auto", "stdio", "http", "sse"] = Field(
         "auto", validation_alias=AliasChoices("transport", "type")

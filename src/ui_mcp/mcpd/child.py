@@ -20,14 +20,14 @@ from ui_mcp.mcpd.orphans import WATCHDOG
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Farewell:
     """How long a child may take to end by itself, and after being asked to."""
 
     by_itself: float = 2.0
     asked: float = 3.0
 
 
-HURRIED = Patience(0.5, 0.5)
+HURRIED = Farewell(0.5, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Pipes:
 
 
 @asynccontextmanager
-async def child(command: Command, patience: Callable[[], Patience]) -> AsyncIterator[Pipes]:
+async def child(command: Command, patience: Callable[[], Farewell]) -> AsyncIterator[Pipes]:
     """Run a command for the length of the block.
 
     Raises:
@@ -77,7 +77,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
         raise MountError(f"{command.command} cannot be started: {error}") from error
 
 
-def _end(process: subprocess.Popen[bytes], patience: Patience) -> None:
+def _end(process: subprocess.Popen[bytes], patience: Farewell) -> None:
     """Close its input, wait, ask it to stop, wait, kill; whatever it started goes with it."""
     _close(process.stdin)
     if not _ended(process, patience.by_itself):

@@ -16,7 +16,7 @@ from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.addresses import Address, Command
 from ui_mcp.mcpd.callers import Callers
 from ui_mcp.mcpd.channel import Channel, Hooks, Patience
-from ui_mcp.mcpd.child import Patience as Farewell
+from ui_mcp.mcpd.child import Farewell
 from ui_mcp.mcpd.stdio_server import Mode, stdio_server
 from ui_mcp.mcpd.upstream_news import relayed
 from ui_mcp.toolkit.resources import ListKind, Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate

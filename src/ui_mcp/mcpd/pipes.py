@@ -5,14 +5,12 @@ import select
 import stat
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from threading import Thread
 from typing import TypeVar
 
 import anyio
 from anyio import from_thread, lowlevel
-
-from ui_mcp.mcpd.framing import Framer, Line
 
 CHUNK = 256 * 1024
 # A pipe that polls as writable takes this much without blocking.
@@ -20,21 +18,6 @@ ATOMIC = 4096
 BACKLOG = 8 * 1024 * 1024
 
 T = TypeVar("T")
-
-
-async def lines(fd: int, framer: Framer) -> AsyncIterator[list[Line]]:
-    """Yield the lines that arrive together, until end of file."""
-    pollable = is_pollable(fd)
-    while True:
-        if pollable:
-            await anyio.wait_readable(fd)
-            chunk = os.read(fd, CHUNK)
-        else:
-            chunk = await in_daemon_thread(lambda: os.read(fd, CHUNK))
-        if not chunk:
-            break
-        yield framer.feed(chunk)
-    yield framer.end()
 
 
 class Writer:
@@ -76,9 +59,14 @@ class Writer:
                     self._room.set()
             self._work = anyio.Event()
 
+    @property
+    def has_room(self) -> bool:
+        """Whether little enough waits to be read by the other side."""
+        return self._size <= BACKLOG
+
     async def room(self) -> None:
         """Wait while too much waits to be read by the other side."""
-        await self._until(lambda: self._size <= BACKLOG)
+        await self._until(lambda: self.has_room)
 
     async def flushed(self) -> None:
         """Wait until everything is written."""

@@ -1,6 +1,7 @@
 """MCP over a pair of pipes: one message per line, both eras on one connection, an answer for all that was read."""
 
 import gc
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 import anyio
@@ -12,8 +13,9 @@ from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.batch import answer_batch
 from ui_mcp.mcpd.conversation import Conversation
 from ui_mcp.mcpd.framing import MAX_LINE, Framer, Line, TooLong
+from ui_mcp.mcpd.intake import Intake
 from ui_mcp.mcpd.parent import parent_gone
-from ui_mcp.mcpd.pipes import Writer, lines
+from ui_mcp.mcpd.pipes import Writer
 from ui_mcp.mcpd.server import Service
 
 GRACE_SECONDS = 10.0
@@ -49,37 +51,82 @@ class _Pump:
         self._writer = writer
         self._in_flight = 0
         self._idle = anyio.Event()
+        self._framer = Framer()
+        self._in_turn: deque[Json] = deque()
+        """Messages that must be handled one after the other, and all that came behind them."""
+        self._turn = anyio.Event()
+        self._ended = False
+        self._busy = False
+        self._broken: OSError | None = None
 
     async def run(self, stdin: int, tasks: TaskGroup) -> None:
         tasks.start_soon(self._writer.run)
         tasks.start_soon(self._deliver)
         tasks.start_soon(self._watch_backlog)
-        async for batch in lines(stdin, Framer()):
-            for line in batch:
-                await self._take(line, tasks)
-            await self._writer.room()
+        intake = Intake(stdin, lambda chunk: self._fed(chunk, intake, tasks))
+        tasks.start_soon(intake.run)
+        await self._handle_in_turn(intake, tasks)
         self._conversation.leaving.begin()
         with anyio.move_on_after(GRACE_SECONDS):
             await self._all_answered()
             await self._writer.flushed()
 
-    async def _take(self, line: Line, tasks: TaskGroup) -> None:
+    def _fed(self, chunk: bytes, intake: Intake, tasks: TaskGroup) -> None:
+        """Take what was read, in the reader's own callback."""
+        try:
+            for line in self._framer.feed(chunk) if chunk else self._framer.end():
+                self._take(line, tasks)
+        except OSError as broken:
+            self._broken = broken  # raised by the task that waits its turn: a callback has nobody to tell
+        self._ended = not chunk
+        if not self._writer.has_room or len(self._in_turn) > MAX_IN_FLIGHT:
+            intake.pause()
+            self._turn.set()
+        if self._in_turn or self._ended or self._broken:
+            self._turn.set()
+
+    def _take(self, line: Line, tasks: TaskGroup) -> None:
+        """Start on a message at once, unless something before it is unfinished."""
+        message = self._decoded(line)
+        if message is None:
+            return
+        if self._busy or self._in_turn or rpc.kind_of(message) != "request" or message["method"] == "initialize":
+            self._in_turn.append(message)
+        else:
+            self._start(message, tasks)
+
+    async def _handle_in_turn(self, intake: Intake, tasks: TaskGroup) -> None:
+        while self._in_turn or not self._ended:
+            await self._turn.wait()
+            self._turn = anyio.Event()
+            if self._broken is not None:
+                raise self._broken
+            self._busy = True
+            while self._in_turn:
+                await self._route(self._in_turn.popleft(), tasks)
+            self._busy = False
+            await self._writer.room()
+            intake.resume()
+
+    def _decoded(self, line: Line) -> Json:
         if isinstance(line, TooLong):
             self._send(rpc.error(None, rpc.INVALID_REQUEST, f"A message may have at most {MAX_LINE} bytes"))
-            return
+            return None
         try:
             message = rpc.decode(line)
         except ValueError:
             self._send(rpc.error(None, rpc.PARSE_ERROR, "Parse error"))
-            return
-        await self._route(message, tasks)
+            return None
+        if message is None:
+            self._send(rpc.invalid(message))
+        return message
 
     async def _route(self, message: Json, tasks: TaskGroup) -> None:
         match rpc.kind_of(message):
             case "request" if message["method"] == "initialize":
                 await self._answer(message)  # in line, so that a request sent right behind it finds it done
             case "request":
-                self._spawn(tasks, lambda: self._answer(message), message["id"])
+                self._start(message, tasks)
             case "notification":
                 await self._conversation.notified(message)
             case "response":
@@ -88,6 +135,9 @@ class _Pump:
                 self._spawn(tasks, lambda: self._answer_batch(message), None)
             case _:
                 self._send(rpc.invalid(message))
+
+    def _start(self, message: JsonObject, tasks: TaskGroup) -> None:
+        self._spawn(tasks, lambda: self._answer(message), message["id"])
 
     def _spawn(self, tasks: TaskGroup, work: Callable[[], Awaitable[None]], request_id: rpc.RequestId | None) -> None:
         if self._in_flight >= MAX_IN_FLIGHT:

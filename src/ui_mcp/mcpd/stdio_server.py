@@ -14,7 +14,7 @@ from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.addresses import Command
 from ui_mcp.mcpd.channel import CLIENT_INFO, Channel, Greeting, Hooks
-from ui_mcp.mcpd.child import Patience, child
+from ui_mcp.mcpd.child import Farewell, child
 from ui_mcp.mcpd.framing import Framer, TooLong
 from ui_mcp.mcpd.intake import Intake
 from ui_mcp.mcpd.line_channel import LineChannel
@@ -32,7 +32,7 @@ Mode = Literal["auto", "legacy", "modern"]
 
 @asynccontextmanager
 async def stdio_server(
-    command: Command, hooks: Hooks, mode: Mode, patience: Callable[[], Patience]
+    command: Command, hooks: Hooks, mode: Mode, farewell: Callable[[], Farewell]
 ) -> AsyncIterator[Channel]:
     """Run a server for the length of the block.
 
@@ -40,7 +40,7 @@ async def stdio_server(
         MountError: it cannot be started.
         UpstreamError: it refuses every greeting.
     """
-    async with child(command, patience) as pipes, anyio.create_task_group() as tasks:
+    async with child(command, farewell) as pipes, anyio.create_task_group() as tasks:
         writer = Writer(pipes.stdin)
         channel = LineChannel(writer, hooks, tasks)
         errors = _Lines(hooks.stderr)

@@ -2,12 +2,14 @@
 
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
 
 KIND = sys.argv[1]
 calls: list[str] = []
+ASKS = {"elicit": "elicitation/create", "sample": "sampling/createMessage", "roots": "roots/list", "strange": "odd/ask"}
 
 
 def send(message: dict) -> None:
@@ -36,6 +38,7 @@ def answer(request: dict) -> None:
         send({"jsonrpc": "2.0", "id": number, "result": result})
     elif method == "tools/list":
         tools = [tool("pid", readOnlyHint=True), tool("write"), tool("spoof"), tool("grow"), tool("env"), tool("touch")]
+        tools += [tool(name) for name in ASKS]
         if Path(os.environ.get("GROWN", "/nonexistent")).exists():
             tools.append(tool("more"))
         send({"jsonrpc": "2.0", "id": number, "result": {"tools": tools}})
@@ -67,13 +70,23 @@ def call(name: str, number: int) -> None:
         send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
     if name == "touch":
         send({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "odd://thing"}})
+    if name in ASKS:
+        send({"jsonrpc": "2.0", "id": f"ask-{number}", "method": ASKS[name], "params": {"message": "Sure?"}})
+        reply = json.loads(sys.stdin.readline())
+        told = json.dumps({"asked": reply["id"], **{key: reply[key] for key in ("result", "error") if key in reply}})
+        send({"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": told}]}})
+        return
     text = os.environ.get("A_SECRET", "none") if name == "env" else str(os.getpid())
     send({"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": text}]}})
 
 
 if KIND == "hang":
     time.sleep(3600)
+if KIND == "stubborn":  # answers, but does not end by itself
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if KIND == "broken":
     sys.exit("no such luck")
 for line in sys.stdin:
     answer(json.loads(line))
+if KIND == "stubborn":
+    time.sleep(3600)

@@ -10,14 +10,16 @@ import anyio
 import pytest
 
 from compositor.gateways import gateway
+from interaction.gateway_service.nlui_client import NluiClient
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered, instructions
 from ui_mcp.compositor.resources import MountedResources, OwnResources
 from ui_mcp.errors import DeniedError, MountError, UpstreamError
-from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.resources import ListChanged, ResourceUpdated
 from ui_mcp.toolkit.tool import Call, Relayed
 
+ASKED = ("elicit", "sample", "roots", "strange")
 SERVER = str(Path(__file__).parent / "odd_server.py")
 
 
@@ -25,8 +27,24 @@ def odd(kind: str, **more: Json) -> JsonObject:
     return {"name": kind, "command": sys.executable, "args": [SERVER, kind], **more}
 
 
-async def said(found: Gateway, tool: str) -> str:
-    result = await found.catalogue.call(tool, {}, Call())
+def configure(folder: Path, *servers: JsonObject) -> None:
+    settings = {"data_dir": str(folder / "data"), "mcp": {"servers": list(servers)}}
+    (folder / "nlui.yaml").write_text(dumps(settings))
+
+
+def ended(process: int, seconds: float) -> bool:
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+async def said(found: Gateway, tool: str, call: Call = Call()) -> str:
+    result = await found.catalogue.call(tool, {}, call)
     block = result.content[0]
     assert isinstance(block, Relayed)
     return str(block.block["text"])
@@ -190,6 +208,52 @@ async def test_children_end_with_us(tmp_path: Path) -> None:
 
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+@pytest.mark.covers("GW-UPS-9")
+def test_children_end_even_when_we_are_killed(tmp_path: Path) -> None:
+    configure(tmp_path, odd("stubborn"))
+    client = NluiClient("--mcp", cwd=tmp_path)
+    with client:
+        child = int(client.call("stubborn__pid")["content"][0]["text"])
+        client.process.kill()
+        client.process.wait(10)
+        assert ended(child, seconds=20)
+
+
+@pytest.mark.covers("GW-UPS-5")
+async def test_what_a_server_asks_goes_to_a_caller_who_can_answer_or_is_declined(tmp_path: Path) -> None:
+    asked: list[tuple[str, JsonObject]] = []
+
+    async def ask(method: str, params: JsonObject) -> JsonObject:
+        asked.append((method, params))
+        return {"action": "accept", "content": {}}
+
+    able = Call(capabilities={"elicitation": {}}, ask_client=ask)
+    server = odd("good", roots=[tmp_path.as_uri()])
+    async with gateway(tmp_path, mcp={"servers": [server]}) as found:
+        told = {tool: loads(await said(found, f"good__{tool}", able)) for tool in ASKED}
+        unable = loads(await said(found, "good__elicit", Call()))
+
+    assert told["elicit"]["result"] == {"action": "accept", "content": {}}
+    assert told["sample"]["error"]["code"] == -1
+    assert told["roots"]["result"] == {"roots": [{"uri": tmp_path.as_uri()}]}
+    assert told["strange"]["error"] == {"code": -32601, "message": "Method not found: odd/ask"}
+    assert unable["result"] == {"action": "decline"}
+    assert asked == [("elicitation/create", {"message": "Sure?"})]
+
+
+@pytest.mark.covers("GW-UPS-5")
+def test_a_mounted_servers_question_reaches_the_gateways_own_client(tmp_path: Path) -> None:
+    configure(tmp_path, odd("good"))
+    client = NluiClient("--mcp", cwd=tmp_path)
+    client.capabilities = {"elicitation": {}, "sampling": {}}
+    sampled = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "hm"}}
+    client.answers = {"elicitation/create": {"action": "cancel"}, "sampling/createMessage": sampled}
+    with client:
+        told = [loads(client.call(f"good__{tool}")["content"][0]["text"])["result"] for tool in ("elicit", "sample")]
+
+    assert told == [{"action": "cancel"}, sampled]
 
 
 @pytest.mark.covers("GW-NAM-5", "GW-CFG-1")
