@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 
 from ui_mcp.mcpd.face import Face
-from ui_mcp.mcpd.framing import Framer
-from ui_mcp.mcpd.pipes import Writer, lines
+from ui_mcp.mcpd.framing import Framer, Line
+from ui_mcp.mcpd.pipes import CHUNK, Writer
 from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.stdio import serve
 
@@ -108,3 +108,14 @@ async def wired(face: Face) -> AsyncIterator[Wire]:
         wire.hang_up()
         wire.stop_reading()
         os.close(their_in)
+
+
+async def lines(fd: int, framer: Framer) -> AsyncIterator[list[Line]]:
+    """Yield the lines that arrive together, until end of file."""
+    while True:
+        await anyio.wait_readable(fd)
+        chunk = os.read(fd, CHUNK)
+        if not chunk:
+            break
+        yield framer.feed(chunk)
+    yield framer.end()
