@@ -1,5 +1,6 @@
 """The audit log: one JSON line per call, without secrets; it is also the history that proposed rules are tried on."""
 
+import asyncio
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -65,11 +66,24 @@ class Audit:
         self._scrubber = scrubber
         self._open: TextIO | None = None
         self._recent: deque[Called] = deque(maxlen=_REMEMBERED)
+        self._waiting: deque[tuple[Line, JsonObject]] = deque()
 
     def write(self, line: Line, arguments: JsonObject) -> None:
-        """Append one line; a full disk must not stop the call it is about."""
+        """Append one line, right after the answer it is about has gone out: nobody waits for the log."""
         if self._file is None:
             return
+        self._waiting.append((line, arguments))
+        try:
+            asyncio.get_running_loop().call_soon(self._write_waiting)
+        except RuntimeError:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        while self._waiting and self._file is not None:
+            self._write(self._file, *self._waiting.popleft())
+
+    def _write(self, file: Path, line: Line, arguments: JsonObject) -> None:
+        """Append one line; a full disk must not stop the call it is about."""
         told: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
         told |= {name: getattr(line, name) for name in _FIELDS}
         exact = canonical(arguments)
@@ -81,12 +95,13 @@ class Audit:
             Called(line.id, line.principal, line.tool, line.outcome, arguments if len(exact) <= _LARGE else None)
         )
         try:
-            self._append(self._file, self._scrubber.text(dumps(told)) + "\n")
+            self._append(file, self._scrubber.text(dumps(told)) + "\n")
         except OSError as error:
-            _log.warning("cannot write %s: %s", self._file, error)
+            _log.warning("cannot write %s: %s", file, error)
 
     def history(self, limit: int) -> Sequence[Called]:
         """Return the latest calls, oldest first: this process's with their arguments, older ones from the file."""
+        self._write_waiting()
         recent = list(self._recent)[-limit:]
         known = {call.id for call in recent}
         missing = limit - len(recent)
@@ -96,14 +111,18 @@ class Audit:
         return [*older[-missing:], *recent]
 
     def close(self) -> None:
-        """Close the file."""
+        """Write what waits and close the file."""
+        self._write_waiting()
+        self._close_file()
+
+    def _close_file(self) -> None:
         if self._open is not None:
             self._open.close()
             self._open = None
 
     def _append(self, file: Path, text: str) -> None:
         if self._open is not None and self._open.tell() > _ROTATE:
-            self.close()
+            self._close_file()
             file.replace(rotated(file))
         if self._open is None:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -13,6 +13,7 @@ from mcp_types import (
     ClientCapabilities,
     CompleteRequestParams,
     GetPromptRequestParams,
+    InitializeRequestParams,
     PaginatedRequestParams,
     ReadResourceRequestParams,
     RequestParams,
@@ -81,6 +82,16 @@ class Service:
         for method, (params, handler) in face.extra_handlers.items():
             server.add_request_handler(method, params, handler)
         return server
+
+    async def call_tool(self, exchange: Exchange, client: InitializeRequestParams, params: JsonObject) -> JsonObject:
+        """Answer `tools/call` of the handshake era past the SDK, whose sieve would drop what it does not know.
+
+        A mounted server's result passes whole that way, and sooner.
+        """
+        call = _described(exchange, client, client.capabilities, params.get(rpc.META))
+        answer = await results.tool_answer(self.face, params["name"], params.get("arguments") or {}, call)
+        answer.pop("resultType", None)
+        return answer
 
     async def _discover(self, ctx: Context, params: RequestParams) -> JsonObject:
         capabilities = self.options.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -167,16 +178,32 @@ class _PromptHandlers:
 
 def call_of(ctx: Context) -> Call:
     """Describe the request a handler answers."""
-    exchange, session = exchange_of(ctx), ctx.session
-    client, declared = session.client_params, session.client_capabilities
+    session = ctx.session
+    call = _described(exchange_of(ctx), session.client_params, session.client_capabilities, ctx.meta)
+    return replace(call, era="modern") if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else call
+
+
+def is_plain_call(message: JsonObject) -> bool:
+    """Say whether a request is a well-formed `tools/call`."""
+    if message["method"] != "tools/call":
+        return False
+    params = message.get("params") or {}
+    return isinstance(params.get("name"), str) and isinstance(params.get("arguments", {}), dict)
+
+
+def _described(
+    exchange: Exchange,
+    client: InitializeRequestParams | None,
+    declared: ClientCapabilities | None,
+    meta: Mapping[str, Any] | None,
+) -> Call:
     return Call(
         principal=exchange.principal,
-        era="modern" if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else "handshake",
         client_name=client.client_info.name if client else "",
         capabilities=declared.model_dump(by_alias=True, mode="json", exclude_none=True) if declared else {},
         progress=exchange.progress,
         closing=exchange.closing,
-        meta=dict(ctx.meta or {}),
+        meta=dict(meta or {}),
         ask_client=_ask_client(exchange) if exchange.can_send_request else None,
         ask_user=_ask_user(exchange) if exchange.can_send_request and _takes_forms(declared) else None,
     )
