@@ -2,6 +2,8 @@
 
 Both servers run as processes of their own over streamable HTTP, both with the SDK's client. A post is one call, an
 announcement and one read, written to disk in between: the ratio to a single echo says what that costs. No bar is set.
+Posts are further apart than the window in which announcements are gathered, as those of people are; the waiting call
+has no window and is asked as fast as it answers.
 """
 
 import statistics
@@ -16,7 +18,8 @@ from pathlib import Path
 import anyio
 from mcp import Client
 
-ROUNDS = 300
+ROUNDS = 100
+APART = 0.12
 ECHO = Path(__file__).with_name("mcp_echo.py")
 SCALE = 1e3
 
@@ -49,6 +52,7 @@ async def chat_times(human: str, assistant: str) -> list[float]:
         after = newest["head_id"] if newest else None
         async with reader.listen(resource_subscriptions=["ui://chat/inbox"]) as hints:
             for n in range(ROUNDS):
+                await anyio.sleep(APART)
                 start = time.perf_counter()
                 await poster.call_tool("chat_human_post", {"content": f"message {n}"})
                 await anext(hints)
@@ -57,6 +61,32 @@ async def chat_times(human: str, assistant: str) -> list[float]:
                 assert page is not None
                 assert len(page["messages"]) == 1
                 after = page["last_id"]
+    return spent
+
+
+async def wait_times(human: str, assistant: str) -> list[float]:
+    """The same for a reader without subscriptions, blocked in `chat_wait_since` when the post comes."""
+    spent: list[float] = []
+    async with Client(human) as poster, Client(assistant) as reader:
+        newest = (await reader.call_tool("chat_read_since", {"after_id": "9" * 18})).structured_content
+        after = newest["head_id"] if newest else None
+        for n in range(ROUNDS):
+            read = anyio.Event()
+
+            async def wait(cursor: str | None = after, read: anyio.Event = read) -> None:
+                nonlocal after
+                page = (await reader.call_tool("chat_wait_since", {"after_id": cursor})).structured_content
+                assert page is not None
+                after = page["last_id"]
+                read.set()
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                await anyio.sleep(0.02)  # the call is blocked by now
+                start = time.perf_counter()
+                await poster.call_tool("chat_human_post", {"content": f"wait {n}"})
+                await read.wait()
+                spent.append(time.perf_counter() - start)
     return spent
 
 
@@ -77,6 +107,8 @@ async def main() -> None:
         base = told("bare SDK echo, one call", await echo_times(f"http://127.0.0.1:{port}/mcp"))
         one = told("post → read, one process", await chat_times(human, human))
         two = told("post → read, two processes on one file", await chat_times(human, assistant))
+        told("post → waiting call, one process", await wait_times(human, human))
+        told("post → waiting call, two processes", await wait_times(human, assistant))
     print(f"ratio to one echo: {one / base:.1f} in one process, {two / base:.1f} across two")
 
 

@@ -74,6 +74,8 @@ class StreamableEndpoint:
         finally:
             if session.stream is scope:
                 session.stream = None
+        if session.conversation.mailbox.cut_off.is_set():
+            self.sessions.end(session)  # it missed something, so it must shake hands again and read
         if scope.cancelled_caught:
             await stream.end()
 

@@ -53,6 +53,14 @@ class Connection:
                 assert line, "the stream ended"
             return line
 
+    async def count(self, words: bytes) -> int:
+        """Count the lines with these words until the server ends the connection or the answer."""
+        found = 0
+        with anyio.fail_after(60):
+            while (line := await self._reader.readline()) and not line.startswith(b"0\r\n"):
+                found += words in line
+        return found
+
     async def call(self, name: str, **arguments: Any) -> Any:
         self.send("tools/call", {"name": name, "arguments": arguments}, name)
         head = await self._reader.readuntil(b"\r\n\r\n")
@@ -123,4 +131,43 @@ async def test_five_hundred_followers_of_a_long_inbox_all_get_the_message_and_me
         assert [message["id"] for message in news["messages"]] == [post["id"] for post in posted]
         assert seen == STORED + 5
         grown = resident(pid) - calm
+        assert grown < 150
+
+
+FLOOD, READERS = 1500, 4
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-NO-9", "CHAT-SCALE-1")
+async def test_in_a_flood_one_who_does_not_read_is_cut_off_and_the_others_get_everything(tmp_path: Path) -> None:
+    """Each announcement carries 30 KB, far more in all than the system buffers and our queue hold for a dead client."""
+    uris = [f"ui://chat/inbox/c{n}" for n in range(FLOOD)]
+    async with AsyncExitStack() as stack:
+        port, pid = await stack.enter_async_context(served(tmp_path))
+        asking, dead, *alive = [await Connection.open(port) for _ in range(READERS + 2)]
+        for connection in (asking, dead, *alive):
+            stack.callback(connection.close)
+        for follower in (dead, *alive):
+            follower.send("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}})
+            await follower.until(b"acknowledged")
+        calm = resident(pid)
+        told: list[set[str]] = [set() for _ in alive]
+
+        async def follow(follower: Connection, mine: set[str]) -> None:
+            while len(mine) < FLOOD:
+                line = await follower.until(b"resources/updated")
+                mine.add(json.loads(line.removeprefix(b"data: "))["params"]["uri"])
+
+        async with anyio.create_task_group() as tasks:
+            for follower, mine in zip(alive, told, strict=True):
+                tasks.start_soon(follow, follower, mine)
+            for n in range(FLOOD):
+                await asking.call("chat_human_post", content="x" * 15_000, conversation=f"c{n}")
+        grown = resident(pid) - calm
+        missed = FLOOD - await dead.count(b"resources/updated")
+        recovered = await asking.call("chat_read_since", conversation=f"c{FLOOD - 1}")
+
+        assert told == [set(uris)] * READERS
+        assert missed > 0
+        assert len(recovered["messages"]) == 1
         assert grown < 150
