@@ -27,6 +27,27 @@ async def test_the_store_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "storage").stat().st_mode) == 0o700
 
 
+@pytest.mark.covers("R-ST-1")
+async def test_messages_wait_for_the_disk_and_receipts_do_not(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "runtime.db")
+    writer = store._writer._connection
+
+    def flush() -> int:
+        level: int = writer.execute("PRAGMA synchronous").fetchone()[0]
+        return level
+
+    await store.append(HELLO)
+    message = flush()
+    await store.reached(DEFAULT_CONVERSATION, "read", 1)
+    receipt = flush()
+    mode = writer.execute("PRAGMA journal_mode").fetchone()
+    await store.close()
+
+    full, normal = 2, 1
+    assert (message, receipt, mode) == (full, normal, ("wal",))
+    assert [path.name for path in tmp_path.iterdir()] == ["runtime.db"]
+
+
 @pytest.mark.covers("R-ST-3")
 async def test_a_newer_file_is_refused_and_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "runtime.db"

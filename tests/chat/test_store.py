@@ -84,6 +84,16 @@ async def test_paging_with_any_limit_visits_every_message_once(store: ChatStore,
     assert seen == [str(n) for n in range(20)]
 
 
+@pytest.mark.covers("R-RS-1")
+async def test_a_read_returns_exactly_what_is_after_the_cursor_known_or_not(store: ChatStore) -> None:
+    ids = [posted.id for posted in await store.append(post(*"abcde"))]
+    expected = {cursor: [number for number in ids if number > cursor] for cursor in (0, *ids, ids[-1] + 5, 2**63 - 1)}
+
+    found = {cursor: (await store.since(Query(DEFAULT_CONVERSATION, cursor))).messages for cursor in expected}
+
+    assert {cursor: [message.id for message in messages] for cursor, messages in found.items()} == expected
+
+
 @pytest.mark.covers("R-RS-6")
 async def test_a_filtered_page_moves_its_cursor_past_what_it_skipped(store: ChatStore) -> None:
     await store.append(post("q"))

@@ -63,7 +63,7 @@ async def test_what_both_sides_post_is_in_the_inbox(faces: Faces) -> None:
     }
 
 
-@pytest.mark.covers("R-IN-1")
+@pytest.mark.covers("R-IN-1", "R-NO-12")
 async def test_an_empty_inbox_says_so(faces: Faces) -> None:
     assert await faces.read("ui://chat/inbox") == {"last_id": None, "messages": []}
     assert await faces.read("ui://chat/head") == {"last_id": None}

@@ -81,7 +81,7 @@ async def test_a_modern_request_learns_nothing_from_an_earlier_handshake() -> No
     assert told["result"]["structuredContent"]["client"] == ""
 
 
-@pytest.mark.covers("MCP-ERA-6")
+@pytest.mark.covers("MCP-ERA-6", "R-NO-12")
 @pytest.mark.parametrize(
     ("method", "params", "ttl", "scope"),
     [

@@ -18,6 +18,7 @@ from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.mcpd import asgi
 from ui_mcp.mcpd import sessions as sessions_module
 from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcpd.mailbox import MAX_WAITING
 from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.sessions import IDLE_SECONDS, Sessions
 from ui_mcp.toolkit.resources import Announcements
@@ -217,6 +218,29 @@ async def test_the_session_stream_brings_updates_and_the_newest_stream_wins() ->
     assert ended == []
 
 
+@pytest.mark.covers("R-NO-13", "R-NO-9")
+async def test_a_session_without_a_stream_is_told_all_the_same_and_shakes_hands_again_if_it_missed_something() -> None:
+    bus = Announcements()
+    async with served(face(announcements=bus)) as client:
+        session = await shake_hands(client)
+        uris = ["ui://chat/inbox/kept", "ui://chat/inbox/dropped"]
+        for uri in uris:
+            await client.post("/mcp", json=rpc("resources/subscribe", {"uri": uri}), headers=session)
+        await client.post("/mcp", json=rpc("resources/unsubscribe", {"uri": uris[1]}), headers=session)
+        for _ in range(MAX_WAITING + 1):
+            for uri in uris:
+                bus.resource_updated(uri)
+        alive = await client.post("/mcp", json=rpc("ping"), headers=session)
+        async with client.stream("GET", "/mcp", headers=session) as stream:
+            told = await events(stream, MAX_WAITING + 2)
+        gone = await client.post("/mcp", json=rpc("ping"), headers=session)
+        left = _mailboxes(bus)
+
+    assert {message["params"]["uri"] for message in told} == {uris[0]}
+    assert len(told) == MAX_WAITING + 1
+    assert [alive.status_code, gone.status_code, left] == [200, 404, 0]
+
+
 @pytest.mark.covers("MCP-LIM-2")
 @pytest.mark.parametrize(
     ("content", "headers", "status"),
@@ -332,7 +356,7 @@ async def status_of(app: Guard, path: str, body: Any, headers: dict[str, str]) -
     return status
 
 
-@pytest.mark.covers("MCP-LIM-2")
+@pytest.mark.covers("MCP-LIM-2", "R-NO-13")
 async def test_idle_sessions_end_and_the_longest_idle_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)

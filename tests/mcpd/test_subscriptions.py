@@ -59,7 +59,7 @@ async def test_subscribing_is_idempotent_and_ends_with_unsubscribe() -> None:
     assert quiet["result"] == {}
 
 
-@pytest.mark.covers("MCP-SUB-3")
+@pytest.mark.covers("MCP-SUB-3", "R-NO-11")
 async def test_a_stream_honours_what_we_announce_and_tells_nothing_else() -> None:
     bus = Announcements()
     async with wired(face(announcements=bus)) as wire:
@@ -84,7 +84,7 @@ async def test_a_stream_honours_what_we_announce_and_tells_nothing_else() -> Non
     }
 
 
-@pytest.mark.covers("MCP-SUB-3")
+@pytest.mark.covers("MCP-SUB-3", "R-NO-11")
 async def test_several_streams_live_side_by_side_until_each_is_cancelled() -> None:
     bus = Announcements()
     async with wired(face(announcements=bus)) as wire:
