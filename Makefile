@@ -9,8 +9,9 @@ STAMPS := .stamps
 BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py
 # `make bench BENCHMARKS=benchmarks/x.py` runs one.
 BENCHMARKS ?=
+MINUTES ?= 20
 
-.PHONY: help run test quick check e2e bench web agent release ci clean FORCE
+.PHONY: help run test quick check e2e bench soak web agent release ci clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +37,9 @@ e2e: $(STAMPS)/dev assets packages  ## the tests in a real browser
 
 bench: $(STAMPS)/dev assets packages  ## measure every claim beside its rival and write docs/benchmarks.md
 	$(BIN)/python scripts/bench.py $(BENCHMARKS)
+
+soak: $(STAMPS)/dev assets packages  ## many people and kills of everything for MINUTES (20)
+	PYTHONPATH=tests $(BIN)/python -m soak.run $(MINUTES)
 
 web: $(STAMPS)/node  ## build the front end into the bundle
 	@$(BIN)/python scripts/assets.py web

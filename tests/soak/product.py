@@ -1,0 +1,124 @@
+"""The product under load: `ui-mcp serve` in a directory of its own, started again whenever it is killed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+APP = """
+Tally = session:prototype("Tally", { presses = 0 })
+function Tally:press() self.presses = self.presses + 1 end
+if not session.reloading then tally = Tally:new() end
+"""
+VIEW = '<template><div><i>%d</i><b ui-value="presses"></b><button ui-action="press()">+</button></div></template>'
+GATEWAY = """
+mcp:
+  clients:
+    - name: echo
+      command: {python}
+      args: [{server}]
+"""
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    method, params = message["method"], message.get("params") or {}
+    if method == "initialize":
+        result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "echo", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "echo", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}]}
+    elif method == "tools/call":
+        result = {"content": [{"type": "text", "text": json.dumps(params.get("arguments"))}]}
+    else:
+        result = {}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+class Product:
+    """One server and everything it started."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.base = folder / ".claude" / "ui"
+        self.ui_port, self.mcp_port = free_port(), free_port()
+        self.ui, self.mcp = f"http://127.0.0.1:{self.ui_port}", f"http://127.0.0.1:{self.mcp_port}"
+        self.starts = 0
+        app = self.base / "apps" / "tally"
+        (app / "viewdefs").mkdir(parents=True)
+        (app / "app.lua").write_text(APP)
+        self.view = app / "viewdefs" / "Tally.DEFAULT.html"
+        self.view.write_text(VIEW % 0)
+        (folder / "echo.py").write_text(SERVER)
+        (folder / "nlui.yaml").write_text(GATEWAY.format(python=sys.executable, server=folder / "echo.py"))
+        (self.base / "config").mkdir()
+        (self.base / "config" / "config.toml").write_text(f'[gateway]\nconfig = "{folder / "nlui.yaml"}"\n')
+
+    def start(self) -> None:
+        """Start the server and wait for its addresses."""
+        ports = ["--port", str(self.ui_port), "--mcp-port", str(self.mcp_port)]
+        with (self.folder / "server.log").open("a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "ui_mcp", "serve", *ports],
+                cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True,
+            )  # fmt: skip
+        assert self.process.stdout is not None
+        said = [self.process.stdout.readline() for _ in range(3)]
+        assert self.ui in said[1], (said, (self.folder / "server.log").read_text()[-2000:])
+        self.starts += 1
+
+    def kill(self) -> None:
+        """Kill the server as hard as the system can, and start it again."""
+        self.process.kill()
+        self.process.wait()
+        self.start()
+
+    def kill_child(self, kind: str) -> bool:
+        """Kill a process the server started, known by its command line; tell whether there was one."""
+        for pid in children(self.process.pid):
+            if kind in command_line(pid):
+                os.kill(pid, signal.SIGKILL)
+                return True
+        return False
+
+    def stop(self) -> int:
+        """End the server politely and return its exit code."""
+        self.process.terminate()
+        return self.process.wait(timeout=30)
+
+    def weight(self) -> tuple[float, int, int]:
+        """Return megabytes, open files and children of the server."""
+        pid = self.process.pid
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return pages * 4096 / 1e6, len(list(Path(f"/proc/{pid}/fd").iterdir())), len(children(pid))
+
+
+def children(pid: int) -> list[int]:
+    """Return the direct children of a process."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def command_line(pid: int) -> str:
+    """Return how a process was started."""
+    return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+
+
+def free_port() -> int:
+    """Return a port nobody listens on, below those the system gives out."""
+    for number in range(20000 + time.monotonic_ns() // 1000 % 10000, 32000):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", number))
+            except OSError:
+                continue
+            return number
+    raise AssertionError("no free port")
