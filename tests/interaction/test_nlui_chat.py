@@ -34,7 +34,8 @@ def test_a_question_is_answered_with_a_tool_and_text(chat: httpx2.Client) -> Non
     seen = list(events(chat, "show the orders"))
 
     names = [name for name, _ in seen if name != "content_delta"]
-    assert names == ["session", "tool_call", "tool_result", "content", "done"]
+    assert names == ["session", "usage", "tool_call", "tool_result", "usage", "content", "done"]
+    assert dict(seen)["usage"] == {"prompt_tokens": 580, "completion_tokens": 42, "total_tokens": 622}
     result = dict(seen)["tool_result"]
     assert result["name"] == "shop__list_orders"
     assert "Ada Lovelace" in json.dumps(result["result"])
@@ -54,7 +55,7 @@ def test_a_call_that_changes_something_waits_for_a_yes(chat: httpx2.Client) -> N
             assert data["text"] == "Order 3 is on its way."
 
     assert [name for name in names if name != "content_delta"] == [
-        "session", "tool_call", "tool_confirm", "tool_result", "content", "done",
+        "session", "usage", "tool_call", "tool_confirm", "tool_result", "content", "done",
     ]  # fmt: skip
 
 

@@ -36,6 +36,7 @@ from ui_mcp.compositor.approvals.desk import Reply
 from ui_mcp.compositor.approvals.row import Answer, Scope
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered, instructions
+from ui_mcp.compositor.results import Kept
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.httpd.approvals import Visitors
@@ -45,7 +46,7 @@ from ui_mcp.httpd.nlui_config import NluiConfig
 from ui_mcp.httpd.nlui_door import Door, login_route, open_to
 from ui_mcp.httpd.nlui_page import page_routes
 from ui_mcp.httpd.nlui_sessions import ChatSessions
-from ui_mcp.httpd.nlui_sources import NluiSources
+from ui_mcp.httpd.nlui_sources import Listing, NluiSources
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, listening, port_of
 from ui_mcp.httpd.timeline import Timelines
@@ -111,7 +112,7 @@ def _front(chat: Serving, endpoints: Endpoints) -> App:
     routes = [
         login_route(token, visitors),
         *NluiApi(chat.talks, ChatSessions(chat.tasks), decider(chat.gateway), visitors).routes(),
-        *NluiSources(chat.targets, lambda: tools_of(chat.gateway), PRESETS).routes(),
+        *NluiSources(chat.targets, Listing(lambda: tools_of(chat.gateway), PRESETS), result_of(chat.gateway)).routes(),
         *NluiConfig(chat.model, providers).routes(),
         *Timelines(chat.talks.open).routes(),
         *approval_routes(chat.gateway, visitors),
@@ -180,6 +181,11 @@ async def tools_of(gateway: Gateway) -> list[JsonObject]:
     """List the tools of the chat."""
     listed = await Offered(gateway).tools(Call(principal=AGENT))
     return [{"name": tool.name, "description": tool.description, "parameters": tool.input_schema} for tool in listed]
+
+
+def result_of(gateway: Gateway) -> Callable[[str], Awaitable[Kept]]:
+    """Return how stored answers of the chat's calls are read."""
+    return lambda handle: gateway.results.read(handle, AGENT)
 
 
 def decider(gateway: Gateway) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:

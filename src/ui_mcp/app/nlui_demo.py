@@ -26,10 +26,14 @@ SCRIPT: list[JsonObject] = [
         "emit": [
             {"say": "I ship order {{match.1}}."},
             {"call": "shop__ship_order", "args": {"id": "{{match.1 | number}}"}},
+            {"usage": [180, 24]},
         ],
     },
-    {"when": {"user": "order|list|show"}, "emit": [{"call": "shop__list_orders"}]},
-    {"when": {"tool": "list_orders"}, "emit": [{"say": "Say *ship order 1*, and I ask you before I do it."}]},
+    {"when": {"user": "order|list|show"}, "emit": [{"call": "shop__list_orders"}, {"usage": [160, 12]}]},
+    {
+        "when": {"tool": "list_orders"},
+        "emit": [{"say": "Say *ship order 1*, and I ask you before I do it."}, {"usage": [420, 30]}],
+    },
     {"when": {"tool_result": '"shipped": ?true'}, "emit": [{"say": "Order {{result.id}} is on its way."}]},
     {"when": {"tool": "ship_order"}, "emit": [{"say": "Then I leave it."}]},
     {"emit": [{"say": HELLO}]},

@@ -1,6 +1,7 @@
 """NLUI's API over sources of tools: APIs, presets, uploads, lists of tools, health."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from starlette.datastructures import UploadFile
@@ -9,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ui_mcp.compositor.results import Kept
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.httpd.nlui_answers import answering, body_of, text_of
 from ui_mcp.jsontypes import JsonObject
@@ -27,15 +29,22 @@ class Targets(Protocol):
     def report(self, name: str) -> JsonObject: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What is only listed."""
+
+    tools: Callable[[], Awaitable[list[JsonObject]]]
+    presets: Sequence[JsonObject]
+
+
 class NluiSources:
     """Answers what is asked about tools and where they come from."""
 
-    def __init__(
-        self, targets: Targets, tools: Callable[[], Awaitable[list[JsonObject]]], presets: Sequence[JsonObject]
-    ) -> None:
+    def __init__(self, targets: Targets, listing: Listing, result: Callable[[str], Awaitable[Kept]]) -> None:
         self._targets = targets
-        self._tools = tools
-        self._presets = presets
+        self._tools = listing.tools
+        self._presets = listing.presets
+        self._result = result
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the endpoints."""
@@ -52,6 +61,7 @@ class NluiSources:
             Route("/api/specs/upload", answering(self.upload), methods=["POST"]),
             Route("/api/tools", answering(self.tools), methods=["GET"]),
             Route("/api/tools/sources", answering(self.listed), methods=["GET"]),
+            Route("/api/results/{handle}", answering(self.result), methods=["GET"]),
             Route("/api/health", answering(self.health), methods=["GET"]),
             Route("/api/info", answering(self.info), methods=["GET"]),
         ]
@@ -105,6 +115,12 @@ class NluiSources:
     async def tools(self, request: Request) -> Response:
         """List all tools."""
         return JSONResponse(await self._tools())
+
+    async def result(self, request: Request) -> Response:
+        """Return the whole of an answer that was too long for the model; nothing in it is run."""
+        kept = await self._result(request.path_params["handle"])
+        headers = {"Content-Security-Policy": "sandbox; default-src 'none'", "Cache-Control": "no-store"}
+        return Response(kept.data, headers=headers, media_type=kept.media_type)
 
     async def health(self, request: Request) -> Response:
         """Say how everything is."""

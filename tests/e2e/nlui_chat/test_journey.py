@@ -1,98 +1,154 @@
-"""The chat page of nlui in Chromium: message, tool, approval, result, answer."""
-
-from collections.abc import Iterator
+"""The chat page of nlui in Chromium on its demo: message, tool, approval, result, answer, yield."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from interaction.nlui import nlui_demo
+from e2e.nlui_chat.conftest import Open, complaints, log, say
 
 pytestmark = pytest.mark.slow
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with nlui_demo(tmp_path_factory.mktemp("nlui")) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
-    page = browser.new_page()
-    problems: list[str] = []
-    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(url)
-    expect(page.get_by_text("Ask for something")).to_be_visible()
-    yield page
-    page.close()
-    assert problems == []
-
-
-def say(page: Page, text: str) -> None:
-    page.get_by_label("Message", exact=True).fill(text)
-    page.keyboard.press("Enter")
-
-
+@pytest.mark.covers("GW-REN-1")
 def test_the_whole_journey_from_question_to_shipped_order(page: Page) -> None:
     say(page, "show the orders")
     table = page.get_by_role("table")
     expect(table).to_contain_text("Ada Lovelace")
-    expect(page.get_by_text("and I ask you before I do it")).to_be_visible()
+    expect(log(page).get_by_text("and I ask you before I do it")).to_be_visible()
 
     say(page, "ship order 1")
     expect(page.get_by_role("heading", name="May I call shop__ship_order?")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.get_by_role("button", name="Allow once").click()
 
-    expect(page.get_by_text("Order 1 is on its way.")).to_be_visible()
-    expect(page.get_by_text("approved by human")).to_be_visible()
+    expect(log(page).get_by_text("Order 1 is on its way.")).to_be_visible()
+    expect(log(page).get_by_text("approved by human")).to_be_visible()
+    expect(page.locator("dl.nlui-card")).to_contain_text("Espresso machine")
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    expect(page.get_by_text("tokens used")).to_be_visible()
+
+
+def test_a_no_is_respected_and_a_stop_too(page: Page) -> None:
+    say(page, "ship order 2")
+    page.get_by_role("button", name="Deny").click()
+    expect(log(page).get_by_text("Then I leave it.")).to_be_visible()
+
+    say(page, "ship order 2")
+    expect(page.get_by_role("button", name="Allow once")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+
+    expect(log(page).get_by_text("Stopped.")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
+def test_two_conversations_that_want_the_same_are_each_asked(opened: Open, url: str) -> None:
+    pages = [opened(url), opened(url)]
+    for page in pages:
+        say(page, "ship order 3")
+        expect(page.get_by_role("button", name="Allow once")).to_be_visible()
+    for page in pages:
+        page.get_by_role("button", name="Deny").click()
+        expect(log(page).get_by_text("Then I leave it.")).to_be_visible()
+
+
+def test_a_question_is_edited_in_place_and_asked_again(page: Page) -> None:
+    say(page, "hello")
+    expect(log(page).get_by_text("I am a scripted demo")).to_be_visible()
+    page.get_by_role("article", name="You").hover()
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Say instead").fill("show the orders")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("table")).to_have_count(1)
+    expect(log(page).get_by_text("I am a scripted demo")).to_have_count(0)
+
+    page.get_by_role("article", name="You").hover()
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.get_by_role("article", name="You")).to_have_count(1)
+    expect(page.get_by_role("table")).to_have_count(1)
 
 
 def test_a_reloaded_page_shows_the_same_conversation(page: Page) -> None:
     say(page, "hello")
-    expect(page.get_by_text("I am a scripted demo")).to_be_visible()
+    expect(log(page).get_by_text("I am a scripted demo")).to_be_visible()
 
     page.reload()
 
-    expect(page.get_by_text("I am a scripted demo")).to_be_visible()
-    expect(page.get_by_label("You")).to_contain_text("hello")
+    expect(log(page).get_by_text("I am a scripted demo")).to_be_visible()
+    expect(page.get_by_role("article", name="You")).to_contain_text("hello")
 
 
 def test_arguments_can_be_edited_before_saying_yes(page: Page) -> None:
     say(page, "ship order 1")
-    page.get_by_label("Arguments").fill('{"id": 3}')
+    page.get_by_label("Arguments", exact=True).fill("{")
+    page.get_by_role("button", name="Allow once").click()
+    expect(page.get_by_role("alert")).to_have_text("The arguments are not JSON.")
+    page.get_by_label("Arguments", exact=True).fill('{"id": 3}')
     page.get_by_role("button", name="Allow once").click()
 
-    expect(page.get_by_text("Order 3 is on its way.")).to_be_visible()
+    expect(log(page).get_by_text("Order 3 is on its way.")).to_be_visible()
 
 
-def test_the_result_can_be_seen_raw(page: Page) -> None:
+def test_the_result_can_be_seen_raw_and_back(page: Page) -> None:
     say(page, "show the orders")
     page.get_by_role("button", name="Raw").click()
-
     expect(page.get_by_text('"customer": "Ada Lovelace"')).to_be_visible()
+    page.get_by_role("button", name="View").click()
+
+    expect(page.get_by_role("table")).to_be_visible()
 
 
-def test_on_a_phone_the_side_is_behind_a_button(browser: Browser, url: str) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 800})
-    page.goto(url)
+def test_tools_are_switched_off_for_one_conversation(page: Page) -> None:
+    page.get_by_text("3 tools").click()
+    with page.expect_response("**/tools"):
+        page.get_by_label("list_orders").uncheck()
+    say(page, "show the orders")
+
+    log(page).get_by_text("not allowed").click()
+    expect(log(page).get_by_text("switched off in this conversation")).to_be_visible()
+
+
+def test_everything_works_by_keyboard_alone(page: Page) -> None:
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    page.keyboard.type("ship order 2")
+    page.keyboard.press("Enter")
+    allow = page.get_by_role("button", name="Allow once")
+    expect(allow).to_be_visible()
+    for _ in range(40):
+        page.keyboard.press("Shift+Tab")
+        if page.evaluate("document.activeElement.textContent") == "Allow once":
+            break
+    expect(allow).to_be_focused()
+    page.keyboard.press("Enter")
+
+    expect(log(page).get_by_text("Order 2 is on its way.")).to_be_visible()
+
+
+def test_on_a_phone_the_side_is_behind_a_button(opened: Open, url: str) -> None:
+    page = opened(url, width=390)
     new = page.get_by_role("button", name="New conversation")
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
     expect(new).to_be_hidden()
 
     page.get_by_role("button", name="Conversations and tools").click()
-
     expect(new).to_be_visible()
-    page.close()
+    page.keyboard.press("Escape")
+
+    expect(new).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 1100), ("light", 390)])
+def test_axe_finds_nothing_to_complain_about(opened: Open, url: str, scheme: str, width: int) -> None:
+    page = opened(url, scheme=scheme, width=width)
+    say(page, "show the orders")
+    expect(page.get_by_role("table")).to_be_visible()
+    say(page, "ship order 1")
+    expect(page.get_by_role("button", name="Allow once")).to_be_visible()
+    assert complaints(page) == []
+
+    page.get_by_role("button", name="Stop").click()
+    if width < 700:
+        page.get_by_role("button", name="Conversations and tools").click()
+    page.get_by_role("button", name="Change").click()
+    page.get_by_label("Vendor").select_option("OpenAI")
+    assert complaints(page) == []

@@ -1,55 +1,97 @@
 /** One element per item of the timeline. */
-import { markdown } from "../chat/markdown";
 import { button, make } from "./dom";
 import { resultView } from "./result";
-import type { Item } from "./state";
+import { rich } from "./rich";
+import { endWords, type Item } from "./state";
 
 export interface Acts {
-  edit(item: Item): void;
+  /** Say something else instead; resolves when the server took it. */
+  edit(item: Item, text: string): Promise<void>;
   again(item: Item): void;
   decide(item: Item, reply: Readonly<Record<string, unknown>>): void;
 }
 
+export interface ItemView {
+  readonly element: HTMLElement;
+  /** Says what the item is, for who hears it. */
+  readonly label: string;
+}
+
 const WORDS: Readonly<Record<string, string>> = {
   running: "running…",
-  pending: "waits for an answer",
+  pending: "waits for your answer",
   done: "done",
   error: "failed",
   denied: "not allowed",
   aborted: "interrupted",
 };
+const SCOPES: readonly (readonly [string, string])[] = [
+  ["Allow once", "once"],
+  ["For this session", "session"],
+  ["Always", "always"],
+];
 
 /** Render an item as it stands. */
-export function itemView(item: Item, acts: Acts): HTMLElement {
-  const made = drawn(item, acts);
-  made.dataset["item"] = item.id;
-  return made;
-}
-
-function drawn(item: Item, acts: Acts): HTMLElement {
+export function itemView(item: Item, acts: Acts): ItemView {
   switch (item.kind) {
     case "user_message":
-      return make(
-        "article.nlui-item.nlui-user",
-        { "aria-label": "You" },
-        make("div.nlui-bubble", {}, markdown(item.text ?? "")),
-        make("div.nlui-acts", {}, button("Edit", () => acts.edit(item), "nlui-small"), button("Ask again", () => acts.again(item), "nlui-small")),
-      );
+      return { element: userMessage(item, acts), label: "You" };
     case "assistant_markdown":
-      return make("article.nlui-item.nlui-assistant", { "aria-label": "Assistant" }, make("div.nlui-bubble", {}, markdown(item.md ?? "")));
+      return { element: make("div.nlui-item", {}, make("div.nlui-bubble.chat-body", {}, rich(item.md ?? ""))), label: "Assistant" };
     case "tool":
-      return tool(item);
+      return { element: tool(item), label: `Tool ${item.name ?? ""}, ${WORDS[item.status ?? ""] ?? ""}` };
     case "approval":
-      return approval(item, acts);
+      return { element: item.status === "pending" ? question(item, acts) : decided(item), label: `Approval of ${item.tool ?? ""}` };
+    case "end_turn":
+      return { element: make("p.nlui-item.nlui-notice", {}, endWords(item)), label: "End of turn" };
     default:
-      return make("p.nlui-item.nlui-notice", { role: "status" }, item.text ?? "");
+      return { element: make(item.level === "info" ? "p.nlui-item.nlui-notice" : "p.nlui-item.nlui-notice.nlui-warning", {}, item.text ?? ""), label: "Notice" };
   }
+}
+
+function userMessage(item: Item, acts: Acts): HTMLElement {
+  const bubble = make("div.nlui-bubble.chat-body", {}, rich(item.text ?? ""));
+  const row = make("div.nlui-acts");
+  const whole = make("div.nlui-item.nlui-user", {}, bubble, row);
+  const read = (): void => {
+    row.replaceChildren(button("Edit", write, "nlui-small"), button("Ask again", () => acts.again(item), "nlui-small"));
+    whole.replaceChildren(bubble, row);
+    whole.classList.remove("nlui-editing");
+  };
+  const write = (): void => {
+    const field = make("textarea.nlui-field", { rows: "3", "aria-label": "Say instead" });
+    field.value = item.text ?? "";
+    const send = (): void => {
+      if (field.value.trim()) {
+        void acts.edit(item, field.value.trim()).catch(() => undefined);
+      }
+    };
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        read();
+      } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        send();
+      }
+    });
+    row.replaceChildren(button("Cancel", read, "nlui-small"), button("Send", send, "nlui-small nlui-primary"));
+    whole.replaceChildren(field, row);
+    whole.classList.add("nlui-editing");
+    field.focus();
+  };
+  read();
+  return whole;
+}
+
+function args(value: unknown): HTMLElement | null {
+  const text = JSON.stringify(value ?? {}, null, 2);
+  return text === "{}" ? null : make("pre.nlui-args", { tabindex: "0", "aria-label": "Arguments sent" }, text);
 }
 
 function tool(item: Item): HTMLElement {
   const status = item.status ?? "running";
-  const summary = make("summary", {}, make("code", {}, item.name ?? ""), make("span", { class: `nlui-status nlui-${status}` }, WORDS[status] ?? status));
-  const details = make("details.nlui-item.nlui-tool", {}, summary, make("pre.nlui-args", { tabindex: "0" }, JSON.stringify(item.args ?? {}, null, 2)));
+  const said = make("span", { class: `nlui-status nlui-${status}` }, WORDS[status] ?? status);
+  const details = make("details.nlui-item.nlui-tool", {}, make("summary", {}, make("code", {}, item.name ?? ""), said), args(item.args));
   if (item.content) {
     details.append(resultView(item.content.result));
     details.open = !item.content.is_error;
@@ -60,43 +102,36 @@ function tool(item: Item): HTMLElement {
 function decided(item: Item): HTMLElement {
   const who = item.decided_by ? ` by ${item.decided_by}` : "";
   const said = `${item.status ?? ""}${who}${item.reason ? `: ${item.reason}` : ""}`;
-  return make(
-    "details.nlui-item.nlui-tool",
-    {},
-    make("summary", {}, "Asked about ", make("code", {}, item.tool ?? ""), make("span.nlui-status", {}, said)),
-    make("pre.nlui-args", { tabindex: "0" }, JSON.stringify(item.args ?? {}, null, 2)),
-  );
+  const status = make("span", { class: `nlui-status ${item.status === "approved" ? "nlui-done" : "nlui-denied"}` }, said);
+  return make("details.nlui-item.nlui-tool", {}, make("summary", {}, "Asked about ", make("code", {}, item.tool ?? ""), status), args(item.args));
 }
 
-function approval(item: Item, acts: Acts): HTMLElement {
-  if (item.status !== "pending") {
-    return decided(item);
-  }
-  const title = make("h3", {}, "May I call ", make("code", {}, item.tool ?? ""), "?");
-  const args = make("textarea.nlui-args", { rows: "5", "aria-label": "Arguments", spellcheck: "false" });
-  args.value = JSON.stringify(item.args ?? {}, null, 2);
-  const before = args.value;
-  const card = make("section.nlui-item.nlui-approval", { "aria-label": "Approval" }, title, args);
-  if (item.request) {
-    card.append(make("details", {}, make("summary", {}, "The request"), make("pre.nlui-raw", { tabindex: "0" }, JSON.stringify(item.request, null, 2))));
-  }
+function question(item: Item, acts: Acts): HTMLElement {
+  const field = make("textarea.nlui-args", { rows: "4", "aria-label": "Arguments", spellcheck: "false" });
+  field.value = JSON.stringify(item.args ?? {}, null, 2);
+  const before = field.value;
   const problem = make("p.nlui-problem", { role: "alert" });
+  const base = { approval_id: item.approval_id, digest: item.digest };
   const yes = (scope: string): void => {
-    const reply: Record<string, unknown> = { approval_id: item.approval_id, digest: item.digest, approved: true, scope };
-    if (args.value !== before) {
-      try {
-        reply["arguments"] = JSON.parse(args.value);
-      } catch {
-        problem.textContent = "The arguments are not JSON.";
-        return;
-      }
+    try {
+      const edited = field.value === before ? {} : { arguments: JSON.parse(field.value) as unknown };
+      acts.decide(item, { ...base, approved: true, scope, ...edited });
+    } catch {
+      problem.textContent = "The arguments are not JSON.";
     }
-    acts.decide(item, reply);
   };
-  const no = (): void => acts.decide(item, { approval_id: item.approval_id, digest: item.digest, approved: false });
-  card.append(
-    make("div.nlui-row", {}, button("Allow once", () => yes("once"), "nlui-primary"), button("For this session", () => yes("session")), button("Always", () => yes("always")), button("Deny", no, "nlui-danger")),
+  const buttons = SCOPES.map(([words, scope]) => button(words, () => yes(scope), scope === "once" ? "nlui-primary" : ""));
+  const no = button("Deny", () => acts.decide(item, { ...base, approved: false }), "nlui-danger");
+  const request = item.request
+    ? make("details", {}, make("summary", {}, "The request"), make("pre.nlui-raw", { tabindex: "0" }, JSON.stringify(item.request, null, 2)))
+    : null;
+  return make(
+    "div.nlui-item.nlui-approval",
+    {},
+    make("h2", {}, "May I call ", make("code", {}, item.tool ?? ""), "?"),
+    field,
+    request,
+    make("div.nlui-row", {}, ...buttons, no),
     problem,
   );
-  return card;
 }

@@ -1,87 +1,214 @@
-/** The scrolling log: only a window of items is in the document, and a changed item replaces only itself. */
+/**
+ * The scrolling log: only the items near the viewport are in the document. Heights are measured as items are drawn and
+ * guessed before; an item that leaves the document keeps its element, so that what was unfolded or typed is still there.
+ */
+import { markdown } from "../chat/markdown";
 import { make } from "./dom";
 import { type Acts, itemView } from "./items";
 import type { Item } from "./state";
-import { markdown } from "../chat/markdown";
 
-const WINDOW = 60;
-const STEP = 40;
+const GAP = 14;
+const GUESS = 72;
+const BEYOND = 600;
+const KEPT = 300;
+const NEAR = 80;
+
+interface Drawn {
+  readonly item: Item;
+  readonly slot: HTMLElement;
+}
 
 export interface Log {
   readonly element: HTMLElement;
   show(items: readonly Item[]): void;
   /** Text of an answer while it is being written; "" when it is done. */
   typing(text: string): void;
+  /** Bring an item into view and mark it. */
+  reveal(index: number): void;
 }
 
 export function log(acts: Acts, empty: HTMLElement): Log {
-  const list = make("div.nlui-items", { role: "log", "aria-live": "polite" });
-  const live = make("article.nlui-item.nlui-assistant", { "aria-label": "Assistant" });
+  const list = make("div.nlui-items", { role: "feed", "aria-label": "Messages" });
+  const live = make("article.nlui-live", { "aria-label": "Assistant is writing" });
   live.hidden = true;
-  const element = make("div.nlui-log", { tabindex: "0", "aria-label": "Conversation" }, empty, list, live);
+  const element = make("div.nlui-log", { tabindex: "0", role: "region", "aria-label": "Conversation" }, empty, list, live);
+  const heights = new Map<string, number>();
+  const drawn = new Map<string, Drawn>();
+  const sizes = new ResizeObserver((entries) => measured(entries));
   let items: readonly Item[] = [];
-  let first = 0;
-  let drawn = new Map<string, Item>();
+  let tops: number[] = [0];
+  let sticking = true;
+  let queued = false;
 
-  const atEnd = (): boolean => element.scrollHeight - element.scrollTop - element.clientHeight < 80;
-  const draw = (): void => {
-    const wanted = items.slice(first);
-    const kept = new Map<string, HTMLElement>();
-    for (const child of [...list.children] as HTMLElement[]) {
-      kept.set(child.dataset["item"] ?? "", child);
+  const heightOf = (item: Item): number => heights.get(item.id) ?? GUESS;
+  const layOut = (): void => {
+    tops = [0];
+    for (const [at, item] of items.entries()) {
+      tops.push((tops[at] ?? 0) + heightOf(item) + GAP);
     }
-    const next = new Map<string, Item>();
-    let previous: Element | null = null;
-    for (const item of wanted) {
-      const old = kept.get(item.id);
-      const node: HTMLElement = old && drawn.get(item.id) === item ? old : itemView(item, acts);
-      if (old && old !== node) {
-        old.replaceWith(node);
-      } else if ((previous ? previous.nextElementSibling : list.firstElementChild) !== node) {
-        list.insertBefore(node, previous ? previous.nextElementSibling : list.firstElementChild);
+    list.style.height = `${Math.max(0, (tops.at(-1) ?? 0) - GAP)}px`;
+  };
+  const measured = (entries: readonly ResizeObserverEntry[]): void => {
+    const top = element.scrollTop - list.offsetTop;
+    let above = 0;
+    for (const entry of entries) {
+      const id = (entry.target as HTMLElement).dataset["item"] ?? "";
+      const height = Math.ceil(entry.borderBoxSize[0]?.blockSize ?? 0);
+      const at = height > 0 ? items.findIndex((item) => item.id === id) : -1;
+      const item = items[at];
+      if (item && heightOf(item) !== height) {
+        above += (tops[at + 1] ?? 0) <= top ? height - heightOf(item) : 0;
+        heights.set(id, height);
       }
-      kept.delete(item.id);
-      next.set(item.id, item);
-      previous = node;
     }
-    for (const gone of kept.values()) {
-      gone.remove();
+    layOut();
+    if (sticking) {
+      element.scrollTop = element.scrollHeight;
+    } else if (above !== 0) {
+      element.scrollTop += above;
     }
-    drawn = next;
+    draw();
+  };
+  /** The first item whose end is below `y`. */
+  const indexAt = (y: number): number => {
+    let low = 0;
+    let high = items.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((tops[middle + 1] ?? 0) < y) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  };
+  const slotOf = (item: Item, at: number): HTMLElement => {
+    const known = drawn.get(item.id);
+    let slot = known?.slot;
+    if (!slot) {
+      slot = make("div.nlui-slot", { role: "article", tabindex: "-1" });
+      slot.dataset["item"] = item.id;
+    }
+    if (known?.item !== item) {
+      const view = itemView(item, acts);
+      slot.setAttribute("aria-label", view.label);
+      slot.replaceChildren(view.element);
+      drawn.delete(item.id);
+      drawn.set(item.id, { item, slot });
+    }
+    slot.setAttribute("aria-posinset", String(at + 1));
+    slot.setAttribute("aria-setsize", String(items.length));
+    slot.style.top = `${tops[at] ?? 0}px`;
+    return slot;
+  };
+  const draw = (): void => {
+    const top = element.scrollTop - list.offsetTop;
+    const first = indexAt(top - BEYOND);
+    const last = Math.min(items.length - 1, indexAt(top + element.clientHeight + BEYOND));
+    const wanted = new Set<HTMLElement>();
+    for (let at = first; at <= last; at++) {
+      const item = items[at];
+      if (item) {
+        wanted.add(slotOf(item, at));
+      }
+    }
+    // Where somebody is typing stays, wherever it is.
+    const held = document.activeElement?.closest<HTMLElement>(".nlui-slot");
+    for (const child of [...list.children] as HTMLElement[]) {
+      if (!wanted.has(child)) {
+        const at = child === held ? items.findIndex((item) => item.id === child.dataset["item"]) : -1;
+        if (at >= 0) {
+          child.style.top = `${tops[at] ?? 0}px`;
+        } else {
+          sizes.unobserve(child);
+          child.remove();
+        }
+      }
+    }
+    let previous: Element | null = null;
+    for (const slot of wanted) {
+      const next: Element | null = previous ? previous.nextElementSibling : list.firstElementChild;
+      if (next !== slot) {
+        list.insertBefore(slot, next);
+        sizes.observe(slot);
+      }
+      previous = slot;
+    }
+    forget();
     empty.hidden = items.length > 0;
+  };
+  const forget = (): void => {
+    for (const [id, { slot }] of drawn) {
+      if (drawn.size <= KEPT) {
+        return;
+      }
+      if (!slot.isConnected) {
+        drawn.delete(id);
+      }
+    }
+  };
+  const later = (): void => {
+    if (!queued) {
+      queued = true;
+      requestAnimationFrame(() => {
+        queued = false;
+        draw();
+      });
+    }
+  };
+  const reveal = (at: number): void => {
+    const item = items[at];
+    if (!item) {
+      return;
+    }
+    sticking = false;
+    element.scrollTop = list.offsetTop + (tops[at] ?? 0) - element.clientHeight / 3;
+    draw();
+    const slot = drawn.get(item.id)?.slot;
+    slot?.focus({ preventScroll: true });
+    slot?.animate([{ outlineColor: "var(--term-accent)" }, { outlineColor: "transparent" }], 1200);
+  };
+  const step = (by: number): void => {
+    const held = document.activeElement?.closest<HTMLElement>(".nlui-slot");
+    const here = held ? items.findIndex((item) => item.id === held.dataset["item"]) : by > 0 ? -1 : items.length;
+    reveal(Math.min(items.length - 1, Math.max(0, here + by)));
   };
 
   element.addEventListener("scroll", () => {
-    if (element.scrollTop < 200 && first > 0) {
-      const below = element.scrollHeight - element.scrollTop;
-      first = Math.max(0, first - STEP);
-      draw();
-      element.scrollTop = element.scrollHeight - below;
-    } else if (atEnd() && items.length - first > WINDOW + STEP) {
-      first = items.length - WINDOW;
-      draw();
-      element.scrollTop = element.scrollHeight;
+    sticking = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
+    later();
+  });
+  element.addEventListener("keydown", (event) => {
+    const inSlot = event.target === element || (event.target instanceof HTMLElement && event.target.classList.contains("nlui-slot"));
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (inSlot && by !== undefined) {
+      event.preventDefault();
+      step(by);
+    } else if (inSlot && (event.key === "Home" || event.key === "End")) {
+      event.preventDefault();
+      reveal(event.key === "Home" ? 0 : items.length - 1);
     }
   });
+  new ResizeObserver(later).observe(element);
   return {
     element,
+    reveal,
     show(next) {
-      const follow = atEnd() || items.length === 0;
-      const fresh = items.length === 0 || next.length < items.length;
+      const fresh = items.length === 0;
       items = next;
-      if (fresh || follow) {
-        first = Math.max(0, items.length - WINDOW);
-      }
+      sticking ||= fresh;
+      layOut();
       draw();
-      if (follow) {
+      if (sticking) {
         element.scrollTop = element.scrollHeight;
+        draw();
       }
     },
     typing(text) {
-      const follow = atEnd();
       live.hidden = text === "";
-      live.replaceChildren(make("div.nlui-bubble", {}, markdown(text)));
-      if (follow) {
+      live.replaceChildren(make("div.nlui-bubble.chat-body", {}, markdown(text)));
+      if (sticking) {
         element.scrollTop = element.scrollHeight;
       }
     },

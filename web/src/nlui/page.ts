@@ -3,30 +3,35 @@ import "../chat/page.css";
 import "../chat/chat.css";
 import "./nlui.css";
 import { composer } from "../chat/composer";
-import { api, follow, type Frame, say } from "./api";
+import { api, follow, type Frame, NeedsToken, say } from "./api";
+import { field, form, submitButton } from "./dialog";
 import { button, make } from "./dom";
+import { find } from "./find";
 import { log } from "./log";
 import { side } from "./side";
 import { type Item, Timeline } from "./state";
 
+const RUNNING = new Set(["running", "awaiting_approval"]);
+const WORDS: Readonly<Record<string, string>> = { running: "Working…", awaiting_approval: "Waits for your answer" };
 const timeline = new Timeline();
 let open = "";
 let typed = "";
-let running = false;
+let run = "";
+let away = false;
 let leave: () => void = () => undefined;
 
 const status = make("p.nlui-statusbar", { role: "status" });
-const tokens = make("span.nlui-dim");
-const stop = button("Stop", () => void api.stop(open).catch(problem), "nlui-small");
+const spoken = make("div.nlui-spoken", { "aria-live": "polite" });
+const stop = button("Stop", () => void act(api.stop(open)), "nlui-small nlui-danger");
 const empty = make(
   "div.nlui-empty",
   {},
   make("h2", {}, "Ask for something"),
-  make("p", {}, "The assistant uses the tools on the left. Calls that change something ask you first."),
+  make("p", {}, "The assistant uses the tools of your APIs and servers. Calls that change something ask you first."),
 );
 const view = log(
   {
-    edit: (item) => void edit(item),
+    edit: (item, text) => act(api.edit(open, indexOf(item), text)),
     again: (item) => void act(api.regenerate(open, indexOf(item))),
     decide: (_, reply) => void act(api.answer(open, reply)),
   },
@@ -34,18 +39,53 @@ const view = log(
 );
 const write = composer((text) => void act(say(open, text).then(() => panel.refresh(open))));
 const panel = side(go, () => void begin(), problem);
-const menu = button("☰", () => document.body.classList.toggle("nlui-menu"), "nlui-small nlui-burger");
+const finding = find(() => timeline.shown(), view.reveal, write.focus);
+const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
 menu.setAttribute("aria-label", "Conversations and tools");
+menu.setAttribute("aria-expanded", "false");
+const title = make("h1.nlui-spoken", {}, "Chat with your APIs");
+const main = make("main.nlui-main", {}, title, make("header.nlui-bar", {}, menu, status, stop), finding.element, view.element, write.element, spoken);
 
-function problem(error: unknown): void {
-  status.textContent = error instanceof Error ? error.message : String(error);
-  status.classList.add("nlui-error");
+function toggleMenu(shown = !document.body.classList.contains("nlui-menu")): void {
+  document.body.classList.toggle("nlui-menu", shown);
+  menu.setAttribute("aria-expanded", String(shown));
 }
 
+function problem(error: unknown): void {
+  if (error instanceof NeedsToken) {
+    askForToken();
+    return;
+  }
+  tell(error instanceof Error ? error.message : String(error), true);
+}
+
+function tell(words: string, bad = false): void {
+  status.textContent = words;
+  status.classList.toggle("nlui-error", bad);
+}
+
+/** Do something; what goes wrong is told. */
 async function act(work: Promise<unknown>): Promise<void> {
-  status.textContent = "";
-  status.classList.remove("nlui-error");
+  tell(WORDS[run] ?? "");
   await work.catch(problem);
+}
+
+let asking = false;
+function askForToken(): void {
+  if (asking) {
+    return;
+  }
+  asking = true;
+  const token = make("input.nlui-field", { type: "password", autocomplete: "current-password" });
+  const shown = form("This server asks for its token", [field("Token", token, "server.token of its nlui.yaml")], [submitButton("Open")], () => {
+    api.login(token.value).then(
+      () => location.reload(),
+      () => shown.say("This is not the token."),
+    );
+  });
+  shown.dialog.addEventListener("close", () => {
+    asking = false;
+  });
 }
 
 function indexOf(item: Item): number {
@@ -53,18 +93,12 @@ function indexOf(item: Item): number {
   return timeline.shown().filter((one) => kinds.includes(one.kind)).findIndex((one) => one.id === item.id);
 }
 
-async function edit(item: Item): Promise<void> {
-  const text = prompt("Say instead:", item.text ?? "");
-  if (text?.trim()) {
-    await act(api.edit(open, indexOf(item), text));
-  }
-}
-
 function took(frame: Frame): void {
   switch (frame.type) {
     case "ui_state_snapshot":
       timeline.reset(frame.state.items, frame.seq);
-      running = frame.run === "running";
+      run = frame.run;
+      typed = "";
       break;
     case "ui_state_delta":
       if (!timeline.apply(frame.seq, frame.ops)) {
@@ -73,37 +107,73 @@ function took(frame: Frame): void {
       }
       for (const op of frame.ops) {
         if (op.op === "append") {
-          running = op.item.kind === "user_message" || (running && op.item.kind !== "end_turn");
-          typed = op.item.kind === "assistant_markdown" || op.item.kind === "tool" ? "" : typed;
+          typed = op.item.kind === "user_message" ? typed : "";
+          announce(op.item);
         }
       }
+      break;
+    case "run_status":
+      run = frame.run;
       break;
     case "assistant_delta":
       typed += frame.text;
       break;
     case "usage":
-      tokens.textContent = `${frame.input_tokens + frame.output_tokens} tokens`;
-      break;
+      panel.spent(frame.input_tokens, frame.output_tokens);
+      return;
+    case "error":
+      tell(frame.message, true);
+      return;
     default:
       return;
   }
-  if (!running) {
-    typed = "";
+  draw();
+}
+
+let queued = false;
+function draw(): void {
+  if (queued) {
+    return;
   }
-  view.show(timeline.shown());
-  view.typing(typed);
-  stop.hidden = !running;
+  queued = true;
+  requestAnimationFrame(() => {
+    queued = false;
+    const working = RUNNING.has(run);
+    typed = working ? typed : "";
+    view.show(timeline.shown());
+    view.typing(typed);
+    stop.hidden = !working;
+    if (!status.classList.contains("nlui-error")) {
+      tell(WORDS[run] ?? "");
+    }
+  });
+}
+
+function announce(item: Item): void {
+  const words = { assistant_markdown: item.md, approval: `Waits for your answer: may I call ${item.tool ?? ""}?`, notice: item.text }[item.kind as string];
+  if (words) {
+    spoken.textContent = words;
+  }
 }
 
 function go(id: string): void {
   leave();
   open = id;
   typed = "";
+  run = "";
   history.replaceState(null, "", `#${id}`);
-  document.body.classList.remove("nlui-menu");
+  toggleMenu(false);
   timeline.reset([], 0);
+  draw();
+  panel.spent(0, 0);
   leave = follow(id, () => timeline.seq, took, (yes) => {
-    status.textContent = yes ? "" : "The server is away; trying again…";
+    if (away && yes) {
+      tell("");
+      void panel.refresh(id).catch(problem);
+    } else if (!yes) {
+      tell("The server is away; trying again…", true);
+    }
+    away = !yes;
   });
   void act(panel.refresh(id));
   write.focus();
@@ -118,10 +188,17 @@ async function begin(): Promise<void> {
 }
 
 document.body.className = "nlui";
-document.body.append(
-  panel.element,
-  make("main.nlui-main", {}, make("header.nlui-bar", {}, menu, status, tokens, stop), view.element, write.element),
-);
+document.body.append(panel.element, main);
+main.addEventListener("click", (event) => {
+  if (event.target !== menu) {
+    toggleMenu(false);
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !document.querySelector("dialog")) {
+    toggleMenu(false);
+  }
+});
 stop.hidden = true;
 if (location.hash.length > 1) {
   go(location.hash.slice(1));

@@ -1,25 +1,52 @@
-/** Shows a tool's result by its shape: a table, a card, badges, or text; always with its raw JSON at hand. */
+/** Shows a tool's result by its shape: a table, a card, badges, a picture, or text; always with its raw JSON at hand. */
 import { markdown } from "../chat/markdown";
+import { api } from "./api";
+import { cell, short } from "./cells";
 import { button, make } from "./dom";
 
 type Row = Readonly<Record<string, unknown>>;
 const COLUMNS = 10;
 const ROWS = 100;
 const BADGES = 50;
+const HANDLE = /^([0-9a-f]{32})$/;
+const FILE = /^\[resource nlui:\/\/results\/([0-9a-f]{32})\]$/;
 
 /** Render a result; what cannot be recognised is text. */
 export function resultView(value: unknown): HTMLElement {
   const parsed = parse(value);
-  const raw = make("pre.nlui-raw", { tabindex: "0" }, typeof parsed === "string" ? parsed : JSON.stringify(parsed, null, 2));
-  raw.hidden = true;
-  const shown = view(parsed);
-  const toggle = button("Raw", () => {
-    raw.hidden = !raw.hidden;
-    shown.hidden = !raw.hidden;
-    toggle.textContent = raw.hidden ? "Raw" : "View";
+  const handle = handleOf(parsed);
+  const place = make("div");
+  const show = (found: unknown): void => {
+    const raw = make("pre.nlui-raw", { tabindex: "0", "aria-label": "Raw result" });
+    raw.hidden = true;
+    const shown = view(found);
+    const toggle = button("Raw", () => {
+      raw.textContent ||= typeof found === "string" ? found : JSON.stringify(found, null, 2);
+      raw.hidden = !raw.hidden;
+      shown.hidden = !raw.hidden;
+      toggle.textContent = raw.hidden ? "Raw" : "View";
+    }, "nlui-small");
+    toggle.title = "Switch between the view and the JSON";
+    place.replaceChildren(shown, raw, make("div.nlui-row", {}, toggle, handle && found === parsed ? whole(handle, show) : null));
+  };
+  show(parsed);
+  return make("div.nlui-result", {}, place);
+}
+
+/** The rest of an answer that was too long for the model is a click away. */
+function whole(handle: string, show: (found: unknown) => void): HTMLElement {
+  const load = button("Show everything", () => {
+    load.disabled = true;
+    api.result(handle).then(show, (error: unknown) => {
+      load.textContent = error instanceof Error ? error.message : "The rest is gone; make the call again.";
+    });
   }, "nlui-small");
-  toggle.title = "Switch between the view and the JSON";
-  return make("div.nlui-result", {}, shown, raw, toggle);
+  return load;
+}
+
+function handleOf(value: unknown): string | null {
+  const found = isRow(value) ? HANDLE.exec(String(value["handle"] ?? "")) : null;
+  return found?.[1] ?? null;
 }
 
 function parse(value: unknown): unknown {
@@ -33,79 +60,92 @@ function parse(value: unknown): unknown {
   }
 }
 
-function view(value: unknown): HTMLElement {
+/** Draw a value by its shape; `asCard` keeps an object with one list in it a card. */
+export function view(value: unknown, asCard = false): HTMLElement {
   if (isRows(value)) {
     return table(value);
   }
   if (Array.isArray(value)) {
-    return badges(value);
+    return value.length ? badges(value.map((one) => short(one, 60))) : make("p.nlui-dim", {}, "An empty list.");
   }
   if (isRow(value)) {
     const lists = Object.entries(value).filter(([, inner]) => isRows(inner));
     const [only] = lists;
-    if (only && lists.length === 1) {
-      const rest = Object.entries(value).filter(([key]) => key !== only[0]);
-      return make("div", {}, badges(rest.map(([key, inner]) => `${key}: ${short(inner, 40)}`)), table(only[1] as readonly Row[]));
+    if (only && lists.length === 1 && !asCard) {
+      const rest = Object.entries(value).filter(([key]) => ![only[0], "handle", "truncated"].includes(key));
+      const cut = value["truncated"] ? make("p.nlui-dim", {}, "The model saw only these rows.") : null;
+      const above = rest.length ? badges(rest.map(([key, inner]) => `${key}: ${short(inner, 40)}`)) : null;
+      return make("div", {}, above, table(only[1] as readonly Row[]), cut);
     }
     return card(value);
   }
-  return make("div.nlui-text", {}, markdown(String(value ?? "")));
+  const file = FILE.exec(String(value ?? ""))?.[1];
+  return file ? fileView(file) : make("div.nlui-text.chat-body", {}, markdown(String(value ?? "")));
+}
+
+/** Pictures and sounds are shown, other files offered; they come from this server, by their handle. */
+function fileView(handle: string): HTMLElement {
+  const place = make("div.nlui-file", {}, "…");
+  const link = `/api/results/${handle}`;
+  api.kindOf(handle).then(
+    (kind) => {
+      if (/^image\/(png|jpeg|gif|webp)$/.test(kind)) {
+        place.replaceChildren(make("img.nlui-picture", { src: link, alt: `Result, ${kind}` }));
+      } else if (kind.startsWith("audio/")) {
+        place.replaceChildren(make("audio", { src: link, controls: "" }));
+      } else {
+        place.replaceChildren(make("a", { href: link, download: "result" }, `Download (${kind})`));
+      }
+    },
+    () => {
+      place.textContent = "The file is gone; make the call again.";
+    },
+  );
+  return place;
 }
 
 function table(rows: readonly Row[]): HTMLElement {
   const names = [...new Set(rows.slice(0, 5).flatMap((row) => Object.keys(row)))];
-  const columns = names.slice(0, COLUMNS);
-  const body = make("tbody");
-  let shown = 0;
-  const more = button("", () => extend(), "nlui-small");
-  const extend = (): void => {
-    for (const row of rows.slice(shown, shown + ROWS)) {
-      body.append(make("tr", {}, ...columns.map((name) => cell("td", row[name], 40))));
-    }
-    shown = Math.min(rows.length, shown + ROWS);
-    more.textContent = `${rows.length - shown} more rows`;
-    more.hidden = shown >= rows.length;
+  const place = make("div.nlui-table", { tabindex: "0", role: "region", "aria-label": "Result table" });
+  const notes = make("div.nlui-row");
+  const draw = (columns: readonly string[]): void => {
+    const body = make("tbody");
+    const numeric = new Set(columns.filter((name) => rows.slice(0, 20).every((row) => row[name] === null || row[name] === undefined || typeof row[name] === "number")));
+    const head = make("tr", {}, ...columns.map((name) => make("th", { scope: "col", ...(numeric.has(name) ? { class: "nlui-number" } : {}) }, name)));
+    let shown = 0;
+    const more = button("", () => extend(), "nlui-small");
+    const extend = (): void => {
+      body.append(...rows.slice(shown, shown + ROWS).map((row) => make("tr", {}, ...columns.map((name) => cell("td", row[name], 40)))));
+      shown = Math.min(rows.length, shown + ROWS);
+      more.textContent = `Show ${Math.min(ROWS, rows.length - shown)} more of ${rows.length} rows`;
+      more.hidden = shown >= rows.length;
+    };
+    extend();
+    const left = names.length - columns.length;
+    const wider = left > 0 ? button(`Show ${left} more columns`, () => draw(names), "nlui-small") : null;
+    place.replaceChildren(make("table", {}, make("thead", {}, head), body));
+    notes.replaceChildren(...[more.hidden ? null : more, wider].filter((one) => one !== null));
   };
-  extend();
-  const head = make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col" }, name))));
-  const left = names.length > columns.length ? make("p.nlui-dim", {}, `Not shown: ${names.slice(COLUMNS).join(", ")}`) : null;
-  return make("div.nlui-table", { tabindex: "0", role: "region", "aria-label": "Result" }, make("table", {}, head, body), more, left);
+  draw(names.slice(0, COLUMNS));
+  return make("div", {}, place, notes);
 }
 
 function card(row: Row): HTMLElement {
   const pairs = Object.entries(row).flatMap(([key, value]) => [make("dt", {}, key), cell("dd", value, 200)]);
-  return make("dl.nlui-card", {}, ...pairs);
+  return pairs.length ? make("dl.nlui-card", {}, ...pairs) : make("p.nlui-dim", {}, "Nothing in it.");
 }
 
-function badges(values: readonly unknown[]): HTMLElement {
+function badges(values: readonly string[]): HTMLElement {
+  const list = make("ul.nlui-badges", {}, ...values.slice(0, BADGES).map((value) => make("li", {}, value)));
   const left = values.length - BADGES;
-  const shown = values.slice(0, BADGES).map((value) => make("li", {}, short(value, 60)));
-  return make("ul.nlui-badges", {}, ...shown, left > 0 ? make("li.nlui-dim", {}, `+${left} more`) : null);
-}
-
-function cell<K extends "td" | "dd">(tag: K, value: unknown, limit: number): HTMLElement {
-  if (value === null || value === undefined) {
-    return make(tag, { class: "nlui-dim" }, "–");
+  if (left > 0) {
+    const more = button(`+${left} more`, () => {
+      list.lastElementChild?.remove();
+      list.append(...values.slice(BADGES).map((value) => make("li", {}, value)));
+    }, "nlui-small");
+    list.append(make("li", {}, more));
   }
-  if (typeof value === "boolean") {
-    return make(tag, {}, make("span.nlui-badge", {}, value ? "yes" : "no"));
-  }
-  if (typeof value === "number") {
-    const made = make(tag, {}, String(value));
-    made.classList.add("nlui-number");
-    return made;
-  }
-  const text = short(value, limit);
-  const made = make(tag, {}, text);
-  if (typeof value !== "string" || value.length > limit) {
-    made.title = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  }
-  return made;
-}
-
-function short(value: unknown, limit: number): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
-  return text.length > limit ? `${text.slice(0, limit)}…` : text;
+  return list;
 }
 
 function isRow(value: unknown): value is Row {

@@ -2,8 +2,10 @@
 
 export interface Item {
   readonly id: string;
+  readonly ts?: string;
   readonly kind: "user_message" | "assistant_markdown" | "tool" | "approval" | "end_turn" | "notice";
   readonly superseded?: boolean;
+  readonly message_id?: string;
   readonly text?: string;
   readonly md?: string;
   readonly name?: string;
@@ -15,6 +17,7 @@ export interface Item {
   readonly tool?: string;
   readonly request?: unknown;
   readonly decided_by?: string;
+  readonly decision?: string;
   readonly reason?: string;
   readonly level?: string;
 }
@@ -23,8 +26,11 @@ export type Op =
   | { readonly op: "append"; readonly item: Item }
   | { readonly op: "update"; readonly id: string; readonly set: Partial<Item> };
 
+const ENDS: Readonly<Record<string, string>> = { abort: "Stopped.", limit: "The turn reached its limit.", error: "The turn ended with an error." };
+
 export class Timeline {
   private readonly items = new Map<string, Item>();
+  private cache: Item[] | null = null;
   seq = 0;
 
   reset(items: readonly Item[], seq: number): void {
@@ -33,6 +39,7 @@ export class Timeline {
       this.items.set(item.id, item);
     }
     this.seq = seq;
+    this.cache = null;
   }
 
   /** Apply one change; false says that one was missed and a snapshot is needed. */
@@ -41,6 +48,7 @@ export class Timeline {
       return false;
     }
     this.seq = seq;
+    this.cache = null;
     for (const op of ops) {
       if (op.op === "append") {
         this.items.set(op.item.id, op.item);
@@ -54,10 +62,20 @@ export class Timeline {
     return true;
   }
 
-  /** Items a person sees, in order; an end of turn only matters when it was not an ordinary one. */
-  shown(): Item[] {
-    return [...this.items.values()].filter(
-      (item) => !item.superseded && item.kind !== "end_turn",
-    );
+  /** Items a person sees, in order; an end of turn only shows when it was not an ordinary one. */
+  shown(): readonly Item[] {
+    this.cache ??= [...this.items.values()].filter((item) => !item.superseded && (item.kind !== "end_turn" || (item.reason ?? "") in ENDS));
+    return this.cache;
   }
+}
+
+/** The words for an end of turn that was not an ordinary one. */
+export function endWords(item: Item): string {
+  return ENDS[item.reason ?? ""] ?? "";
+}
+
+/** Everything of an item that can be searched. */
+export function textOf(item: Item): string {
+  const parts = [item.text, item.md, item.name, item.tool, item.args, item.content?.result];
+  return parts.map((part) => (typeof part === "string" ? part : part === undefined ? "" : JSON.stringify(part))).join("\n");
 }

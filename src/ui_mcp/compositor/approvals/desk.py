@@ -66,7 +66,8 @@ class Desk:
         """Open a question, or join the identical one whose outcome nobody has fetched yet."""
         row = replace(row, digest=row.digest or digest_of(row))
         for held in await self.store.rows("undelivered", 1000):
-            if held.digest == row.digest and not (held.status == "cancelled" or held.execution == "aborted"):
+            over = held.status == "cancelled" or held.execution == "aborted"
+            if held.digest == row.digest and _conversation(held) == _conversation(row) and not over:
                 return await self._fresh(held)
         await self.store.add(row)
         self.tell(row.id)
@@ -239,3 +240,8 @@ def _alive(lease: str | None) -> bool:
     except OSError:
         return True
     return True
+
+
+def _conversation(row: Approval) -> str:
+    """Return which conversation of an agent asks; each has to see its own questions."""
+    return row.agent.rpartition("/")[0]

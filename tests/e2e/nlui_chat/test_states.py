@@ -1,0 +1,242 @@
+"""The page when things are long, slow, drawn or broken."""
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from playwright.sync_api import Page, expect
+
+from e2e.nlui_chat.conftest import Open, log, say
+from interaction.nlui import nlui
+from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.httpd.serve import bind, port_of
+
+pytestmark = pytest.mark.slow
+SLOW = """
+data_dir: ./data
+llm:
+  provider: scripted
+  script:
+    - when: {user: slowly}
+      emit: [{say: "First part. "}, {delay_ms: 2500}, {say: "Second part."}]
+    - when: {user: draw}
+      emit:
+        - say: |
+            Here you are.
+
+            ```nlui:table
+            [{"city": "Oslo", "when": "2026-01-02", "site": "https://example.com/", "none": null,
+              "more": {"a": [1, 2, 3], "b": "0123456789012345678901234567890123456789"}}]
+            ```
+
+            ```nlui:kv
+            {"name": "Ada", "ok": true}
+            ```
+
+            ```nlui:badges
+            ["red", "green"]
+            ```
+
+            ```nlui:table
+            not a table <img src=x onerror=alert(1)>
+            ```
+    - emit: [{say: "Yes."}]
+"""
+
+
+@contextmanager
+def vendor(status: int, body: dict[str, object]) -> Iterator[str]:
+    """A model server that answers every request in one way."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def free_port() -> str:
+    listener = bind("127.0.0.1", 0)
+    port = port_of(listener)
+    listener.close()
+    return str(port)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "nlui.yaml").write_text(SLOW)
+    return tmp_path
+
+
+def test_a_page_reloaded_while_an_answer_streams_ends_with_the_whole_answer(folder: Path, opened: Open) -> None:
+    with nlui(folder, "--port", "0") as url:
+        page = opened(url)
+        say(page, "slowly please")
+        expect(log(page).get_by_text("First part.")).to_be_visible()
+        page.reload()
+
+        expect(log(page).get_by_text("First part. Second part.")).to_be_visible()
+        expect(page.get_by_role("article", name="You")).to_have_count(1)
+        page.close()
+
+
+def test_a_server_killed_while_it_answers_comes_back_and_answers_once(folder: Path, opened: Open) -> None:
+    port = free_port()
+    with nlui(folder, "--port", port, stop="kill") as url:
+        page = opened(url, strict=False)
+        say(page, "slowly please")
+        expect(log(page).get_by_text("First part.")).to_be_visible()
+    expect(page.get_by_text("The server is away; trying again…")).to_be_visible()
+
+    with nlui(folder, "--port", port):
+        expect(log(page).get_by_text("First part. Second part.")).to_have_count(1, timeout=40_000)
+        expect(page.get_by_role("article", name="You")).to_have_count(1)
+        expect(page.get_by_text("The server is away")).to_have_count(0)
+        say(page, "and now?")
+        expect(log(page).get_by_text("Yes.")).to_be_visible()
+
+
+@pytest.mark.covers("GW-REN-1", "GW-REN-2", "GW-REN-3")
+def test_a_model_draws_tables_cards_and_badges_and_nothing_else(folder: Path, opened: Open) -> None:
+    with nlui(folder, "--port", "0") as url:
+        page = opened(url)
+        say(page, "draw")
+
+        expect(page.get_by_role("table")).to_have_count(1)
+        expect(page.locator("td time")).to_have_attribute("datetime", "2026-01-02")
+        expect(page.get_by_role("link", name="https://example.com/")).to_have_attribute("rel", "noopener noreferrer")
+        expect(page.locator("td details summary")).to_contain_text("…")
+        expect(page.locator("dl.nlui-card")).to_contain_text("Ada")
+        expect(page.locator(".nlui-badges")).to_have_text(["redgreen"])
+        expect(page.locator("pre", has_text="not a table")).to_be_visible()
+        assert page.locator("img").count() == 0
+        page.close()
+
+
+@pytest.mark.covers("NLUI-PAGE-1")
+def test_five_thousand_items_keep_the_document_small(folder: Path, opened: Open) -> None:
+    # Playwright has an event loop in this thread already.
+    writing = threading.Thread(target=anyio.run, args=(_live_long, folder / "data" / "agent.db"))
+    writing.start()
+    writing.join()
+    with nlui(folder, "--port", "0") as url:
+        page = opened(f"{url}/#big")
+        expect(log(page).get_by_text("Answer 2499", exact=True)).to_be_in_viewport()
+        assert _slots(page) < 60
+        nodes = page.evaluate("document.querySelectorAll('*').length")
+        assert nodes < 1500
+
+        log(page).focus()
+        page.keyboard.press("Home")
+        expect(log(page).get_by_text("Question 0", exact=True)).to_be_in_viewport()
+        page.keyboard.press("ArrowDown")
+        expect(page.get_by_role("article", name="Assistant").first).to_be_focused()
+        for _ in range(30):
+            page.mouse.move(600, 400)
+            page.mouse.wheel(0, 3000)
+        assert _slots(page) < 60
+        assert "Question 0" not in log(page).inner_text()
+
+        page.keyboard.press("Control+f")
+        page.get_by_label("Find in this conversation").fill("Question 1234")
+        expect(log(page).get_by_text("Question 1234", exact=True)).to_be_in_viewport()
+        expect(page.get_by_text("1 of 1", exact=True)).to_be_visible()
+        page.keyboard.press("Escape")
+        say(page, "still there?")
+        log(page).focus()
+        page.keyboard.press("End")
+        expect(log(page).get_by_text("Yes.")).to_be_in_viewport()
+        assert _slots(page) < 60
+        page.close()
+
+
+async def _live_long(file: Path) -> None:
+    journal = SqliteJournal(file)
+    lease = await journal.take_lease("big", "test", 0.0)
+    assert lease is not None
+    events = [
+        event
+        for number in range(2500)
+        for event in (
+            Happened("user_text", {"message_id": f"m{number}", "mime": "text/plain", "text": f"Question {number}"}),
+            Happened("ui_message", {"message_id": f"a{number}", "mime": "text/markdown", "md": f"Answer {number}"}),
+        )
+    ]
+    await journal.append("big", lease, [*events, Happened("ui_end_turn", {"reason": "yield"})])
+    await journal.close()
+
+
+def _slots(page: Page) -> int:
+    return page.locator(".nlui-slot").count()
+
+
+def test_a_model_that_is_down_or_refuses_the_key_is_told_in_the_conversation(folder: Path, opened: Open) -> None:
+    refusal = {"error": {"message": "Incorrect API key provided"}}
+    with vendor(401, refusal) as base:
+        llm = f"data_dir: ./data\nllm: {{provider: openai, api_base: {base}, model: m, api_key: wrong-key-wrong}}\n"
+        (folder / "nlui.yaml").write_text(llm)
+        with nlui(folder, "--port", "0") as url:
+            page = opened(url)
+            say(page, "hello")
+            expect(log(page).get_by_text("Incorrect API key provided")).to_be_visible()
+
+            page.get_by_role("button", name="Change").click()
+            page.get_by_role("button", name="Test the connection").click()
+            expect(page.get_by_text("The key is refused.")).to_be_visible()
+            page.get_by_label("Address").fill("http://127.0.0.1:9/v1")
+            page.get_by_role("button", name="Test the connection").click()
+            expect(page.get_by_text("Cannot reach the model server at http://127.0.0.1:9/v1")).to_be_visible()
+            page.get_by_label("Vendor").select_option("Scripted demo")
+            page.get_by_role("button", name="Test the connection").click()
+            expect(page.get_by_text("The script has no step")).to_be_visible()
+            page.close()
+
+
+def test_an_api_that_is_down_is_shown_as_failed_and_can_be_removed(folder: Path, opened: Open) -> None:
+    with nlui(folder, "--port", "0") as url:
+        page = opened(url)
+        expect(page.get_by_text("No APIs or servers yet.")).to_be_visible()
+        page.get_by_role("button", name="Add an API").click()
+        page.get_by_label("Address").fill("http://127.0.0.1:9")
+        page.get_by_label("Name").fill("gone")
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(page.get_by_text("gone was added, but: No OpenAPI document found")).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+
+        expect(page.get_by_role("img", name="failed")).to_be_visible()
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.locator("summary", has_text="gone").click()
+        page.get_by_role("button", name="Remove").click()
+        expect(page.get_by_text("No APIs or servers yet.")).to_be_visible()
+        page.close()
+
+
+def test_with_a_token_the_page_asks_for_it_once(folder: Path, opened: Open) -> None:
+    (folder / "nlui.yaml").write_text(f"{SLOW}\nserver: {{token: t0ken-t0ken}}\n")
+    with nlui(folder, "--port", "0") as url:
+        page = opened(url, strict=False)
+        page.get_by_role("textbox", name="Token").fill("wrong")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("This is not the token.")).to_be_visible()
+        page.get_by_role("textbox", name="Token").fill("t0ken-t0ken")
+        page.keyboard.press("Enter")
+
+        say(page, "hello")
+        expect(log(page).get_by_text("Yes.")).to_be_visible()

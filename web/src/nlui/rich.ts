@@ -1,0 +1,32 @@
+/** Markdown of a message, in which a model may draw: fenced blocks `nlui:table`, `nlui:kv` and `nlui:badges` hold JSON. */
+import { markdown } from "../chat/markdown";
+import { view } from "./result";
+
+const DRAWN = /^```nlui:(table|kv|badges)[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm;
+
+/** Render a message; a drawing that is not what it says stays a code block. */
+export function rich(text: string): DocumentFragment {
+  const whole = document.createDocumentFragment();
+  let from = 0;
+  for (const found of text.matchAll(DRAWN)) {
+    const drawing = drawn(found[1] ?? "", found[2] ?? "");
+    if (drawing) {
+      whole.append(markdown(text.slice(from, found.index)), drawing);
+      from = found.index + found[0].length;
+    }
+  }
+  whole.append(markdown(text.slice(from)));
+  return whole;
+}
+
+function drawn(kind: string, json: string): HTMLElement | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    const rows = Array.isArray(value) && value.length > 0 && value.every((row) => typeof row === "object" && row !== null && !Array.isArray(row));
+    const card = typeof value === "object" && value !== null && !Array.isArray(value);
+    const fits = { table: rows, kv: card, badges: Array.isArray(value) && !rows }[kind];
+    return fits ? view(value, kind === "kv") : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,76 @@
+/** The dialog for the model: who answers, where, with which key; it can be tried before it is saved. */
+import { api, type ModelFacts, type Provider } from "./api";
+import { field, form, submitButton } from "./dialog";
+import { button, make } from "./dom";
+
+export async function modelSettings(changed: (facts: ModelFacts) => void): Promise<void> {
+  const [facts, providers] = await Promise.all([api.model(), api.providers()]);
+  const vendor = make("select.nlui-field", {}, ...providers.map(option));
+  const base = make("input.nlui-field", { type: "url", placeholder: "https://api.openai.com/v1" });
+  const names = make("datalist", { id: "nlui-models" });
+  const model = make("input.nlui-field", { list: "nlui-models", autocomplete: "off" });
+  const variable = make("input.nlui-field", { placeholder: "OPENAI_API_KEY", autocomplete: "off", spellcheck: "false" });
+  const key = make("input.nlui-field", { type: "password", autocomplete: "off", placeholder: facts.has_key ? `kept: ${facts.api_key}` : "" });
+  const details = make(
+    "div.nlui-fields",
+    {},
+    field("Address", base),
+    field("Model", model),
+    names,
+    field("Key from the environment variable", variable, "The file then names the variable, never the key."),
+    field("or the key itself", key, facts.file ? "It is kept in a file that only you can read, and shown masked." : "There is no nlui.yaml: it lasts until nlui ends."),
+  );
+  const chosen = (): Provider | undefined => providers[vendor.selectedIndex];
+  const given = (): Record<string, unknown> => ({
+    provider: chosen()?.id,
+    ...(chosen()?.id === "scripted" ? {} : { api_base: base.value.trim(), model: model.value.trim() }),
+    ...(variable.value.trim() ? { api_key_env: variable.value.trim() } : {}),
+    ...(key.value ? { api_key: key.value } : {}),
+  });
+  const pick = (): void => {
+    const provider = chosen();
+    base.value = provider?.api_base ?? "";
+    variable.placeholder = provider?.key || "not needed";
+    details.hidden = provider?.id === "scripted";
+    void suggest();
+  };
+  const suggest = async (): Promise<void> => {
+    names.replaceChildren();
+    if (chosen()?.running || key.value || variable.value) {
+      const found = await api.models(given()).catch(() => ({ models: [] }));
+      names.replaceChildren(...found.models.map((name) => make("option", { value: name })));
+    }
+  };
+  const known = providers.findIndex((one) => one.id === facts.provider && (one.api_base === facts.api_base || one.id === "scripted"));
+  vendor.selectedIndex = Math.max(0, known >= 0 ? known : providers.findIndex((one) => one.id === facts.provider));
+  pick();
+  base.value = facts.api_base || base.value;
+  model.value = facts.model;
+  vendor.addEventListener("change", pick);
+
+  const test = button("Test the connection", () => {
+    test.disabled = true;
+    shown.say("Asking…", true);
+    api
+      .testModel(given())
+      .then((answer) => shown.say(answer.ok ? `It answers (${answer.ms ?? 0} ms).` : (answer.error ?? "No answer."), answer.ok))
+      .catch((error: unknown) => shown.say(String(error instanceof Error ? error.message : error)))
+      .finally(() => {
+        test.disabled = false;
+      });
+  });
+  const shown = form("Model", [field("Vendor", vendor), details], [test, submitButton("Save")], () => {
+    api.changeModel(given()).then(
+      (now) => {
+        changed(now);
+        shown.close();
+      },
+      (error: unknown) => shown.say(error instanceof Error ? error.message : String(error)),
+    );
+  });
+}
+
+function option(provider: Provider): HTMLOptionElement {
+  const running = provider.running === undefined ? "" : provider.running ? " (running here)" : " (not running)";
+  return make("option", {}, provider.name + running);
+}
