@@ -9,6 +9,7 @@ from platformdirs import user_data_path
 from ui_mcp.compositor.approvals.bases import file_of, open_store
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError, Scope
+from ui_mcp.compositor.plain import one_line, plain
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
@@ -49,7 +50,7 @@ async def _act(place: str, wish: Wish) -> list[str]:
                 gone = [await approvals.remove_rule(_number(one)) for one in wish.ids]
                 return ["Forgotten." if one else "There is no such rule." for one in gone]
             case "show":
-                return [dumps((await _one(desk, beginning)).to_json()) for beginning in _named(wish)]
+                return [plain(dumps((await _one(desk, beginning)).to_json())) for beginning in _named(wish)]
             case _:
                 return await _answers(desk, wish)
     finally:
@@ -102,4 +103,4 @@ async def _one(desk: Desk, beginning: str) -> Approval:
 
 def _line(row: Approval) -> str:
     request = f"{row.preview['method']} {row.preview['url']}" if row.preview else dumps(row.arguments)
-    return f"{row.id[:12]}  {row.status}  {row.risk}  {row.tool}  {request}"[:400]
+    return one_line(f"{row.id[:12]}  {row.status}  {row.risk}  {row.tool}  {request}", 400)

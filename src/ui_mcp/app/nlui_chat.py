@@ -89,7 +89,7 @@ async def _serve(asked: Asked, port: int | None) -> int:
         endpoints = Endpoints(gateway_face(chat.gateway, asked), post_path="/messages")
         rules = Rules(
             ports=frozenset({port_of(listener)}),
-            allowed_hosts=frozenset({host}),
+            allowed_hosts=frozenset({host}) - LOOPBACK,
             allowed_origins=frozenset(settings.cors),
             sockets_without_origin=True,
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import anyio
 
 from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.config import LOOPBACK
 from ui_mcp.httpd.approvals import ApprovalPages, Routes, Visitors, health_route
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
@@ -20,8 +21,10 @@ async def serve_gateway(gateway: Gateway, face: Face, listener: socket.socket, h
     """Serve MCP, approvals and health on one listener until cancelled."""
     endpoints = Endpoints(face, post_path="/messages")
     token = gateway.settings.server.token or None
-    rules = Rules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}), token=token)
-    app = Guard(mcp_app([*approval_routes(gateway), health_route(lambda: _health(gateway))], endpoints), rules)
+    rules = Rules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
+    # Who has the token may call tools; answering is for people, so with a token the page is on loopback alone.
+    pages = [] if token else approval_routes(gateway)
+    app = Guard(mcp_app([*pages, health_route(lambda: _health(gateway))], endpoints), rules)
     async with listening(app, listener):
         sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
         sys.stderr.flush()

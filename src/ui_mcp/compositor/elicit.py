@@ -2,6 +2,7 @@
 
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError
+from ui_mcp.compositor.plain import plain
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.seal import Seal
 from ui_mcp.errors import UiMcpError
@@ -64,7 +65,7 @@ def _message(row: Approval, scrubber: Scrubber) -> str:
     preview = shown["preview"]
     request = f"\n{preview['method']} {preview['url']}\n{preview.get('body') or ''}" if preview else ""
     arguments = f"\n{dumps(shown['arguments'])}" if not preview else ""
-    return f"{row.agent or row.principal} wants to call {row.tool} ({row.risk}).{request}{arguments}"[:4000]
+    return plain(f"{row.agent or row.principal} wants to call {row.tool} ({row.risk}).{request}{arguments}")[:4000]
 
 
 def _reply(answer: JsonObject, row: Approval, call: Call) -> Reply | None:

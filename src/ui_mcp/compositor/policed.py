@@ -13,6 +13,7 @@ from ui_mcp.compositor.audit import Audit, Line
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.codes import carries_stamp, denied, is_imitation, misused
 from ui_mcp.compositor.elicit import asked_by_result, asked_directly
+from ui_mcp.compositor.plain import one_line
 from ui_mcp.compositor.policy import Policy, Question, Verdict, decide, matches, risk
 from ui_mcp.compositor.redact import MASK, Scrubber, unmasked
 from ui_mcp.compositor.settings import ApprovalSettings, Rule
@@ -128,7 +129,7 @@ class Policed:
             policy_version=self._rulebook.policy(call).version,
             risk=risk(entry),
             reason=verdict.reason,
-            agent=call.client_name,
+            agent=one_line(call.client_name),
             preview=await self._preview(entry, arguments, call),
         )
         # The digest binds the real arguments; what is stored has its secrets masked.

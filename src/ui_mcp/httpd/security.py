@@ -9,6 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ui_mcp.ids import same_secret
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+_EDITORS = ("vscode-webview:", "vscode-file:")
+"""An editor's own frames; no web site can have these schemes."""
 MAX_BODY = 4 * 1024 * 1024
 
 
@@ -30,6 +32,8 @@ class Rules:
     """Paths that a link on a foreign page may open."""
     sockets_without_origin: bool = False
     """Programs that are no browser may open WebSockets; whoever serves them asks for a token."""
+    ancestors: bytes = field(init=False)
+    """Which pages may hold ours in a frame, as a content security policy."""
     hosts: frozenset[str] = field(init=False)
     origins: frozenset[str] = field(init=False)
 
@@ -37,6 +41,8 @@ class Rules:
         names = {f"{name}:{port}" for name in LOOPBACK_NAMES for port in self.ports}
         if 80 in self.ports:
             names |= set(LOOPBACK_NAMES)
+        framed_by = ("'self'", *_EDITORS, *sorted(self.allowed_origins))
+        object.__setattr__(self, "ancestors", f"frame-ancestors {' '.join(framed_by)}".encode())
         object.__setattr__(self, "hosts", frozenset(names | _lower(self.allowed_hosts)))
         object.__setattr__(
             self, "origins", frozenset({f"http://{name}" for name in names} | _lower(self.allowed_origins))
@@ -74,7 +80,7 @@ class Guard:
             await _refuse(scope, receive, send, refusal)
             return
         if scope["type"] == "http":
-            await self._app(scope, _limited(receive), _careful(send))
+            await self._app(scope, _limited(receive), _careful(send, self._rules))
         else:
             await self._app(scope, receive, send)
 
@@ -170,20 +176,22 @@ def _limited(receive: Receive) -> Receive:
     return limited
 
 
-def _careful(send: Send) -> Send:
+def _careful(send: Send, rules: Rules) -> Send:
     async def careful(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", []), *_extra(message.get("headers", []))]}
+            message = {**message, "headers": [*message.get("headers", []), *_extra(message.get("headers", []), rules)]}
         await send(message)
 
     return careful
 
 
-def _extra(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _extra(headers: Iterable[tuple[bytes, bytes]], rules: Rules) -> list[tuple[bytes, bytes]]:
     present = {name.lower(): value for name, value in headers}
     extra = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
     if present.get(b"content-type", b"").startswith(b"application/json"):
         extra.append((b"cache-control", b"no-store"))
+    if present.get(b"content-type", b"").startswith(b"text/html"):
+        extra.append((b"content-security-policy", rules.ancestors))
     return [(name, value) for name, value in extra if name not in present]
 
 

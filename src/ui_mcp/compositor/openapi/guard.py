@@ -64,6 +64,14 @@ async def public_address(host: str, port: int) -> str:
     return addresses[0]
 
 
+def is_loopback(host: str) -> bool:
+    """Say whether a host, by name or address, is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
 def is_public(address: str) -> bool:
     """Say whether an address lies outside every private, local and multicast range."""
     parsed = ipaddress.ip_address(address.split("%", maxsplit=1)[0])

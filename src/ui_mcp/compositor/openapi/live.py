@@ -18,7 +18,7 @@ from ui_mcp.compositor.openapi.discover import Discovery, discover
 from ui_mcp.compositor.openapi.document import Document, load
 from ui_mcp.compositor.openapi.fetch import Fetched, Fetcher, is_url
 from ui_mcp.compositor.openapi.files import Files
-from ui_mcp.compositor.openapi.guard import GuardedTransport, tls
+from ui_mcp.compositor.openapi.guard import GuardedTransport, is_loopback, tls
 from ui_mcp.compositor.openapi.operations import read_api
 from ui_mcp.compositor.openapi.response import Limits, Responses
 from ui_mcp.compositor.openapi.send import Sender
@@ -67,7 +67,7 @@ class LiveTarget:
         )
         scrubber.learn(credentials.secrets())
         self.source = Target(settings, parts, limits, budget)
-        self._clients: dict[str, httpx2.AsyncClient] = {}
+        self._clients: dict[tuple[str, bool], httpx2.AsyncClient] = {}
         self._etag = self._modified = ""
         self._location = settings.spec
         self._stamps: dict[str, float] = {}
@@ -88,13 +88,26 @@ class LiveTarget:
         """The connections to the API; made when first used, since reading certificates takes its time."""
         return httpx2.AsyncHTTPTransport(verify=tls(), proxy=self.settings.proxy, trust_env=False)
 
-    def _client(self, principal: str) -> httpx2.AsyncClient:
-        """Return a principal's client: the connections are shared, the cookies are not."""
-        if principal not in self._clients:
-            self._clients[principal] = httpx2.AsyncClient(
-                transport=self._connections, timeout=self.settings.timeout_s, trust_env=False
+    def _client(self, principal: str, host: str, redirected: bool) -> httpx2.AsyncClient:
+        """Return a principal's client: the connections are shared, the cookies are not.
+
+        Where only the API or its document says to go, addresses that this machine alone can reach are refused.
+        """
+        named = host in _hosts(self.settings) or self.settings.proxy is not None
+        guarded = not named and (redirected or not self._is_ours)
+        key = (principal, guarded)
+        if key not in self._clients:
+            transport = GuardedTransport(_hosts(self.settings), self._connections) if guarded else self._connections
+            self._clients[key] = httpx2.AsyncClient(
+                transport=transport, timeout=self.settings.timeout_s, trust_env=False
             )
-        return self._clients[principal]
+        return self._clients[key]
+
+    @property
+    def _is_ours(self) -> bool:
+        """Say whether the document comes from this machine, so that the servers it names may be here too."""
+        host = urlsplit(self.settings.spec or self.settings.base_url).hostname or ""
+        return self.is_local or is_loopback(host)
 
     @cached_property
     def _guarded(self) -> httpx2.AsyncClient:

@@ -11,6 +11,7 @@ import anyio
 import httpx2
 
 from ui_mcp.compositor.openapi.auth import Attached
+from ui_mcp.compositor.openapi.guard import is_loopback
 from ui_mcp.compositor.openapi.request import Outgoing
 from ui_mcp.errors import UpstreamError
 
@@ -21,6 +22,8 @@ _MAX_RETRIES = 3
 _MAX_PATIENCE = 30.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Sleep = Callable[[float], Awaitable[None]]
+Clients = Callable[[str, str, bool], httpx2.AsyncClient]
+"""Returns the client of a principal for a host; the last says whether a redirect leads to another machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,10 @@ class Answer:
 
 
 class Sender:
-    """Sends requests to one API over kept-alive connections; `client` returns a principal's own, with its cookies."""
+    """Sends requests to one API over kept-alive connections; `clients` gives a principal's own, with its cookies."""
 
-    def __init__(
-        self, client: Callable[[str], httpx2.AsyncClient], agent: str, concurrency: int = 8, sleep: Sleep = anyio.sleep
-    ) -> None:
-        self._client = client
+    def __init__(self, clients: Clients, agent: str, concurrency: int = 8, sleep: Sleep = anyio.sleep) -> None:
+        self._clients = clients
         self._agent = agent
         self._slots = anyio.Semaphore(concurrency)
         self._sleep = sleep
@@ -59,11 +60,10 @@ class Sender:
             UpstreamError: no answer came; `kind` in the details says why.
         """
         started = time.perf_counter()
-        client = self._client(principal)
         async with self._slots:
             for retries in range(_MAX_RETRIES + 1):
                 last = retries == _MAX_RETRIES or outgoing.method not in _REPEATABLE
-                found = await self._attempt(client, outgoing, attached, retries, last=last)
+                found = await self._attempt(principal, outgoing, attached, retries, last=last)
                 if isinstance(found, Answer):
                     elapsed = int((time.perf_counter() - started) * 1000)
                     return replace(found, elapsed_ms=elapsed, retries=retries)
@@ -71,11 +71,11 @@ class Sender:
         raise UpstreamError("Out of retries", kind="busy")
 
     async def _attempt(
-        self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached, retries: int, *, last: bool
+        self, principal: str, outgoing: Outgoing, attached: Attached, retries: int, *, last: bool
     ) -> Answer | float:
         """Return the answer, or how long to wait before the next attempt."""
         try:
-            answer = await self._followed(client, outgoing, attached)
+            answer = await self._followed(principal, outgoing, attached)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             if last or not isinstance(error, httpx2.ConnectError):
                 raise _translated(error, outgoing) from error
@@ -83,14 +83,17 @@ class Sender:
         wait = patience(answer.headers.get("retry-after"), retries) if answer.status in _BUSY and not last else None
         return answer if wait is None else wait
 
-    async def _followed(self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached) -> Answer:
-        answer = await self._once(client, outgoing, attached)
+    async def _followed(self, principal: str, outgoing: Outgoing, attached: Attached) -> Answer:
+        asked = _host(outgoing)
+        answer = await self._once(self._clients(principal, asked, False), outgoing, attached)
         for _ in range(5):
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not location:
                 break
             outgoing, attached = _redirected(outgoing, attached, answer.status, urljoin(answer.url, location))
-            answer = await self._once(client, outgoing, attached)
+            host = _host(outgoing)
+            elsewhere = host != asked and not (is_loopback(host) and is_loopback(asked))
+            answer = await self._once(self._clients(principal, host, elsewhere), outgoing, attached)
         return answer
 
     async def _once(self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached) -> Answer:
@@ -111,6 +114,10 @@ class Sender:
         finally:
             await response.aclose()
         return Answer(response.status_code, response.reason_phrase, dict(response.headers), body, url, 0)
+
+
+def _host(outgoing: Outgoing) -> str:
+    return (urlsplit(outgoing.url).hostname or "").lower()
 
 
 def patience(header: str | None, retries: int) -> float | None:
