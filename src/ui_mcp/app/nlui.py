@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import anyio
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
+from ui_mcp.app.nlui_reload import follow_file
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.app.upstreams import connector
 from ui_mcp.compositor import nlui_yaml
@@ -122,6 +123,8 @@ async def opened(
     async with gateway.running(), anyio.create_task_group() as tasks:
         if patience is None:
             tasks.start_soon(door.open_when_asked, gateway)
+        if read.file is not None:
+            tasks.start_soon(follow_file, gateway, read.file)
         yield gateway
         tasks.cancel_scope.cancel()
 

@@ -173,7 +173,7 @@ async def attach_server(gateway: Gateway, args: AttachArgs, call: Call) -> ToolR
     settings = BackendSettings.model_validate({"name": args.name, **args.spec.model_dump()})
     if not settings.command and not settings.url:
         raise InvalidArgumentsError("spec: needs command or url")
-    mount = await gateway.attach(settings)
+    mount = await gateway.attach_lasting(settings)
     return structured_result({"ok": True, "name": mount.name})
 
 

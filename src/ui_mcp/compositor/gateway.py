@@ -14,6 +14,7 @@ from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.audit import Audit
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.connection import Connect
+from ui_mcp.compositor.kept_mounts import KeptMounts
 from ui_mcp.compositor.mount import Mount
 from ui_mcp.compositor.openapi.cache import DocumentCache
 from ui_mcp.compositor.openapi.live import LiveTarget
@@ -23,6 +24,7 @@ from ui_mcp.compositor.policed import Policed, Rulebook
 from ui_mcp.compositor.policy import Mode, Policy
 from ui_mcp.compositor.proposals import Proposals, replay
 from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.reload import difference, name_of
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
 from ui_mcp.compositor.source import Health
@@ -72,6 +74,11 @@ class Gateway:
         self.failures: dict[str, Health] = {}
         self.targets: dict[str, LiveTarget] = {}
         self.mounts: dict[str, Mount] = {}
+        self._kept = KeptMounts(around.data / "mounts.json")
+        self._attached: set[str] = set()
+        """Names of mounts that are not in the configuration."""
+        self._added: set[str] = set()
+        """Names of targets that were added while running."""
         self._standing: tuple[Rule, ...] = ()
         self._policy: Policy | None = None
         self._tasks: TaskGroup | None = None
@@ -131,10 +138,24 @@ class Gateway:
         self._start(settings.name, mount.run)
         return mount
 
+    async def attach_lasting(self, settings: BackendSettings) -> Mount:
+        """Mount a server now and after every restart.
+
+        Raises:
+            MountError: the name is taken.
+        """
+        mount = await self.attach(settings)
+        self._attached.add(mount.name)
+        await anyio.to_thread.run_sync(self._kept.add, mount.settings)
+        return mount
+
     async def detach(self, name: str) -> bool:
-        """Unmount a server; say whether there was one."""
+        """Unmount a server, for good; say whether there was one."""
         if self.mounts.pop(name, None) is None:
             return False
+        if name in self._attached:
+            self._attached.discard(name)
+            await anyio.to_thread.run_sync(self._kept.remove, name)
         self._scopes.pop(name).cancel()
         self.catalogue.remove(name)
         self._state_changed(name)
@@ -150,6 +171,7 @@ class Gateway:
         if self._stack is None or any(source.name == name for source in self.catalogue.sources()):
             raise MountError(f"There is a source named {name!r}; choose another name", name=name)
         await self._add_target(settings, self._stack)
+        self._added.add(name)
         return name
 
     async def detach_target(self, name: str) -> bool:
@@ -161,6 +183,35 @@ class Gateway:
         self.catalogue.remove(name)
         self._policy = None
         return True
+
+    async def reconfigure(self, settings: GatewaySettings) -> None:
+        """Take a changed configuration: sources it does not concern keep running."""
+        self.settings = settings
+        self.admins = frozenset(settings.admins)
+        self.failures.clear()
+        named = {name_of(one) for one in settings.targets}
+        # One that was added on the page may hold a secret that the file does not; it goes when the file forgets it.
+        self._added &= named
+        apis = {name: target.settings for name, target in self.targets.items() if name not in self._added}
+        targets = difference(apis, [one for one in settings.targets if name_of(one) not in self._added])
+        running = {name: mount.settings for name, mount in self.mounts.items() if name not in self._attached}
+        mounts = difference(running, [one for one in settings.backends if one.enabled])
+        for name in targets.stop:
+            await self.detach_target(name)
+        for name in mounts.stop:
+            await self.detach(name)
+        for target in targets.start:
+            if self._stack is not None:
+                await self._add_target(target, self._stack)
+        for backend in mounts.start:
+            await self._add_backend(backend)
+        self.catalogue.changed()
+
+    async def refresh_targets(self) -> None:
+        """Read every document again, now."""
+        for target in list(self.targets.values()):
+            if await target.refresh():
+                self.catalogue.changed()
 
     async def replay(self, rule: Rule) -> JsonObject:
         """Say what a rule would have done with the latest calls."""
@@ -189,6 +240,9 @@ class Gateway:
                     await self._add_target(target, stack)
                 for backend in self.settings.backends:
                     await self._add_backend(backend)
+                for backend in await anyio.to_thread.run_sync(self._kept.load):
+                    await self._add_backend(backend)
+                    self._attached.add(backend.name)
                 self._tasks.start_soon(self._run_approved)
                 self._tasks.start_soon(self._follow_rules)
                 try:

@@ -1,0 +1,66 @@
+"""Follows nlui.yaml while the gateway runs: a saved change or SIGHUP takes effect, a broken file changes nothing."""
+
+import signal
+import sys
+from pathlib import Path
+
+import anyio
+
+from ui_mcp.compositor import nlui_yaml
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.compositor.source import Health
+from ui_mcp.errors import UiMcpError
+from ui_mcp.log import logger
+
+POLL_SECONDS = 0.5
+_log = logger("nlui")
+
+
+async def follow_file(gateway: Gateway, file: Path) -> None:
+    """Take over every change of the file, for ever."""
+    async with anyio.create_task_group() as tasks:
+        if sys.platform != "win32":
+            tasks.start_soon(_on_signal, gateway, file)
+        stamp = await _stamp(file)
+        while True:
+            await anyio.sleep(POLL_SECONDS)
+            now = await _stamp(file)
+            if now != stamp:
+                stamp = now
+                await reload(gateway, file)
+
+
+async def reload(gateway: Gateway, file: Path) -> None:
+    """Read the file and take it over; a bad one leaves everything as it is, and says so."""
+    try:
+        loaded = await anyio.to_thread.run_sync(nlui_yaml.load, file)
+    except UiMcpError as error:
+        _log.warning("%s\nThe configuration of before stays in force.", error.message)
+        gateway.failures[file.name] = Health(
+            file.name, "builtin", "failed", error=f"{error.message}\nThe configuration of before stays in force."
+        )
+        gateway.announcements.resource_updated("nlui://health")
+        return
+    for warning in loaded.warnings:
+        _log.warning("%s", warning)
+    if loaded.settings != gateway.settings or gateway.failures:
+        await gateway.reconfigure(loaded.settings)
+        gateway.announcements.resource_updated("nlui://health")
+        _log.info("%s was read again", file)
+
+
+if sys.platform != "win32":
+
+    async def _on_signal(gateway: Gateway, file: Path) -> None:
+        with anyio.open_signal_receiver(signal.SIGHUP) as signals:
+            async for _ in signals:
+                await reload(gateway, file)
+                await gateway.refresh_targets()
+
+
+async def _stamp(file: Path) -> tuple[int, int, int]:
+    try:
+        found = await anyio.Path(file).stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,51 @@
+"""Servers that were mounted while the gateway ran; they come back after a restart."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from ui_mcp.compositor.settings import BackendSettings
+from ui_mcp.log import logger
+
+_log = logger("compositor.mounts")
+_LIST = TypeAdapter(tuple[BackendSettings, ...])
+
+
+class KeptMounts:
+    """A small file of mode 0600, since environments and headers may hold secrets."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def load(self) -> Sequence[BackendSettings]:
+        """Return what was mounted; a damaged file counts as none and is told."""
+        try:
+            return _LIST.validate_json(self._file.read_bytes())
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValidationError) as error:
+            _log.warning("%s cannot be read, its servers are not mounted: %s", self._file, error)
+            return ()
+
+    def add(self, settings: BackendSettings) -> None:
+        """Remember a server."""
+        others = [one for one in self.load() if one.name != settings.name]
+        self._save([*others, settings])
+
+    def remove(self, name: str) -> None:
+        """Forget a server."""
+        held = self.load()
+        left = [one for one in held if one.name != name]
+        if len(left) != len(held):
+            self._save(left)
+
+    def _save(self, mounts: Sequence[BackendSettings]) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        text = json.dumps([one.model_dump(mode="json", exclude_defaults=True) for one in mounts], indent=1)
+        draft = self._file.with_suffix(".new")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+            stream.write(text)
+        draft.replace(self._file)
