@@ -1,5 +1,6 @@
 """The command line as a person meets it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,17 @@ def test_serve_refuses_a_malformed_configuration_by_line(tmp_path: Path) -> None
     assert done.returncode == 1
     assert "config.toml" in done.stderr
     assert "line 1" in done.stderr
+
+
+@pytest.mark.covers("UI-CLI-5")
+def test_theme_prints_what_the_tool_answers(tmp_path: Path) -> None:
+    ui_mcp("new", "tasks", cwd=tmp_path)
+    listed, classes, audit, wrong = (
+        ui_mcp("theme", *words, cwd=tmp_path)
+        for words in (("list",), ("classes", "dusk"), ("audit", "tasks", "dusk"), ("classes", "dusky"))
+    )
+
+    assert [theme["name"] for theme in json.loads(listed.stdout)["themes"]] == ["dark", "dusk", "light", "meadow"]
+    assert "content-card" in [entry["name"] for entry in json.loads(classes.stdout)["classes"]]
+    assert (json.loads(audit.stdout)["app"], json.loads(audit.stdout)["theme"]) == ("tasks", "dusk")
+    assert (wrong.returncode, wrong.stderr.startswith("ui-mcp: ")) == (1, True)

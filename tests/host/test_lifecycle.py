@@ -131,7 +131,7 @@ async def test_logs_are_kept_over_configurations(host: Host, tmp_path: Path) -> 
     assert (tmp_path / "ui/log/lua.log").read_text() == "kept\n"
 
 
-@pytest.mark.covers("UI-TOOL-18")
+@pytest.mark.covers("UI-TOOL-18", "UI-TOOL-6")
 async def test_status_tells_each_state(host: Host, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))
     configured = host.status()

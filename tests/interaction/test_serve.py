@@ -59,7 +59,7 @@ class Agent:
             return text
 
 
-@pytest.mark.covers("UI-CLI-2", "UI-FSM-9")
+@pytest.mark.covers("UI-CLI-2", "UI-FSM-9", "UI-HTTP-9")
 def test_serve_is_running_from_the_start_and_speaks_mcp(tmp_path: Path) -> None:
     with serve(tmp_path) as (ui, mcp):
         agent = Agent(mcp)
@@ -68,6 +68,8 @@ def test_serve_is_running_from_the_start_and_speaks_mcp(tmp_path: Path) -> None:
         assert agent.call("ui_status")["url"] == ui
         assert agent.call("ui_start") == "Server already running"
         assert (tmp_path / ".claude/ui/mcp-port").read_text() == mcp.rpartition(":")[2]
+        with httpx2.stream("GET", f"{mcp}/sse", headers={"accept": "text/event-stream"}) as stream:
+            assert (stream.status_code, next(stream.iter_lines())) == (200, "event: endpoint")
 
 
 @pytest.mark.covers("UI-FSM-9")

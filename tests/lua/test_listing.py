@@ -52,6 +52,21 @@ def _children(listed: list[dict[str, object]], parent: object) -> object:
     return next(entry["childIds"] for entry in listed if entry["id"] == parent)
 
 
+@pytest.mark.covers("UI-HTTP-13")
+def test_whatever_shows_an_object_tells_its_type(bench: Bench) -> None:
+    bench.viewdefs(MCP__DEFAULT='<i ui-class-hidden="value"></i><b ui-view="value"></b><u ui-view="bare"></u>')
+    bench.viewdefs(App__DEFAULT='<b ui-value="n"></b>')
+    bench.run("App = session:prototype('App', {n = 1}) Bare = session:prototype('Bare', {})")
+    bench.run("mcp.value, mcp.bare = App:new(), Bare:new()")
+    bench.open()
+
+    listed = bench.must("variables")
+
+    shown = [(entry["path"], entry["type"], entry["properties"].get("type")) for entry in listed[1:]]
+    assert shown == [("value", "App", "App"), ("value", "App", "App"), ("bare", "Bare", "Bare"), ("n", "", None)]
+    assert [len(entry["childIds"]) for entry in listed[1:]] == [0, 1, 0, 0]
+
+
 def test_changes_are_counted_always_and_times_taken_on_request(shown: Bench) -> None:
     shown.run("app.n = 2")
     shown.run("app.n = 3")

@@ -25,7 +25,7 @@ def page(bench: Bench) -> Page:
     return bench.open(expand=False)
 
 
-@pytest.mark.covers("UI-VAR-2", "UI-WIRE-2", "UI-WIRE-9")
+@pytest.mark.covers("UI-VAR-2", "UI-VAR-5", "UI-WIRE-2", "UI-WIRE-9")
 def test_watching_the_root_gives_its_value_and_type(page: Page) -> None:
     assert page.plain == {1: {"obj": 2}}
     assert page.properties[1] == {"type": "MCP"}

@@ -36,7 +36,7 @@ def line() -> Line:
     return Line()
 
 
-@pytest.mark.covers("MCP-APP-4", "MCP-APP-5")
+@pytest.mark.covers("MCP-APP-4", "MCP-APP-5", "UI-TOOL-13")
 async def test_frames_are_sent_again_until_the_page_has_them(line: Line) -> None:
     poll = LongPoll(line.connection)
     line.connection.outbox.put("a")

@@ -76,7 +76,7 @@ def test_the_projects_choice_is_named_only_if_it_exists(workspace: Workspace) ->
     assert list_themes(workspace)["current"] == "auto"
 
 
-@pytest.mark.covers("UI-THEME-3")
+@pytest.mark.covers("UI-THEME-3", "UI-TOOL-12")
 def test_classes_and_audit_compare_an_app_with_the_theme(workspace: Workspace) -> None:
     card = {"name": "content-card", "description": "A card.", "usage": "One thing.", "elements": "div, article"}
 

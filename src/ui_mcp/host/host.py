@@ -13,10 +13,12 @@ from ui_mcp.errors import AlreadyRunningError, NotConfiguredError, NotStartedErr
 from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.prepare import prepare
 from ui_mcp.host.states import Configured, Running, State, Unconfigured
+from ui_mcp.installer.install import outdated
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     from ui_mcp.host.chats import Chats
@@ -160,7 +162,7 @@ class Host:
             case Configured(workspace):
                 other = other_server(workspace)
                 shown = {"other": {"pid": other.pid, "url": other.url}} if other else {}
-                return {"state": "configured", **common, "base_dir": workspace.given, **shown}
+                return {"state": "configured", **common, "base_dir": workspace.given, **_stale(workspace), **shown}
             case Running(workspace, _, sessions, url, mcp_port):
                 return {
                     "state": "running",
@@ -169,6 +171,7 @@ class Host:
                     "url": url,
                     "sessions": sessions.pages,
                     "mcp_port": mcp_port,
+                    **_stale(workspace),
                 }
 
     async def _end(self, running: Running) -> None:
@@ -192,3 +195,9 @@ class Host:
             self._state = configured
         finally:
             stopped.set()
+
+
+def _stale(workspace: Workspace) -> JsonObject:
+    """Say in the status that the installed files are older than the program; nothing when they are not."""
+    found = outdated(workspace)
+    return {"outdated": found} if found else {}

@@ -24,6 +24,7 @@ from ui_mcp.compositor.proposals import Proposals
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.settings import Rule
 from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.httpd.look import look_route
 from ui_mcp.ids import same_secret, secret_id
 from ui_mcp.jsontypes import JsonObject
 
@@ -122,6 +123,7 @@ class ApprovalPages:
             Route("/approvals/proposals/{id}", self.settle, methods=["POST"]),
             Route("/approvals/{id}", self.one, methods=["GET"]),
             Route("/approvals/{id}/decision", self.decide, methods=["POST"]),
+            look_route(),
         ]
 
     async def show(self, request: Request) -> Response:
@@ -130,7 +132,7 @@ class ApprovalPages:
             nonce = token_urlsafe(16)
             page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace("{{nonce}}", nonce))
             page.headers["Content-Security-Policy"] = (
-                f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
+                f"default-src 'none'; style-src 'self' 'nonce-{nonce}'; script-src 'nonce-{nonce}'; img-src data:; "
                 "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
             )
             return self._human.welcome(request, page)

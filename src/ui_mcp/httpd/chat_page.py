@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from ui_mcp.httpd.look import look_route
 from ui_mcp.httpd.static import Files
 
 FOLDER = Path(__file__).parent.parent / "bundle" / "web" / "chat"
@@ -31,6 +32,7 @@ class ChatPage:
         return [
             Route("/chat", self._page, methods=["GET"]),
             Route("/chat/{path:path}", self._file, methods=["GET"]),
+            look_route(),
         ]
 
     async def _page(self, request: Request) -> Response:

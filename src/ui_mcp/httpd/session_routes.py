@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.components import Components
+from ui_mcp.httpd.look import look_route
 from ui_mcp.httpd.state import State
 from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.httpd.variables import Variables
@@ -67,4 +68,5 @@ def mcp_routes(host: Host) -> Sequence[BaseRoute]:
         Route("/variables", variables.page, methods=["GET"]),
         Route("/variables.json", variables.json, methods=["GET"]),
         Route("/vendor/{path:path}", Components().get, methods=["GET"]),
+        look_route(),
     ]

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.host.host import Host
+from ui_mcp.httpd.error_page import failure
 from ui_mcp.httpd.icons import Icons
+from ui_mcp.httpd.stale_notice import with_notice
 from ui_mcp.httpd.static import Files
 from ui_mcp.httpd.visitors import named_session, remember, remembered_session
 from ui_mcp.workspace import Workspace
@@ -41,7 +43,8 @@ class Pages:
         running = self._host.running()
         known = remembered_session(request, running.sessions)
         if running.config.server.require_token and not known:
-            return PlainTextResponse("Open the link with the session id that ui_open_browser gives.\n", 403)
+            text = "Open the link with the session id that ui_open_browser gives."
+            return failure(request, 403, "This page needs its own link", text)
         if running.config.session.root == "shared":
             return self._page(request, "1")
         session = known or await running.sessions.create()
@@ -55,14 +58,17 @@ class Pages:
         first = path.partition("/")[0]
         if named_session(first, request, self._host.running().sessions):
             return self._page(request, first)
-        return PlainTextResponse("Not found\n", 404)
+        text = f"There is no page at /{path}. A session may have ended, or the address has a mistake."
+        return failure(request, 404, "Not found", text, start=True)
 
     def _page(self, request: Request, session_id: str) -> Response:
         session = self._host.running().sessions.get(session_id)
         index = self._files.lookup_path("index.html")[0]
         if not index:
-            return PlainTextResponse("The page is missing from this installation; run: ui-mcp install --force\n", 500)
+            text = "The page is missing from this installation; run: ui-mcp install --force"
+            return failure(request, 500, "The page is missing", text)
         html = self._decorate(Path(index).read_text(encoding="utf-8"), self._workspace, session.vended)
+        html = with_notice(html, self._workspace)
         return remember(HTMLResponse(html, headers={"Cache-Control": "no-store"}), request, session)
 
 

@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints
 
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError
 from ui_mcp.host.host import Host
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 
@@ -16,6 +17,14 @@ class DisplayError(UiMcpError):
     """The app could not be shown."""
 
     code = "display"
+
+
+SHOWN_INLINE: JsonObject = {
+    "ui": {"resourceUri": PAGE, "visibility": ["model"]},
+    "ui/resourceUri": PAGE,
+    "openai/outputTemplate": PAGE,
+}
+"""What tells hosts that render MCP Apps to show the page with the answer of a tool."""
 
 
 class DisplayArgs(Args):
@@ -32,11 +41,7 @@ class DisplayArgs(Args):
     DisplayArgs,
     title="Display an app",
     annotations=Annotations(destructive=False, idempotent=True),
-    meta={
-        "ui": {"resourceUri": PAGE, "visibility": ["model"]},
-        "ui/resourceUri": PAGE,
-        "openai/outputTemplate": PAGE,
-    },
+    meta=SHOWN_INLINE,
 )
 async def display(host: Host, args: DisplayArgs, call: Call) -> ToolResult:
     """Load the app apps/NAME if needed and show it in every page of the session.

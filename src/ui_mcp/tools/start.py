@@ -3,9 +3,10 @@
 from ui_mcp.host.host import Host
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.tools.display import SHOWN_INLINE
 
 
-@tool("ui_start", NoArgs, title="Start the UI", annotations=Annotations(destructive=False))
+@tool("ui_start", NoArgs, title="Start the UI", annotations=Annotations(destructive=False), meta=SHOWN_INLINE)
 async def start(host: Host, args: NoArgs, call: Call) -> str:
     """Start the UI server and return its address, e.g. http://127.0.0.1:39482.
 

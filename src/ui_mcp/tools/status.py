@@ -12,5 +12,6 @@ async def status(host: Host, args: NoArgs, call: Call) -> JsonObject:
 
     Also the version and the base directory; while running the address, the number of connected browser pages and
     the port for /wait, /state and /variables. `other` names another ui-mcp process that serves the same directory.
+    `outdated` says that the project's files are older than the program: call ui_install.
     """
     return host.status()

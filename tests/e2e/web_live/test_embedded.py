@@ -66,7 +66,7 @@ def embed(server: Server, page: Page, connect: str, domains: list[str]) -> Frame
     return page.frame_locator("iframe")
 
 
-@pytest.mark.covers("MCP-APP-2", "MCP-APP-4", "MCP-APP-7")
+@pytest.mark.covers("MCP-APP-2", "MCP-APP-4", "MCP-APP-7", "MCP-APP-8", "UI-RES-7", "UI-WIRE-4")
 def test_an_embedded_page_works_over_the_hosts_own_connection(counter: Server, page: Page) -> None:
     frame = embed(counter, page, "'none'", [])
     expect(frame.locator("#count")).to_have_text("0")
@@ -87,6 +87,21 @@ def test_an_embedded_page_works_over_the_hosts_own_connection(counter: Server, p
         "frame.contentWindow.postMessage({jsonrpc: '2.0', id: 99, method: 'ui/resource-teardown', params: {}}, '*')"
     )
     page.wait_for_function("window.said.includes('answer')")
+
+
+@pytest.mark.covers("MCP-APP-1", "MCP-APP-3")
+def test_tools_name_the_page_and_the_page_asks_for_this_server_only(counter: Server) -> None:
+    tools = {tool["name"]: tool.get("_meta") for tool in counter.request("tools/list", {})["tools"]}
+    uri = "ui://app/main.html"
+    shown = {"ui": {"resourceUri": uri, "visibility": ["model"]}, "ui/resourceUri": uri, "openai/outputTemplate": uri}
+    assert (tools["ui_display"], tools["ui_start"]) == (shown, shown)
+    assert "ui_sync" not in tools  # for pages, not for a client that shows none
+    texts = counter.request("tools/call", {"name": "ui_display", "arguments": {"name": "counter"}})["content"]
+    assert [part["text"] for part in texts] == ["Displayed app: counter", counter.url]
+
+    [content] = counter.request("resources/read", {"uri": uri})["contents"]
+    domains = [counter.url.replace("http", "ws", 1), counter.url]
+    assert content["_meta"] == {"ui": {"prefersBorder": True, "csp": {"connectDomains": domains}}}
 
 
 @pytest.mark.covers("MCP-APP-6")

@@ -44,12 +44,13 @@ def test_a_killed_server_comes_back_with_the_typed_text_and_the_waiting_click(
 
     counter.kill()
     expect(page.locator("html.ui-disconnected")).to_be_attached()
-    expect(page.locator(".ui-banner")).to_be_visible()
+    expect(page.locator(".ui-banner")).to_contain_text("Connection lost")
     page.evaluate("document.getElementById('up').click()")
     counter.start()
     counter.call("ui_display", name="counter")
     page.evaluate("window.dispatchEvent(new Event('online'))")
 
+    expect(page.locator(".ui-banner")).to_contain_text("Connected again.")
     expect(page.locator("html.ui-disconnected")).not_to_be_attached()
     expect(page.locator("#count")).to_have_text("1")
     expect(page.locator("#name")).to_have_value("half typ")

@@ -19,7 +19,7 @@ SHOWN = {"dashboard": "Shop dashboard", "board": "Task board", "signup": "Create
 
 def accessible(page: Page) -> None:
     """Fail on anything axe calls serious."""
-    page.add_script_tag(path=AXE)
+    page.evaluate(f"{AXE.read_text()};0")  # not a script element, which a page's policy may refuse
     found = page.evaluate(
         """async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
             .filter((one) => ['serious', 'critical'].includes(one.impact))

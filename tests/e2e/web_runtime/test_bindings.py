@@ -264,6 +264,7 @@ def test_an_action_is_one_small_frame(page: Page, server: ScriptedServer) -> Non
     assert page.url.rstrip("/") == server.url
 
 
+@pytest.mark.covers("UI-WIRE-6")
 def test_what_was_typed_is_sent_before_the_click_that_uses_it(page: Page, server: ScriptedServer) -> None:
     html = '<input ui-value="n" data-ui-b="0 ui-value"><button ui-action="save()" data-ui-b="1 ui-action">save</button>'
     show(server, html, [""])

@@ -53,8 +53,9 @@ def test_a_failing_tool_is_told_by_the_exit_code(era: str, tmp_path: Path) -> No
 
 
 @pytest.mark.covers("MCP-CONF-4")
-def test_it_finds_the_page_that_shows_an_app_inside_the_host(tmp_path: Path) -> None:
-    probe = ("--method", "tools/call", "--tool-name", "ui_display", "--app-info")
+@pytest.mark.parametrize("tool", ["ui_display", "ui_start"])
+def test_it_finds_the_page_that_shows_an_app_inside_the_host(tool: str, tmp_path: Path) -> None:
+    probe = ("--method", "tools/call", "--tool-name", tool, "--app-info")
     found = answer(inspect("modern", *probe, cwd=tmp_path))
 
     assert (found["hasApp"], found["resourceUri"]) == (True, "ui://app/main.html")

@@ -4,6 +4,13 @@ import { button, make } from "./dom";
 import { modelSettings } from "./settings";
 import { addApi, sources } from "./sources";
 
+declare global {
+  interface Window {
+    /** Makes a theme switch of a select; from /look/look.js. */
+    uiLook?: (select: HTMLSelectElement) => void;
+  }
+}
+
 export interface Side {
   readonly element: HTMLElement;
   /** Show which conversation is open, and load the lists again. */
@@ -23,6 +30,9 @@ export function side(go: (id: string) => void, begin: () => void, problem: (erro
     const open = button(name, act, "nlui-small");
     return make("div.nlui-heading", {}, make("h2", {}, words), open);
   };
+  const look = make("select", { "aria-label": "Theme" });
+  look.dataset["themeSwitch"] = "";
+  window.uiLook?.(look);
   const element = make(
     "nav.nlui-side",
     { "aria-label": "Conversations and tools" },
@@ -34,6 +44,8 @@ export function side(go: (id: string) => void, begin: () => void, problem: (erro
     heading("Model", "Change", () => void modelSettings(facts).catch(problem)),
     model,
     tokens,
+    make("h2", {}, "Theme"),
+    look,
   );
   const facts = (found: ModelFacts): void => {
     const scripted = found.provider === "scripted";

@@ -1,7 +1,8 @@
 -- All variables of the session, plain and expanded alike, as the JSON the variable pages show.
 local E = ...
 local json, connections = E.json, E.connections
-local next, sort, concat, tostring, floor = next, table.sort, table.concat, tostring, math.floor
+local next, type, sort, concat, floor = next, type, table.sort, table.concat, math.floor
+local tostring, tonumber = tostring, tonumber
 
 local function strings(map)
   local names, parts = {}, {}
@@ -21,6 +22,14 @@ local function entry(id, parent, fields)
   return fields
 end
 
+-- The type of the object a binding shows; a value binding keeps only its wire form.
+local function type_shown(held, nested)
+  if type(held) ~= "table" then return "" end
+  local id = not nested and held.json:match('^{"obj":(%d+)}$')
+  local object = nested and held or id and E.object(tonumber(id))
+  return object and E.type_of(object) or ""
+end
+
 local function binding_entry(here, s, b, parent)
   local x, reads = s[8] or {}, b.reads
   local nested = b.kind == "view" or b.kind == "viewlist"
@@ -29,12 +38,14 @@ local function binding_entry(here, s, b, parent)
   local value = not reads and "null" or nested and E.value_json(s[b.slot]) or E.views.slot_json(s[b.slot])
   local props = { path = b.path.text, access = b.access }
   for name, text in next, b.query do props[name] = text end
-  if child then props.type, props.viewdef = child[1].kind, child[1].key end
+  local name = child and child[1].kind or type_shown(s[b.slot], nested)
+  if name ~= "" then props.type = name end
+  if child then props.viewdef = child[1].key end
   if nested then props.namespace = b.namespace ~= "" and b.namespace or nil end
   local time = x.times and x.times[b.pos]
   return entry(s[3] + b.pos + 1, parent, {
     path = b.path.text,
-    type = child and child[1].kind or "",
+    type = name,
     value = wrap and wrap.object and E.value_json(wrap.object) or value,
     base = value,
     props = props,

@@ -1,0 +1,43 @@
+"""Look at the themes of the page, as the tool ui_theme does; prints JSON.
+
+ui-mcp theme list                    every theme
+ui-mcp theme classes [THEME]         the classes it documents
+ui-mcp theme audit APP [THEME]       which classes of an app no theme knows
+"""
+
+import argparse
+
+from ui_mcp.cli import options as shared
+from ui_mcp.workspace import Workspace
+
+HELP = "list themes and their classes, or compare an app with them"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Take what to look at."""
+    actions = parser.add_subparsers(title="actions", dest="action", metavar="ACTION", required=True)
+    listed = actions.add_parser("list", help="list every theme")
+    classes = actions.add_parser("classes", help="list the classes a theme documents")
+    audit = actions.add_parser("audit", help="compare an app with the themes")
+    audit.add_argument("app", metavar="APP", help="the app's directory in apps/")
+    for action in (classes, audit):
+        action.add_argument("theme", nargs="?", default="", metavar="THEME", help="one theme (default: all)")
+    for action in (listed, classes, audit):
+        shared.directory(action)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the answer."""
+    from ui_mcp.jsontypes import dumps
+    from ui_mcp.themes.report import audit_classes, list_classes, list_themes
+
+    workspace = Workspace.at(options.dir)
+    match options.action:
+        case "list":
+            found = list_themes(workspace)
+        case "classes":
+            found = list_classes(workspace, options.theme)
+        case _:
+            found = audit_classes(workspace, options.app, options.theme)
+    print(dumps(found))
+    return 0

@@ -1,0 +1,24 @@
+"""`/look/…`: the colours and the theme switch that the chat, approvals, variables and nlui pages share."""
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from ui_mcp.httpd.static import Files
+
+FOLDER = Path(__file__).parent.parent / "bundle" / "web"
+
+
+def look_route() -> Route:
+    """Return the route, for listeners that do not serve the bundled files anyway."""
+    files = Files((FOLDER,), confine=(FOLDER / "look",))
+
+    async def look(request: Request) -> Response:
+        path = f"look/{request.path_params['path']}"
+        if not files.has(path):
+            return PlainTextResponse("Not found\n", 404)
+        return await files.serve(path, request.scope)
+
+    return Route("/look/{path:path}", look, methods=["GET"])

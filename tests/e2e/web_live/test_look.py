@@ -1,0 +1,132 @@
+"""One look for all pages, pages for what goes wrong, and icons that are not on board."""
+
+import re
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from .conftest import Server
+from .test_pages import accessible
+
+pytestmark = pytest.mark.slow
+
+COLOURS = """() => { const s = getComputedStyle(document.body);
+    return [s.backgroundColor, s.color, s.fontFamily.split(',')[0]] }"""
+PAGES = ("/", "/chat", "/variables", "/no-such-page")
+
+
+@pytest.mark.covers("UI-PAGE-3")
+def test_every_page_has_the_look_that_was_chosen_in_the_shell(
+    counter: Server, context: BrowserContext, page: Page, console: list[str]
+) -> None:
+    page.emulate_media(color_scheme="dark")
+    looks = {}
+    for path in PAGES:
+        page.goto(counter.url + path)
+        expect(page.locator("html")).to_have_class("theme-dark sl-theme-dark")
+        looks[path] = page.evaluate(COLOURS)
+    assert len({tuple(look) for look in looks.values()}) == 1, looks
+
+    page.goto(counter.url)
+    page.locator(".shell-theme select").select_option("meadow")
+    chosen = page.evaluate(COLOURS)
+    for path in PAGES[1:]:
+        page.goto(counter.url + path)
+        expect(page.locator("html")).to_have_class("theme-meadow")
+        assert page.evaluate(COLOURS) == chosen
+
+    page.goto(f"{counter.url}/chat")
+    page.get_by_label("Theme").select_option("dusk")
+    page.goto(counter.url)
+    expect(page.locator("html")).to_have_class("theme-dusk sl-theme-dark")
+    console.clear()  # the browser tells of the 404 that was asked for
+
+
+@pytest.mark.covers("UI-PAGE-3")
+@pytest.mark.parametrize("theme", ["light", "dark", "dusk", "meadow"])
+def test_every_theme_is_readable_on_every_page(
+    server: Server, context: BrowserContext, page: Page, theme: str, console: list[str]
+) -> None:
+    context.add_init_script(f"localStorage.setItem('theme', '{theme}')")
+    page.emulate_media(reduced_motion="reduce")
+    for path in PAGES:
+        page.goto(server.url + path)
+        expect(page.locator("html")).to_have_class(
+            f"theme-{theme}{' sl-theme-dark' if theme in ('dark', 'dusk') else ''}"
+        )
+        page.wait_for_function("document.querySelectorAll(':not(:defined)').length === 0")
+        accessible(page)
+    console.clear()
+
+
+@pytest.mark.covers("UI-HTTP-14")
+def test_an_unknown_address_leads_people_back_and_tells_programs_in_a_line(
+    server: Server, page: Page, console: list[str]
+) -> None:
+    answer = httpx2.get(f"{server.url}/%3Cb%3Ehi", headers={"accept": "*/*"})
+    assert (answer.status_code, answer.text) == (404, "Not found\n")
+
+    page.goto(f"{server.url}/%3Cb%3Ehi")
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("/<b>hi")
+    page.get_by_role("link", name="Go to the start page").click()
+    expect(page.locator(".shell-landing")).to_be_visible()
+    console.clear()
+
+
+@pytest.mark.covers("UI-INST-8")
+def test_a_project_with_older_files_says_so_until_they_are_installed(server: Server, page: Page) -> None:
+    (server.base / "README.md").write_text("**Version: 0.0.1**\n")
+    assert "call ui_install" in server.call("ui_status")["outdated"]
+    page.goto(server.url)
+    notice = page.locator("#ui-stale")
+    expect(notice).to_contain_text("version 0.0.1")
+    expect(notice).to_contain_text("ui-mcp install")
+    accessible(page)
+    notice.get_by_role("button", name="Dismiss").click()
+    expect(notice).to_have_count(0)
+
+    server.call("ui_install")
+    assert "outdated" not in server.call("ui_status")
+    page.reload()
+    expect(page.locator(".shell-bar")).to_be_visible()
+    expect(notice).to_have_count(0)
+
+
+@pytest.mark.covers("UI-PAGE-4")
+def test_an_icon_that_is_not_on_board_gets_a_stand_in_and_a_line_in_the_log(server: Server, page: Page) -> None:
+    app = server.base / "apps" / "icons"
+    (app / "viewdefs").mkdir(parents=True)
+    (app / "app.lua").write_text(
+        'Icons = session:prototype("Icons", {})\nif not session.reloading then icons = Icons:new() end\n'
+    )
+    names = ("star-fill", "suit-heart-fill", "no-such-icon", "mine")
+    icons = "".join(f'<sl-icon name="{name}" label="{name}"></sl-icon>' for name in names)
+    (app / "viewdefs" / "Icons.DEFAULT.html").write_text(f"<template><p>{icons}</p></template>")
+    own = server.base / "html" / "icons"
+    own.mkdir()
+    own.joinpath("mine.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"><rect width="9" height="9"/></svg>')
+    server.call("ui_display", name="icons")
+
+    page.goto(server.url)
+    drawn = "name => document.querySelector(`sl-icon[name=${name}]`)?.shadowRoot?.querySelector('svg')?.innerHTML ?? ''"
+    page.wait_for_function(f"{list(names)}.every({drawn})")
+
+    shapes = [page.evaluate(f"({drawn})({name!r})") for name in names]
+    assert ["<path" in shapes[0], "<circle" in shapes[2], "<rect" in shapes[3]] == [True, True, True]
+    log = (server.base / "log" / "mcp.log").read_text()
+    assert "no icon 'no-such-icon'" in log
+    assert "'mine'" not in log
+
+
+def test_the_icons_that_examples_and_guides_use_are_on_board() -> None:
+    root = Path(__file__).parents[3]
+    known = set((root / "web/src/components/icons.txt").read_text().split())
+    assert len(known) < 500
+    texts = [*root.glob("examples/**/*.html"), *root.glob("src/ui_mcp/bundle/**/*.html")]
+    texts = [file for file in texts if "bundle/web" not in str(file) and "base/html" not in str(file)]
+    pattern = re.compile(r"<sl-icon(?:-button)?\b[^>]*\bname=\"([a-z0-9-]+)\"")
+    used = {name for file in texts for name in pattern.findall(file.read_text())}
+    assert used - known == set()

@@ -1,0 +1,50 @@
+/**
+ * The look of the pages besides the app's: the theme that was chosen in this browser, else the system's.
+ * A classic script, because it must run before the first paint; every `<select data-theme-switch>` becomes a switch.
+ */
+(() => {
+  const DARK = ["dark", "dusk"];
+  const NAMES = ["dark", "dusk", "light", "meadow"];
+  const root = document.documentElement;
+  const night = matchMedia("(prefers-color-scheme: dark)");
+  const stored = () => {
+    try {
+      return localStorage.getItem("theme");
+    } catch {
+      return null;
+    }
+  };
+  const own = (name) => {
+    // A theme of the project: its file is on the port where it was chosen.
+    if (!NAMES.includes(name) && /^[\w-]+$/.test(name)) {
+      document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: `/themes/${name}.css` }));
+    }
+  };
+  const dress = () => {
+    const name = stored() ?? (night.matches ? "dark" : "light");
+    root.classList.remove(...[...root.classList].filter((one) => one.startsWith("theme-")));
+    root.classList.add(`theme-${name}`);
+    root.classList.toggle("sl-theme-dark", DARK.includes(name));
+    own(name);
+  };
+  const choose = (name) => {
+    try {
+      if (name === "auto") localStorage.removeItem("theme");
+      else localStorage.setItem("theme", name);
+    } catch {
+      // Without storage the system decides.
+    }
+    dress();
+  };
+  const fill = (select) => {
+    const chosen = stored() ?? "auto";
+    const names = [...new Set(["auto", ...NAMES, chosen])];
+    select.replaceChildren(...names.map((name) => new Option(name[0].toUpperCase() + name.slice(1), name, false, name === chosen)));
+    select.onchange = () => choose(select.value);
+  };
+  night.addEventListener("change", dress);
+  addEventListener("storage", dress);
+  addEventListener("DOMContentLoaded", () => document.querySelectorAll("select[data-theme-switch]").forEach(fill));
+  window.uiLook = fill;
+  dress();
+})();
