@@ -1,5 +1,6 @@
 """nlui.yaml: read with its secrets, and told apart from mistakes."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,25 @@ def test_the_file_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_documents_are_found_beside_the_file() -> None:
     assert loaded("targets: [{name: a, spec: api.yaml}]").settings.targets[0].spec == "/srv/api.yaml"
+
+
+@pytest.mark.covers("GW-CFG-2", "R-MP-7")
+def test_a_secret_comes_from_the_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "keyring.py").write_text(
+        "def get_password(service, user):\n    return {('shop', 'me'): 'from the ring'}.get((service, user))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "keyring", raising=False)
+
+    def token(reference: str) -> str:
+        text = f"targets: [{{name: a, base_url: x, auth: {{token: '{reference}'}}}}]"
+        auth = read(text.encode(), "nlui.yaml", {}, tmp_path).settings.targets[0].auth
+        assert auth is not None
+        return auth.token
+
+    assert token("keyring:shop/me") == "from the ring"
+    with pytest.raises(ConfigError, match="The keyring has no password for shop/you"):
+        token("keyring:shop/you")
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(ConfigError, match=r"pip install 'ui-mcp\[keyring\]'"):
+        token("keyring:shop/me")

@@ -178,7 +178,7 @@ def gateway_face(gateway: Gateway, asked: Asked) -> Face:
         resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
         announcements=gateway.announcements,
         instructions=instructions(gateway),
-        prompts=MountedPrompts(gateway) if gateway.settings.backends else None,
+        prompts=MountedPrompts(gateway),
         list_changed=frozenset({"tools", "resources", "prompts"}),
     )
 

@@ -281,7 +281,16 @@ class Gateway:
         if await target.refresh():
             self.catalogue.changed()
         target.first.set()
+        if self._tasks is not None and target.siblings():
+            self._tasks.start_soon(self._split, target)
         await target.follow(self.catalogue.changed)
+
+    async def _split(self, target: LiveTarget) -> None:
+        """Offer each of several documents found at one address as a target of its own."""
+        await self.detach_target(target.settings.name)
+        if self._stack is not None:
+            for sibling in target.siblings():
+                await self._add_target(sibling, self._stack)
 
     async def _add_backend(self, backend: BackendSettings) -> None:
         if not backend.enabled:

@@ -131,8 +131,13 @@ def _from_keyring(name: str) -> str:
     try:
         import keyring  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
-        raise ConfigError("keyring: secrets need the package keyring\nInstall it, or use ${VARIABLE}.") from error
-    found: str | None = keyring.get_password(service, user)
+        raise ConfigError(
+            "keyring: secrets need the package keyring\nRun: pip install 'ui-mcp[keyring]' (or use ${VARIABLE})."
+        ) from error
+    try:
+        found: str | None = keyring.get_password(service, user)
+    except Exception as error:  # backends raise what they like
+        raise ConfigError(f"The keyring cannot be read: {error}") from error
     if not found:
         raise ConfigError(f"The keyring has no password for {service}/{user}")
     return found

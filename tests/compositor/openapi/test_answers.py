@@ -1,6 +1,16 @@
 """Answers: structured and text alike, images, files, errors, cut rows with a handle, pages, retries."""
 
+import gzip
+import sys
+import zlib
+
+import brotli
 import pytest
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 from compositor.conftest import Recorded, Recorder, Reply, document, json_reply
 from ui_mcp.compositor.openapi.live import LiveTarget
@@ -43,6 +53,41 @@ async def test_json_is_structured_and_the_same_as_text(recorder: Recorder, make_
 @pytest.mark.covers("GW-RES-1")
 async def test_a_json_array_is_wrapped(recorder: Recorder, make_target) -> None:
     assert (await answer(recorder, make_target, json_reply([1, 2]))).structured == {"result": [1, 2]}
+
+
+@pytest.mark.covers("GW-RES-7")
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [
+        ("gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("br", brotli.compress),
+        ("zstd", zstd.compress),
+        ("identity", bytes),
+    ],
+)
+async def test_packed_answers_are_unpacked(encoding: str, packed, recorder: Recorder, make_target) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    result = await answer(recorder, make_target, Reply(200, packed(b'{"a": "\xc3\xa9"}'), headers))
+
+    assert result.structured == {"a": "é"}
+    assert set(recorder.last.headers["accept-encoding"].split(", ")) == {"gzip", "deflate", "br", "zstd"}
+
+
+@pytest.mark.covers("GW-RES-7")
+async def test_an_answer_packed_in_an_unknown_way_says_so(recorder: Recorder, make_target) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "lzma"}
+    with pytest.raises(UpstreamError, match="packed as lzma"):
+        await answer(recorder, make_target, Reply(200, b"??", headers))
+
+
+@pytest.mark.covers("GW-CNV-10")
+async def test_a_raw_answer_is_the_body_as_it_came(recorder: Recorder, make_target) -> None:
+    body = b'{"b": 1,\n  "a": [1, 2, 3]}'
+    result = await answer(recorder, make_target, Reply(200, body), _raw=True, _max_rows=1)
+
+    assert result.content == (Text(body.decode()),)
+    assert result.structured is None
 
 
 @pytest.mark.covers("GW-RES-1")

@@ -1,8 +1,13 @@
 """Finding documents: discovery from a bare address, references that stay home, cache and live reload."""
 
+from pathlib import Path
+
+import anyio
 import pytest
 
 from compositor.conftest import Recorder, Reply, document, json_reply
+from compositor.gateways import gateway
+from ui_mcp.compositor.openapi.discover import slugs
 from ui_mcp.compositor.openapi.document import load
 from ui_mcp.compositor.openapi.fetch import Fetcher
 from ui_mcp.compositor.openapi.guard import is_public, public_address
@@ -45,6 +50,33 @@ async def test_pages_that_are_no_documents_are_refused_with_the_reason(web: Reco
     assert outcomes["/swagger.json"] == "not an OpenAPI document"
     assert "needs credentials" in outcomes["/api-docs"]
     assert "spec" in target.source.error
+
+
+@pytest.mark.covers("GW-DIS-3")
+async def test_several_documents_on_one_page_become_several_targets(web: Recorder, tmp_path: Path) -> None:
+    urls = [{"url": f"/specs/{name}.json", "name": name} for name in ("users", "orders")]
+    web.replies["/v3/api-docs/swagger-config"] = json_reply({"urls": urls})
+    web.replies["/specs/users.json"] = json_reply(api("a"))
+    web.replies["/specs/orders.json"] = json_reply(api("b"))
+    async with gateway(tmp_path, targets=[{"name": "shop", "base_url": web.url}]) as found:
+        with anyio.fail_after(20):
+            while {entry.name for entry in found.catalogue.entries()} != {"shop_users__a", "shop_orders__b"}:
+                await anyio.sleep(0.02)
+        states = {health.name: health.state for health in found.health()}
+
+    assert states == {"shop_users": "active", "shop_orders": "active"}
+
+
+@pytest.mark.parametrize(
+    ("urls", "names"),
+    [
+        (("http://x/v1/openapi.json", "http://x/v2/openapi.json"), ["v1", "v2"]),
+        (("http://x/docs?group=a", "http://x/docs?group=b"), ["a", "b"]),
+        (("http://x/a/b.json", "http://x/b/a.json", "http://x/a/a.json"), ["1", "2", "3"]),
+    ],
+)
+def test_documents_are_named_after_what_tells_them_apart(urls: tuple[str, ...], names: list[str]) -> None:
+    assert slugs(urls) == names
 
 
 @pytest.mark.covers("GW-DIS-2")

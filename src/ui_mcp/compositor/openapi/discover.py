@@ -1,7 +1,7 @@
 """Finds the OpenAPI document of an API from nothing but its address."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
 
@@ -153,6 +153,16 @@ class _Probe:
 
     def _tell(self, url: str, outcome: str) -> None:
         self.result.tried.append(Tried(url, outcome))
+
+
+def slugs(urls: Sequence[str]) -> list[str]:
+    """Name several documents after the part of their addresses in which they differ."""
+    words = [re.findall(r"[^/.?&=]+", url.partition("://")[2]) for url in urls]
+    for position in range(1, min(map(len, words)) + 1):
+        named = [line[-position] for line in words]
+        if len(set(named)) == len(named):
+            return named
+    return [str(number) for number in range(1, len(urls) + 1)]
 
 
 def _roots(base: str) -> list[str]:

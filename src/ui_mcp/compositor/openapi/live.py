@@ -14,7 +14,7 @@ import httpx2
 from ui_mcp.compositor.openapi.auth import Credentials
 from ui_mcp.compositor.openapi.cache import DocumentCache
 from ui_mcp.compositor.openapi.credentials import configured, header_of
-from ui_mcp.compositor.openapi.discover import Discovery, discover
+from ui_mcp.compositor.openapi.discover import Discovery, discover, slugs
 from ui_mcp.compositor.openapi.document import Document, load
 from ui_mcp.compositor.openapi.fetch import Fetched, Fetcher, is_url
 from ui_mcp.compositor.openapi.files import Files
@@ -193,6 +193,17 @@ class LiveTarget:
             why = f"{hints[0].url}: {hints[0].outcome}" if hints else f"{len(self.discovery.tried)} places tried"
             raise UpstreamError(f"No OpenAPI document found at {base} ({why})\nSet spec to its address.")
         return self.discovery.found[0]
+
+    def siblings(self) -> list[TargetSettings]:
+        """Return a target for each document, when the address names several; else nothing."""
+        found = self.discovery.found
+        if len(found) < 2 or self.settings.spec:
+            return []
+        named = zip(slugs(found), found, strict=True)
+        return [
+            self.settings.model_copy(update={"name": f"{self.settings.name}_{slug}", "spec": url})
+            for slug, url in named
+        ]
 
     async def _download(self, url: str) -> bytes:
         answer = await self._guarded.get(url)

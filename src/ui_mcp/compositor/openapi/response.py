@@ -63,6 +63,8 @@ class Responses:
             status: JsonObject = {"status": answer.status}
             return ToolResult((Text(f"HTTP {answer.status}"),), structured=status, meta=meta)
         kind = answer.media_type
+        if shaping.raw and (media.is_json(kind) or media.is_text(kind) or _looks_like_text(answer.body)):
+            return await self._text(answer, principal, meta)
         if media.is_json(kind) or (not kind and answer.body[:1] in b"{["):
             try:
                 return await self.json(loads(answer.body), shaping, principal, meta)

@@ -20,6 +20,7 @@ _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
 _BUSY = frozenset({429, 502, 503, 504})
 _MAX_RETRIES = 3
 _MAX_PATIENCE = 30.0
+_UNPACKED = frozenset({"identity", "gzip", "x-gzip", "deflate", "br", "zstd"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Sleep = Callable[[float], Awaitable[None]]
 Clients = Callable[[str, str, bool], httpx2.AsyncClient]
@@ -110,6 +111,7 @@ class Sender:
         )
         response = await client.send(request, stream=True)
         try:
+            _readable(response)
             body = await _limited(response)
         finally:
             await response.aclose()
@@ -154,6 +156,17 @@ def _redirected(outgoing: Outgoing, attached: Attached, status: int, url: str) -
         body=None if becomes_get else outgoing.body,
     )
     return moved, replace(attached, query=()) if same_origin else Attached()
+
+
+def _readable(response: httpx2.Response) -> None:
+    """Refuse an answer packed in a way that cannot be undone; what can be is decoded while it is read."""
+    packed = response.headers.get("content-encoding", "").lower().replace(" ", "").split(",")
+    strange = [way for way in packed if way and way not in _UNPACKED]
+    if strange:
+        asked = response.request.headers.get("accept-encoding", "")
+        raise UpstreamError(
+            f"The answer is packed as {strange[0]}, which cannot be read\nIt was asked for in {asked}.", kind="encoding"
+        )
 
 
 async def _limited(response: httpx2.Response) -> bytes:
