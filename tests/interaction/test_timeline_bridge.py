@@ -115,3 +115,20 @@ def test_nobody_sees_the_timeline_without_the_pages_cookie_or_a_token(server: Li
         ws.send(json.dumps({"type": "hello", "token": "wrong"}))
         with pytest.raises(Exception, match="4401"):
             ws.recv(timeout=20)
+
+
+@pytest.mark.covers("R-BR-2", "R-BR-4")
+def test_approvals_are_seen_and_answered_only_by_who_may(server: LineClient, folder: Path) -> None:
+    url = server.call("ui_start")
+    mcp = f"http://127.0.0.1:{server.call('ui_status')['mcp_port']}"
+    made = [sys.executable, "-m", "ui_mcp", "token", "create", "worker", "--role", "agent"]
+    token = subprocess.run(made, cwd=folder, check=True, capture_output=True, text=True).stdout.split()[-1]
+    worker = {"Authorization": f"Bearer {token}"}
+    answer = {"decision": "approve", "digest": "x"}
+
+    assert visitor(url).get("/approvals").json() == {"approvals": []}
+    assert visitor(url).post("/approvals/unknown/decision", json=answer).status_code == 404
+    assert httpx2.get(f"{url}/approvals").status_code == 401
+    assert httpx2.get(f"{mcp}/approvals").status_code == 401
+    assert httpx2.get(f"{mcp}/approvals", headers=worker).json() == {"approvals": []}
+    assert httpx2.post(f"{mcp}/approvals/unknown/decision", headers=worker, json=answer).status_code == 403

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from ui_mcp.app.approvals_place import approvals_place
 from ui_mcp.app.channel import pushing_events
 from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
@@ -11,7 +12,15 @@ from ui_mcp.config import Config
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import port_file, token_file
 from ui_mcp.host.states import Configured, Running
-from ui_mcp.httpd.chat_routes import mcp_chat_routes, mcp_timeline_routes, ui_chat_routes, ui_timeline_routes
+from ui_mcp.httpd.approval_bridge import desks_at
+from ui_mcp.httpd.chat_routes import (
+    mcp_approval_routes,
+    mcp_chat_routes,
+    mcp_timeline_routes,
+    ui_approval_routes,
+    ui_chat_routes,
+    ui_timeline_routes,
+)
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, listening, port_of
@@ -43,8 +52,9 @@ async def serving(
         url = url_of(config.server.host, port_of(ui))
         running = Running(workspace, config, sessions, url, mcp_port, tokens.mint)
         pages = Pages(host, workspace, decorate)
-        timeline = ui_timeline_routes(host, Observations(host).open)
-        routes = [*timeline, *ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
+        desks = desks_at(lambda: approvals_place(host))
+        bridges = [*ui_timeline_routes(host, Observations(host).open), *ui_approval_routes(host, desks)]
+        routes = [*bridges, *ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
         await stack.enter_async_context(telling_of_chat(host, sessions))
@@ -60,8 +70,9 @@ async def serving(
 
 def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:
     """Build the MCP port with its guard."""
-    timeline = mcp_timeline_routes(host, Observations(host).open)
-    return Guard(mcp_app([*mcp_routes(host), *mcp_chat_routes(host), *timeline], transports), rules)
+    desks = desks_at(lambda: approvals_place(host))
+    bridges = [*mcp_timeline_routes(host, Observations(host).open), *mcp_approval_routes(host, desks)]
+    return Guard(mcp_app([*mcp_routes(host), *mcp_chat_routes(host), *bridges], transports), rules)
 
 
 def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens) -> Rules:

@@ -13,6 +13,7 @@ from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer, principal_of
+from ui_mcp.httpd.approval_bridge import ApprovalBridge, Desks
 from ui_mcp.httpd.chat_bridge import ChatBridge, failed
 from ui_mcp.httpd.chat_page import ChatPage
 from ui_mcp.httpd.timeline import Timelines, Watched
@@ -67,6 +68,24 @@ def mcp_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[Bas
         return who is not None and READ in who.scopes
 
     return Timelines(open_timeline, may).routes()
+
+
+def ui_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
+    """On the UI port whoever holds a session's cookie is the human, who may answer."""
+
+    async def who(request: Request) -> Principal | None:
+        return principal("human", "human") if _is_visitor(host, request) else None
+
+    return ApprovalBridge(desks, who).routes()
+
+
+def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
+    """On the MCP port the scopes of a bearer token say who may look and who may answer."""
+
+    async def who(request: Request) -> Principal | None:
+        return await _holder(host, bearer(request.scope))
+
+    return ApprovalBridge(desks, who).routes()
 
 
 def _is_visitor(host: Host, connection: HTTPConnection) -> bool:

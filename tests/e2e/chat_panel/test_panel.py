@@ -3,11 +3,14 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from playwright.async_api import Browser, async_playwright, expect
 
 from e2e.chat_page.conftest import FLAGS, chromium
 from interaction.lineclient import LineClient
+from interaction.nlui import nlui_demo
+from interaction.test_agent import agent
 
 pytestmark = pytest.mark.slow
 
@@ -43,3 +46,53 @@ async def test_the_human_and_the_agent_talk_in_the_shell(tmp_path: Path, browser
         await expect(page.get_by_role("button", name="Chat", exact=True)).to_be_focused()
         await page.keyboard.press("Alt+c")
         await expect(panel.locator(".chat-message")).to_have_count(2)
+
+
+SCRIPT = """
+data_dir: ./data
+targets: [{{name: shop, base_url: "{shop}"}}]
+llm:
+  provider: scripted
+  script:
+    - when: {{user: "ship"}}
+      emit: [{{call: shop__ship_order, args: {{id: 1}}}}]
+    - when: {{user: "list"}}
+      emit: [{{call: shop__list_orders}}]
+    - when: {{tool: "shop__"}}
+      emit: [{{call: chat_assistant_post, args: {{content: "Done."}}}}]
+    - emit: [{{call: loop_yield_turn}}]
+"""
+
+
+@pytest.mark.covers("NLUI-PAGE-2")
+async def test_the_shell_shows_what_an_agent_does_and_asks(tmp_path: Path, browser: Browser) -> None:
+    shop_folder, folder = tmp_path / "shop", tmp_path / "project"
+    shop_folder.mkdir()
+    folder.mkdir()
+    with nlui_demo(shop_folder) as demo:
+        shop = httpx2.get(f"{demo}/api/targets", timeout=30).json()[0]["where"]
+        (folder / "nlui.yaml").write_text(SCRIPT.format(shop=shop))
+        with LineClient(cwd=folder) as server, agent(folder):
+            page = await browser.new_page()
+            page.set_default_timeout(30_000)
+            await page.goto(server.call("ui_start"))
+            await page.get_by_role("button", name="Chat", exact=True).click()
+            panel = page.get_by_role("complementary", name="Chat with your agent")
+            await expect(panel.get_by_label("Message")).to_be_focused()
+            await page.keyboard.type("list them")
+            await page.keyboard.press("Enter")
+            await expect(panel.get_by_role("table")).to_contain_text("Ada Lovelace")
+            await expect(panel.locator(".chat-assistant")).to_contain_text("Done.")
+
+            await panel.get_by_label("Message").fill("ship it")
+            await page.keyboard.press("Enter")
+            await panel.get_by_role("button", name="Allow once").click()
+
+            await expect(panel.locator(".chat-assistant")).to_have_count(2)
+            await expect(panel.locator("dl.nlui-card")).to_contain_text("Espresso machine")
+            kinds = await panel.locator(".chat-messages > li").evaluate_all("all => all.map(one => one.className)")
+            assert [kind.split()[1] for kind in kinds] == [
+                *("chat-user", "nlui", "chat-assistant"),
+                *("chat-user", "nlui", "nlui", "chat-assistant"),
+            ]
+            await page.close()

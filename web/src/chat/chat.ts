@@ -1,17 +1,20 @@
 /** The chat itself: a log that follows the conversation, a composer, and what stands between them when something is wrong. */
+import type { Woven } from "./activity";
 import { composer } from "./composer";
 import { echoed, empty, failed, merged, newest, type Echo, type Log } from "./log";
 import { logView } from "./logview";
 import { Refused, type Server } from "./server";
 import "./chat.css";
 
+type Follow = (changed: (woven: Woven) => void, problem: (why: string) => void) => () => void;
+
 export interface Chat {
   focus(): void;
   stop(): void;
 }
 
-/** Build a chat inside `root`. */
-export function chat(root: HTMLElement, server: Server): Chat {
+/** Build a chat inside `root`; `follow` tells what the agent does between messages, where the server knows. */
+export function chat(root: HTMLElement, server: Server, follow: Follow = () => () => undefined): Chat {
   let log: Log = empty;
   const notice = document.createElement("div");
   notice.className = "chat-notice";
@@ -97,5 +100,12 @@ export function chat(root: HTMLElement, server: Server): Chat {
     });
   }
   void begin();
-  return { focus: write.focus, stop: () => stop() };
+  const unfollow = follow(view.weave, (why) => trouble(why, 0));
+  return {
+    focus: write.focus,
+    stop() {
+      stop();
+      unfollow();
+    },
+  };
 }

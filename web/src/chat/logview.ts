@@ -1,4 +1,5 @@
 /** Draws the log: one bubble per message, kept in place when earlier ones come in, at the end while the reader is there. */
+import type { Woven } from "./activity";
 import { stageOf, type Echo, type Log, type Message, type Stage } from "./log";
 import { markdown } from "./markdown";
 
@@ -12,6 +13,8 @@ const MARKS: Record<Stage, [string, string]> = {
 export interface LogView {
   readonly element: HTMLElement;
   show(log: Log): void;
+  /** Show what the agent did between messages. */
+  weave(woven: Woven): void;
   /** Go to the end and stay there. */
   stick(): void;
   /** The first page is here: an empty log is really empty. */
@@ -46,6 +49,7 @@ export function logView(actions: Actions): LogView {
   let loading = false;
   let isReady = false;
   let shown: Log | null = null;
+  let woven: Woven = new Map();
 
   element.addEventListener("scroll", () => {
     sticking = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
@@ -62,7 +66,8 @@ export function logView(actions: Actions): LogView {
     loading = false;
     more.hidden = !log.earlier;
     welcome.hidden = !isReady || log.messages.length + log.echoes.length > 0;
-    const wanted = [...log.messages.map((message) => bubbleOf(message, log)), ...log.echoes.map(echoBubble)];
+    const spoken = log.messages.flatMap((message) => [bubbleOf(message, log), ...(woven.get(message.id) ?? [])]);
+    const wanted = [...(log.earlier ? [] : (woven.get("") ?? [])), ...spoken, ...log.echoes.map(echoBubble)];
     place(wanted);
     if (sticking) {
       element.scrollTop = element.scrollHeight;
@@ -119,6 +124,12 @@ export function logView(actions: Actions): LogView {
   return {
     element,
     show,
+    weave(next) {
+      woven = next;
+      if (shown) {
+        show(shown);
+      }
+    },
     stick() {
       sticking = true;
     },

@@ -1,4 +1,5 @@
 /** The chat as a panel at the side of the shell; Escape closes it and gives the focus back. */
+import { activity } from "./activity";
 import { chat, type Chat } from "./chat";
 import { element } from "./inline";
 import { server } from "./server";
@@ -28,7 +29,7 @@ export function togglePanel(opened: () => void, closed: () => void): void {
   panel.append(head, body);
   document.body.append(panel);
   document.documentElement.classList.add("chat-open");
-  const inside: Chat = chat(body, server("default"));
+  const inside: Chat = chat(body, server("default"), (changed, problem) => activity("default", changed, problem));
 
   closeOpen = (): void => {
     closeOpen = null;

@@ -1,6 +1,7 @@
 /** The chat page of `nlui`: a conversation over your own APIs and servers. */
 import "../chat/page.css";
 import "../chat/chat.css";
+import "./items.css";
 import "./nlui.css";
 import { composer } from "../chat/composer";
 import { api, follow, type Frame, NeedsToken, say } from "./api";

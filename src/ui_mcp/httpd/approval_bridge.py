@@ -1,0 +1,94 @@
+"""Approvals on the ui server's listeners: what agents of other processes ask, and a person's answers."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ui_mcp.chat.identity import Principal
+from ui_mcp.compositor.approvals.bases import file_of, open_store
+from ui_mcp.compositor.approvals.desk import Desk
+from ui_mcp.compositor.approvals.row import UnknownApprovalError
+from ui_mcp.errors import UiMcpError
+from ui_mcp.httpd.approvals import Decision
+from ui_mcp.httpd.nlui_answers import STATUSES
+from ui_mcp.jsontypes import JsonObject
+
+READ, DECIDE = "approvals.read", "approvals.decide"
+Who = Callable[[Request], Awaitable[Principal | None]]
+Desks = Callable[[], AbstractAsyncContextManager[Desk | None]]
+
+
+class ApprovalBridge:
+    """Answers `/approvals…` for whoever `who` recognises; nothing waits where there is no store."""
+
+    def __init__(self, desk: Desks, who: Who) -> None:
+        self._desk = desk
+        self._who = who
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return the endpoints."""
+        return [
+            Route("/approvals", self.listed, methods=["GET"]),
+            Route("/approvals/{id}/decision", self.decide, methods=["POST"]),
+        ]
+
+    async def listed(self, request: Request) -> Response:
+        """List what waits, or what was answered."""
+        who = await self._who(request)
+        if who is None or READ not in who.scopes:
+            return _refused(who)
+        async with self._desk() as desk:
+            history = request.query_params.get("status") == "history"
+            rows = [] if desk is None else await (desk.history() if history else desk.pending())
+            return JSONResponse({"approvals": [row.to_json() for row in rows]})
+
+    async def decide(self, request: Request) -> Response:
+        """Take a person's answer."""
+        who = await self._who(request)
+        if who is None or DECIDE not in who.scopes:
+            return _refused(who)
+        try:
+            given = Decision.model_validate_json(await request.body())
+            async with self._desk() as desk:
+                if desk is None:
+                    raise UnknownApprovalError(f"No approval {request.path_params['id']}")
+                row = await desk.answer(request.path_params["id"], given.reply(who.name))
+                return JSONResponse(row.to_json())
+        except ValidationError as error:
+            return _failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
+        except UiMcpError as error:
+            status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 400)
+            return _failed(status, error.code, error.message)
+
+
+def desks_at(place: Callable[[], str | None]) -> Desks:
+    """Open the store at a place for the length of a request; a file that is not there yet is not made."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Desk | None]:
+        where = place()
+        if where is None or (("://" not in where or where.startswith("sqlite:")) and not file_of(where).is_file()):
+            yield None
+            return
+        store = open_store(where)
+        try:
+            yield Desk(store)
+        finally:
+            store.close()
+
+    return opened
+
+
+def _refused(who: Principal | None) -> Response:
+    if who is None:
+        return _failed(401, "unauthorized", "Open the page of this server, or send a bearer token")
+    return _failed(403, "forbidden", f"{who.name} may not do this")
+
+
+def _failed(status: int, code: str, message: str) -> Response:
+    details: JsonObject = {}
+    return JSONResponse({"error": {"code": code, "message": message, "details": details}}, status)
