@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -9,9 +11,25 @@ ROOT = "ui_mcp"
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG, 8, 5)
 
 
+_concealers: list[Callable[[str], str]] = []
+
+
+@contextmanager
+def concealing(conceal: Callable[[str], str]) -> Iterator[None]:
+    """Let every record pass through `conceal` while the block runs, so that no log holds a secret."""
+    _concealers.append(conceal)
+    try:
+        yield
+    finally:
+        _concealers.remove(conceal)
+
+
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return super().format(record).replace("\r", "").replace("\n", " | ")
+        text = super().format(record).replace("\r", "").replace("\n", " | ")
+        for conceal in _concealers:
+            text = conceal(text)
+        return text
 
 
 def logger(name: str) -> logging.Logger:

@@ -29,6 +29,7 @@ from ui_mcp.toolkit.resources import Announcements, CombinedResources, ResourceU
 from ui_mcp.toolkit.tool import Call
 
 _log = logger("nlui")
+_SHORT_SECRET = 6
 
 
 Patience = Callable[[Call], float | None]
@@ -114,6 +115,7 @@ async def opened(
         data=data,
         cache=user_cache_path("nlui") if not settings.data_dir else data / "cache",
         connect=connector(read.variables),
+        secrets=tuple(filter(_may_be_secret, (os.environ.get(name, "") for name in sorted(read.variables)))),
         announcements=announcements or Announcements(),
         mode=asked.mode or mode,
         where=lambda: door.url,
@@ -131,6 +133,11 @@ async def opened(
 
 def _patient(principal: str, others: float) -> Patience:
     return lambda call: None if call.principal == principal else others
+
+
+def _may_be_secret(value: str) -> bool:
+    """Say whether a value taken from the environment must not be shown; paths, addresses and numbers may be."""
+    return len(value) >= _SHORT_SECRET and not value.isdigit() and not value.startswith(("/", "~", ".", "http"))
 
 
 def data_folder(settings: GatewaySettings) -> Path:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -30,7 +30,7 @@ from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, T
 from ui_mcp.compositor.source import Health
 from ui_mcp.errors import MountError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.log import logger
+from ui_mcp.log import concealing, logger
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.resources import Announcements, ListKind
 from ui_mcp.toolkit.tool import Call
@@ -52,6 +52,8 @@ class Surroundings:
     """The policy mode when the configuration names none."""
     patience: Callable[[Call], float | None] | None = None
     where: Callable[[], str] = lambda: ""
+    secrets: tuple[str, ...] = ()
+    """Values of the configuration that are shown to nobody."""
 
 
 class Gateway:
@@ -61,6 +63,7 @@ class Gateway:
         self.settings = settings
         self.around = around
         self.scrubber = Scrubber()
+        self.scrubber.learn(around.secrets)
         self.announcements = around.announcements
         self.catalogue = Catalogue(self._catalogue_changed)
         self.results = ResultStore(around.data / "results")
@@ -101,7 +104,12 @@ class Gateway:
 
     def health(self) -> list[Health]:
         """Say how every source is, refused ones included."""
-        return [*self.catalogue.health(), *self.failures.values()]
+        return [self._shown(one) for one in (*self.catalogue.health(), *self.failures.values())]
+
+    def _shown(self, one: Health) -> Health:
+        """Leave out what a command line, an address or an error may hold of a secret."""
+        scrub = self.scrubber
+        return replace(one, where=scrub.text(one.where), error=scrub.text(one.error), details=scrub.json(one.details))
 
     async def ready(self) -> None:
         """Wait for the first list: local documents always, everything else as long as configured."""
@@ -228,6 +236,7 @@ class Gateway:
         """Start every source, and end them all with the block."""
         self._started = time.monotonic()
         async with AsyncExitStack() as stack:
+            stack.enter_context(concealing(self.scrubber.text))
             stack.callback(self.store.close)
             stack.callback(self._audit.close)
             await self.desk.recover()

@@ -41,4 +41,4 @@ async def _open(url: str, poll: float) -> ChatStore:
         except ImportError as error:
             raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
         return await PostgresStore.open(url)
-    raise ConfigError(f"storage.url {url!r} is neither sqlite:///PATH nor postgresql://…", key="storage.url")
+    raise ConfigError(f"storage.url {scheme}://… is neither sqlite:///PATH nor postgresql://…", key="storage.url")

@@ -29,7 +29,7 @@ def open_store(place: str) -> ApprovalStore:
             raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
         return ApprovalStore(PostgresBase(place))
     if "://" in place and scheme != "sqlite":
-        raise ConfigError(f"storage.url {place!r} is neither a path, sqlite:///PATH nor postgresql://…")
+        raise ConfigError(f"storage.url {scheme}://… is neither a path, sqlite:///PATH nor postgresql://…")
     return ApprovalStore(SqliteBase(file_of(place)))
 
 
