@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 
 import anyio
+from claims import claim
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -33,6 +34,8 @@ ROUNDS = 40
 CLICKS = 9
 NODES = 5_000
 BAR_MS = 16
+COLD_MS = 60
+WHOLE_MS = 250
 QUIET_SECONDS = 2
 
 
@@ -80,7 +83,7 @@ class Program:
         return found
 
 
-async def main() -> None:
+async def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         async with demo(debian_cell(), Path(folder)) as (program, shown):
             await settled(program)
@@ -96,11 +99,13 @@ async def main() -> None:
             began = time.time() * 1000
             looks = [await look(program, target) for _ in range(ROUNDS)]
             turns = [turn for turn in program.idle_turns() if turn[0] >= began]
-            report(looks, turns)
+            held = report(looks, turns)
+            held &= claim("JavaFX first look, worst slice, ms", max(clock for clock, _ in cold.slices), at_most=COLD_MS)
             await clicks(shown)
+    return 0 if held else 1
 
 
-def report(looks: list[Seen], turns: list[tuple[float, float, float]]) -> None:
+def report(looks: list[Seen], turns: list[tuple[float, float, float]]) -> bool:
     clocks = [clock for one in looks for clock, _ in one.slices]
     works = [work for one in looks for _, work in one.slices]
     print(f"warm, {len(looks)} looks: whole snapshot {told([one.ms for one in looks])}")
@@ -113,8 +118,17 @@ def report(looks: list[Seen], turns: list[tuple[float, float, float]]) -> None:
             if clock > BAR_MS / 2:
                 waited = f"collector {one.collector_ms:.1f} ms, run queue {one.scheduler_ms:.1f} ms in that look"
                 print(f"  slice of {clock:.1f} ms did {work:.1f} ms of work; {waited}")
-    verdict = "met" if max(clocks) <= BAR_MS else "missed"
-    print(f"bar of {BAR_MS} ms by the clock: {verdict}; by work: {'met' if max(works) <= BAR_MS else 'missed'}")
+    disturbed = max((clock for _, clock, _ in turns), default=0) > BAR_MS
+    print(
+        "  the machine itself stretched idle turns beyond the bar: the clock below says nothing"
+        if disturbed
+        else "  quiet"
+    )
+    return all([
+        claim("JavaFX slice, worst by the clock, ms", max(clocks), at_most=None if disturbed else BAR_MS),
+        claim("JavaFX slice, worst work, ms", max(works), at_most=BAR_MS),
+        claim("JavaFX full snapshot of 5,000 nodes, ms", median([one.ms for one in looks]), at_most=WHOLE_MS),
+    ])  # fmt: skip
 
 
 def told(values: list[float]) -> str:
@@ -174,4 +188,4 @@ async def clicks(shown: Demo) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main)
+    sys.exit(anyio.run(main))

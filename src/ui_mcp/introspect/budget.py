@@ -63,10 +63,12 @@ def json_page(capture: Capture, limit: int, offset: int = 0) -> JsonObject:
 
 def text_page(capture: Capture, limit: int, offset: int = 0) -> str:
     """Return the part of the outline that begins at `offset` and fits `limit` tokens (0 = all)."""
-    whole = outline.outline(capture)
-    if not offset and (not limit or len(whole) <= limit * 4):
-        return whole
-    found = list(_levels(outline.entries(capture)))
+    stages = outline.entries(capture)
+    if not offset:
+        whole = "\n".join(line for entry in stages for line in outline.lines(entry))
+        if not limit or len(whole) <= limit * 4:
+            return whole
+    found = list(_levels(stages))
     costs = [len(entry.text) + 2 * level + 16 for entry, level, _ in found]
     end = _fitting(costs, offset, limit * 4 - _TAIL if limit else sum(costs))
     while True:

@@ -6,6 +6,7 @@ from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspect import budget, outline, view
 from ui_mcp.introspect.contract import COMPACT, COMPACT_DEPTH, UNLIMITED_DEPTH, Ask, Defaults, Mode, Ref, StageChoice
 from ui_mcp.introspect.diff import compare
+from ui_mcp.introspect.garbage import uncollected
 from ui_mcp.introspect.requests import Include
 from ui_mcp.introspect.target import Target
 from ui_mcp.introspect.tree import Capture
@@ -29,6 +30,11 @@ class Look:
 
 async def as_text(target: Target, look: Look, defaults: Defaults = Defaults()) -> str:
     """Return the outline, or what changed in it."""
+    with uncollected():
+        return await _text(target, look, defaults)
+
+
+async def _text(target: Target, look: Look, defaults: Defaults) -> str:
     limit = defaults.limits.tokens if look.max_tokens is None else look.max_tokens
     if look.cursor:
         capture, offset, stale = await _continued(target, look, look.cursor)
@@ -47,24 +53,40 @@ async def as_text(target: Target, look: Look, defaults: Defaults = Defaults()) -
 
 async def as_json(target: Target, look: Look, defaults: Defaults = Defaults()) -> JsonObject:
     """Return the UiSnapshot, a page of it, or what changed in it."""
+    return (await as_both(target, look, defaults))[0]
+
+
+async def as_both(target: Target, look: Look, defaults: Defaults = Defaults()) -> tuple[JsonObject, str]:
+    """Return the UiSnapshot as JSON and as text: the same JSON, or the outline where that would be very long."""
+    with uncollected():
+        return await _both(target, look, defaults)
+
+
+async def _both(target: Target, look: Look, defaults: Defaults) -> tuple[JsonObject, str]:
     limit = defaults.limits.tokens if look.max_tokens is None else look.max_tokens
     if look.cursor:
         capture, offset, stale = await _continued(target, look, look.cursor)
-        return budget.json_page(capture, limit, offset) | ({"stale": True} if stale else {})
+        return _twice(budget.json_page(capture, limit, offset) | ({"stale": True} if stale else {}))
     if look.mode == "full" or look.mode is None:
         capture = await _capture(target, _json_ask(look, "full", defaults))
         explicit = look.mode == "full" and look.max_tokens is None
         whole = _changes(target, look, capture) or _whole(target, capture, look)
         room = defaults.limits.hard_chars if explicit or not limit else limit * 4
-        if len(dumps(whole)) <= room:
-            return whole
+        text = dumps(whole)
+        if len(text) <= room:
+            usual = defaults.limits.tokens
+            return whole, text if len(text) <= usual * 4 else budget.text_page(capture, usual)
         if look.mode == "full":
-            return budget.json_page(capture, limit)
+            return _twice(budget.json_page(capture, limit))
     capture = await _capture(target, _json_ask(look, "compact", defaults))
     changed = _changes(target, look, capture)
     if changed and (not limit or len(dumps(changed)) <= limit * 4):
-        return changed
-    return budget.json_page(capture, limit) | ({"full": True} if look.since else {})
+        return _twice(changed)
+    return _twice(budget.json_page(capture, limit) | ({"full": True} if look.since else {}))
+
+
+def _twice(answer: JsonObject) -> tuple[JsonObject, str]:
+    return answer, dumps(answer)
 
 
 async def _capture(target: Target, ask: Ask) -> Capture:

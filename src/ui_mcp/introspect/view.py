@@ -73,7 +73,7 @@ def alone(node: Node, sections: frozenset[Section]) -> JsonObject:
         "children": [],
     }
     if sections:
-        written |= _sections(node, sections)
+        _add_sections(written, node, sections)
     if get("w") is False:
         written["shown"] = False
     if get("ct"):
@@ -103,19 +103,19 @@ def _whole(entry: Stage, capture: Capture) -> JsonObject | None:
 
 
 def _value(record: JsonObject) -> JsonObject:
-    value = {"text": record.get("vt"), "selected": record.get("vs"), "checked": record.get("vc")}
-    return value | {"masked": True} if record.get("k") else value
+    get = record.get
+    value = {"text": get("vt"), "selected": get("vs"), "checked": get("vc")}
+    return value | {"masked": True} if get("k") else value
 
 
-def _sections(node: Node, sections: frozenset[Section]) -> JsonObject:
+def _add_sections(written: JsonObject, node: Node, sections: frozenset[Section]) -> None:
     record = node.record
-    written: JsonObject = {}
     layout: JsonObject = {}
     if "bounds" in sections:
         layout["boundsInParent"] = box(record.get("bp"))
         layout["boundsInScene"] = box(record.get("bs"))
     if "localToScreen" in sections:
-        layout["localToScreen"] = _screen(record.get("sc"))
+        layout["localToScreen"] = _screen(record.get("sc") or record.get("bs"))
     if layout:
         written["layout"] = layout
     if "accessibility" in sections:
@@ -126,13 +126,18 @@ def _sections(node: Node, sections: frozenset[Section]) -> JsonObject:
         written["reach"] = record.get("re")
     if "virtualization" in sections and "z" in record:
         written["virtualization"] = rows(node)
-    return written
 
 
 def box(numbers: Json) -> JsonObject | None:
     """Write `[x, y, w, h]` as bounds."""
-    return numbers and dict(zip(("minX", "minY", "width", "height"), numbers, strict=True))
+    if not numbers:
+        return None
+    x, y, width, height = numbers
+    return {"minX": x, "minY": y, "width": width, "height": height}
 
 
 def _screen(numbers: Json) -> JsonObject | None:
-    return numbers and dict(zip(("x", "y", "width", "height"), numbers, strict=True))
+    if not numbers:
+        return None
+    x, y, width, height = numbers
+    return {"x": x, "y": y, "width": width, "height": height}

@@ -9,10 +9,10 @@ from ui_mcp.errors import UiArgumentError
 from ui_mcp.host.host import Host
 from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.contract import Defaults, Limits, Mode, StageChoice
-from ui_mcp.introspect.looking import Look, as_json, as_text
+from ui_mcp.introspect.looking import Look, as_both, as_text
 from ui_mcp.introspect.requests import AnyRef, Include, Request
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result, text_result
+from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult, text_result
 
 
 class SnapshotArgs(Request):
@@ -67,7 +67,8 @@ async def _look(host: Host, args: SnapshotArgs) -> ToolResult:
         root=args.root.ref() if args.root else None,
     )
     if args.format == "json":
-        return structured_result(await as_json(target, look, defaults))
+        whole, text = await as_both(target, look, defaults)
+        return ToolResult((Text(text),), structured=whole)
     return text_result(await as_text(target, look, defaults))
 
 

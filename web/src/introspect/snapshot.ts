@@ -189,7 +189,8 @@ function place(walk: Walk, record: Fields, element: Element, parent: Box | null)
     record["bs"] = box;
     record["bp"] = parent ? [round(box[0] - parent[0]), round(box[1] - parent[1]), box[2], box[3]] : box;
   }
-  if (walk.screen) record["sc"] = box;
+  // A page has one space: where it lies in the scene is where it lies on the screen, said once.
+  if (walk.screen && !walk.bounds) record["sc"] = box;
   return box;
 }
 
