@@ -98,6 +98,7 @@ async def _http(served: Served, port: int) -> int:
             try:
                 await anyio.sleep_forever()
             finally:
+                chat.tail.interrupt()
                 endpoints.close()
     return 0
 

@@ -62,6 +62,7 @@ async def serving(
         if mcp:
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
             await stack.enter_async_context(listening(guarded_mcp_app(host, mcp_rules(config, ports, token)), mcp))
+        stack.callback(host.chats.interrupt)
         stack.push_async_callback(sessions.stop)  # before the listeners, so that blocked waiters still get an answer
         stack.enter_context(port_file(workspace.ui_port, port_of(ui)))
         stack.enter_context(port_file(workspace.mcp_port, mcp_port))

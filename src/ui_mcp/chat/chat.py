@@ -75,12 +75,12 @@ class Chat:
         Raises:
             ChatError: as for `read`.
         """
-        query = self._query(who, ask)
+        query, interruptions = self._query(who, ask), self.tail.interruptions
         page = await self.store.since(query)
         with self.tail.watching(), anyio.move_on_after(min(seconds, self.limits.wait_seconds)) as scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancel_after, closing, scope)
-                while not page.messages:
+                while not page.messages and self.tail.interruptions == interruptions:
                     if not page.has_more:  # a filtered page may be empty and yet not the end
                         await self.tail.past(query.conversation, page.last or 0)
                     page = await self.store.since(replace(query, after=page.last or 0))

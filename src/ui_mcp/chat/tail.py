@@ -45,6 +45,8 @@ class Tail:
         self._turn = anyio.Event()
         self.version = 0
         """Grows with every change that was noticed."""
+        self.interruptions = 0
+        """Grows when everybody who waits is sent home."""
 
     async def begin(self) -> None:
         """Note where everything stands; what comes after is movement."""
@@ -108,15 +110,23 @@ class Tail:
             self._wanted = anyio.Event()
 
     async def beyond(self, version: int) -> int:
-        """Return the version of the store once it is not `version` any more; receipts count as well."""
-        while self.version == version:
+        """Return the version of the store once it is not `version` any more; receipts and interruptions count too."""
+        interruptions = self.interruptions
+        while self.version == version and self.interruptions == interruptions:
             await self._turn.wait()
         return self.version
 
     async def past(self, conversation: str, number: int) -> None:
-        """Return when a conversation has a message after `number`."""
-        while self.head(conversation).any <= number:
+        """Return when a conversation has a message after `number`, or when interrupted."""
+        interruptions = self.interruptions
+        while self.head(conversation).any <= number and self.interruptions == interruptions:
             await self._turn.wait()
+
+    def interrupt(self) -> None:
+        """Send everybody home who waits now, because the door they came by is about to close."""
+        self.interruptions += 1
+        turn, self._turn = self._turn, anyio.Event()
+        turn.set()
 
     @property
     def follows(self) -> bool:

@@ -58,6 +58,11 @@ class Chats:
         chat = await self.current()
         return Open(chat, Directory(Keys(chat.store), principal("agent", "agent")))
 
+    def interrupt(self) -> None:
+        """Send home who waits for messages: the listeners are about to close."""
+        if self._kept is not None:
+            self._kept.chat.tail.interrupt()
+
     def close(self) -> None:
         """Let the open chat end."""
         if self._kept is not None:

@@ -13,11 +13,11 @@ BEAT_SECONDS = 15.0
 
 
 async def event_stream(chat: Chat, who: Principal, ask: Ask) -> AsyncIterator[str]:
-    """Write what comes after the cursor, for ever; each stream reads for itself, so a slow one delays nobody."""
-    after, receipts = ask.after_id, None
+    """Write what comes after the cursor until interrupted; each stream reads for itself: none delays another."""
+    after, receipts, interruptions = ask.after_id, None, chat.tail.interruptions
     with chat.tail.watching():
         yield "retry: 1000\n\n"
-        while True:
+        while chat.tail.interruptions == interruptions:
             version = chat.tail.version
             page = await chat.read(who, Ask(after, conversation=ask.conversation))
             if page.messages:

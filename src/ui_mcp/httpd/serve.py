@@ -78,8 +78,8 @@ async def listening(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None
     adopt("uvicorn")
     server = _Server(app)
     async with anyio.create_task_group() as tasks:
-        await tasks.start(server.run_on, listener)
         try:
+            await tasks.start(server.run_on, listener)
             yield
         finally:
             server.should_exit = True
@@ -110,7 +110,8 @@ class _Server(uvicorn.Server):
 
     async def run_on(self, listener: socket.socket, *, task_status: TaskStatus[None]) -> None:
         self._status = task_status
-        await self.serve(sockets=[listener])
+        with anyio.CancelScope(shield=True):  # ends by `should_exit`, so that open answers are finished in any case
+            await self.serve(sockets=[listener])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

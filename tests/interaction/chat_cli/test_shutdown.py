@@ -1,0 +1,35 @@
+"""A face that is asked to stop answers whoever waits and says nothing on stderr."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+
+
+@pytest.mark.covers("R-BR-5")
+async def test_a_stopping_face_ends_streams_and_waits_cleanly(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ui_mcp", "chat", "--face", "human", "--port", "0", "--dir", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        url = (await anyio.to_thread.run_sync(server.stdout.readline)).split()[-1]
+        statuses: list[int] = []
+        async with httpx2.AsyncClient(base_url=url, timeout=30) as http, anyio.create_task_group() as tasks:
+
+            async def wait() -> None:
+                statuses.append((await http.get("/chat/wait?timeout=100")).status_code)
+
+            async with http.stream("GET", "/chat/stream") as stream:
+                parts = stream.aiter_text()
+                await anext(parts)
+                tasks.start_soon(wait)
+                await http.get("/chat/inbox")  # a later request is answered, so the waiting one has arrived
+                server.terminate()
+                rest = [part async for part in parts]
+        said = await anyio.to_thread.run_sync(server.stderr.read)
+
+    assert (statuses, server.returncode, said) == ([204], 0, "")
+    assert all(part.startswith(("event:", "retry:")) for part in rest)
