@@ -11,7 +11,7 @@ BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.p
 BENCHMARKS ?=
 MINUTES ?= 20
 
-.PHONY: help run test quick check e2e bench soak web agent release ci clean FORCE
+.PHONY: help run test quick check e2e bench soak docs web agent release ci clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,11 @@ bench: $(STAMPS)/dev assets packages  ## measure every claim beside its rival an
 
 soak: $(STAMPS)/dev assets packages  ## many people and kills of everything for MINUTES (20)
 	PYTHONPATH=tests $(BIN)/python -m soak.run $(MINUTES)
+
+docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its reference from the code
+	$(BIN)/python scripts/settings.py
+	$(BIN)/python scripts/reference.py
+	$(BIN)/mkdocs build --strict
 
 web: $(STAMPS)/node  ## build the front end into the bundle
 	@$(BIN)/python scripts/assets.py web

@@ -1,0 +1,113 @@
+"""Writes docs/reference/ from the code: tools and resources as a client sees them, and every error with its code."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ui_mcp import errors
+from ui_mcp.workspace import BUNDLE
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+SERVERS = {
+    "`ui-mcp mcp`, `ui-mcp serve`": ["ui_mcp", "mcp"],
+    "`ui-mcp chat --face human`": ["ui_mcp", "chat", "--face", "human"],
+}
+NOTE = "Written by `scripts/reference.py` from the code; `make docs` brings it up to date.\n"
+GUIDES = {"attributes.md": "viewdefs.md", "lua.md": "lua.md"}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page by its name."""
+    asked = {title: listed(words) for title, words in SERVERS.items()}
+    return {
+        "tools.md": "\n".join(tools(asked)),
+        "resources.md": "\n".join(resources(asked)),
+        "errors.md": "\n".join(codes()),
+        **{name: (BUNDLE / "base/resources" / guide).read_text("utf-8") for name, guide in GUIDES.items()},
+    }
+
+
+def listed(words: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """Start a server over pipes and ask what it offers."""
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "docs", "version": "1"}}
+    methods = {"tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}]
+    lines += [{"jsonrpc": "2.0", "id": number, "method": name} for number, name in enumerate(methods, 1)]
+    with tempfile.TemporaryDirectory() as folder:
+        said = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=folder, input="\n".join(map(json.dumps, lines)) + "\n", capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    answers = {message.get("id"): message for message in map(json.loads, said.stdout.splitlines())}
+    return {key: answers[number]["result"][key] for number, key in enumerate(methods.values(), 1)}
+
+
+def tools(asked: dict[str, dict[str, list[dict[str, Any]]]]) -> Iterator[str]:
+    """Write one section a tool, with its arguments."""
+    yield f"# Tools\n\n{NOTE}"
+    for title, found in asked.items():
+        yield f"## {title}\n"
+        for tool in sorted(found["tools"], key=lambda tool: str(tool["name"])):
+            yield f"### `{tool['name']}`\n\n{tool['description']}\n"
+            yield from _arguments(tool["inputSchema"])
+
+
+def _arguments(schema: dict[str, Any]) -> Iterator[str]:
+    properties = schema.get("properties", {})
+    if not properties:
+        return
+    yield "| argument | type | meaning |\n|---|---|---|"
+    for name, value in properties.items():
+        needed = " (required)" if name in schema.get("required", ()) else ""
+        yield f"| `{name}`{needed} | {_kind(value)} | {_cell(value.get('description', ''))} |"
+    yield ""
+
+
+def _kind(value: dict[str, Any]) -> str:
+    if "enum" in value:
+        return " or ".join(f"`{one}`" for one in value["enum"])
+    if "anyOf" in value:
+        return " or ".join(dict.fromkeys(_kind(one) for one in value["anyOf"]))
+    kind = value.get("type", "object" if "$ref" in value else "any")
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def resources(asked: dict[str, dict[str, list[dict[str, Any]]]]) -> Iterator[str]:
+    """Write one row a resource."""
+    yield f"# Resources\n\n{NOTE}"
+    for title, found in asked.items():
+        yield f"## {title}\n\n| address | type | what |\n|---|---|---|"
+        entries = [*found["resources"], *found["resourceTemplates"]]
+        for entry in sorted(entries, key=lambda entry: str(entry.get("uri") or entry["uriTemplate"])):
+            address = entry.get("uri") or entry["uriTemplate"]
+            yield f"| `{address}` | {entry.get('mimeType', '')} | {_cell(entry.get('description', ''))} |"
+        yield ""
+
+
+def codes() -> Iterator[str]:
+    """Write one row an error."""
+    yield f"# Errors\n\n{NOTE}"
+    yield "The first line of a message is complete by itself; further lines give the reason or the way out.\n"
+    yield "| code | error | means |\n|---|---|---|"
+    for name, kind in vars(errors).items():
+        if isinstance(kind, type) and issubclass(kind, errors.UiMcpError):
+            yield f"| `{kind.code}` | {name} | {_cell((kind.__doc__ or '').partition(chr(10))[0])} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def main() -> None:
+    """Write the pages."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text.rstrip() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
