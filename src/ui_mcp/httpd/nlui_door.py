@@ -36,7 +36,7 @@ class Door:
 
     def _may(self, scope: Scope) -> bool:
         path = scope["path"]
-        if self._token is None or path in {"/", LOGIN} or path.startswith("/nlui/"):
+        if self._token is None or path in {"/", LOGIN} or path.startswith(("/nlui/", "/look/")):
             return True
         given = bearer(scope)
         if given is not None:

@@ -232,6 +232,7 @@ def test_with_a_token_the_page_asks_for_it_once(folder: Path, opened: Open) -> N
     (folder / "nlui.yaml").write_text(f"{SLOW}\nserver: {{token: t0ken-t0ken}}\n")
     with nlui(folder, "--port", "0") as url:
         page = opened(url, strict=False)
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(245, 246, 249)"
         page.get_by_role("textbox", name="Token").fill("wrong")
         page.keyboard.press("Enter")
         expect(page.get_by_text("This is not the token.")).to_be_visible()

@@ -91,6 +91,12 @@ class Server:
             self._process.stdout.close()
             self._process = None
 
+    def children(self) -> list[int]:
+        """Return the processes of the sessions."""
+        assert self._process is not None
+        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
+        return [int(child) for file in tasks for child in file.read_text().split()]
+
     def call(self, tool: str, **arguments: Any) -> Any:
         """Call an MCP tool; answer its first text, parsed if it is JSON."""
         text = self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"]

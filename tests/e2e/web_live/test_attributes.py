@@ -110,9 +110,19 @@ def test_every_field_reaches_lua(sink: Page, server: Server) -> None:
     sink.locator("sl-radio[value=b]").click()
     sink.locator("#range input").fill("7")
     sink.locator("#rating [role=slider]").press("ArrowRight")
+    sink.locator("#tint").get_by_role("button").first.click()
+    sink.locator("#tint input[name], #tint sl-input input").first.fill("#123456")
+    sink.keyboard.press("Enter")
+    sink.keyboard.press("Escape")
     sink.locator("#select").click()
     sink.locator("sl-option[value='1']").click()
     expect(sink.locator("#two")).to_have_text("14")
+    lua(server, "sink.stars, sink.note = 5, 'from Lua'")
+    expect(sink.locator("#rating")).to_have_js_property("value", 5)
+    expect(sink.locator("#note")).to_have_js_property("value", "from Lua")
+    assert lua(server, "return sink.tint") == "#123456"
+    lua(server, "sink.stars, sink.tint = 3, '#00ff00'")
+    expect(sink.locator("#tint")).to_have_js_property("value", "#00ff00")
     assert lua(server, "return {sink.choice, sink.level, sink.stars, sink.pick, sink.on}") == ["b", 7, 3, "1", False]
 
 

@@ -1,5 +1,8 @@
 """Connections come and go: tabs, reloads, restarts, ended sessions, conserve mode, hot reloads."""
 
+import os
+import signal
+
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -75,6 +78,22 @@ def test_an_ended_session_says_so_and_leads_to_the_start(server: Server, page: P
     page.get_by_role("link", name="Start again").click()
     expect(page.locator(".shell-landing")).to_be_visible()
     console.clear()
+
+
+@pytest.mark.covers("UI-WIRE-13")
+def test_a_killed_session_comes_back_with_its_app_and_tells_the_person(counter: Server, page: Page) -> None:
+    page.goto(counter.url)
+    page.locator("#up").click()
+    expect(page.locator("#count")).to_have_text("1")
+
+    for child in counter.children():
+        os.kill(child, signal.SIGKILL)
+
+    expect(page.locator("#count")).to_have_text("0")
+    expect(page.locator(".ui-notice").first).to_contain_text("started again")
+    page.locator("#up").click()
+    expect(page.locator("#count")).to_have_text("1")
+    assert {"app": "ui-mcp", "event": "session_restarted"}.items() <= counter.call("ui_wait", timeout=5)[0].items()
 
 
 @pytest.mark.covers("UI-CONS-1", "UI-CONS-2", "UI-CONS-4")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-SHOWN = {"dashboard": "Shop dashboard", "board": "Task board", "signup": "Create your account"}
+SHOWN = {"dashboard": "Shop dashboard", "board": "Task board", "signup": "Create your account", "contacts": "Contacts"}
 
 
 def accessible(page: Page) -> None:
