@@ -11,7 +11,7 @@ BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.p
 BENCHMARKS ?=
 MINUTES ?= 20
 
-.PHONY: help run test quick check e2e bench soak docs web agent release ci clean FORCE
+.PHONY: help run test quick check e2e bench soak docs requirements web agent release ci clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its re
 	$(BIN)/python scripts/settings.py
 	$(BIN)/python scripts/reference.py
 	$(BIN)/mkdocs build --strict
+
+requirements: $(BIN)/python  ## every requirement and the tests that prove it, in build/requirements.md
+	@$(BIN)/python scripts/requirements.py
 
 web: $(STAMPS)/node  ## build the front end into the bundle
 	@$(BIN)/python scripts/assets.py web
