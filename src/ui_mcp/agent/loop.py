@@ -26,7 +26,7 @@ from ui_mcp.agent.model import (
 from ui_mcp.agent.outcome import Outcome
 from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.transcript import call_as_json, messages_of
+from ui_mcp.agent.transcript import call_as_json, has_yielded, messages_of
 from ui_mcp.agent.vendor_names import VendorNames
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.tool import Call
@@ -112,7 +112,8 @@ class Loop:
         self._control.yielded = False
         self._seen = len(self._scribe.events)
         guards = _Guards(self._settings)
-        if await self._calls.finish_open(background):
+        answered = await self._calls.finish_open(background)
+        if answered or has_yielded(self._scribe.events, {YIELD, *YIELD_SPELLINGS}):
             return await self._end("yield")
         while True:
             await news()

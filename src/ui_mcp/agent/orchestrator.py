@@ -17,6 +17,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 
 RunState = Literal["idle", "starting", "running", "awaiting_approval", "sleeping"]
+INTERRUPTED = "The agent was interrupted and goes on from here."
 _log = logger("agent")
 
 
@@ -129,9 +130,8 @@ class Orchestrator:
 
     async def _serve(self, scribe: Scribe, tasks: TaskGroup) -> None:
         loop = self._loop = self._make_loop(scribe)
-        if open_calls(scribe.events):
-            notice = {"level": "warning", "text": "The agent was interrupted and goes on from here."}
-            await scribe.write(Happened("notice", notice))
+        if open_calls(scribe.events) and scribe.events[-1].data.get("text") != INTERRUPTED:
+            await scribe.write(Happened("notice", {"level": "warning", "text": INTERRUPTED}))
         await loop.pick_up(tasks)
         await self._drain(scribe)
         tasks.start_soon(self._listen, scribe)

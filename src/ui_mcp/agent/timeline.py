@@ -154,8 +154,11 @@ class Timeline:
     def _ask(self, event: StoredEvent) -> Sequence[Op]:
         fields = {**_picked(event.data, _APPROVAL), "status": "pending"}
         asked = self._add(f"p:{event.data['approval_id']}", event, "approval", fields)
-        held = {"decision": "ask", "approval_id": event.data["approval_id"], "status": "pending"}
-        return (*asked, *self._change(f"t:{event.data['call_id']}", held))
+        name = f"t:{event.data['call_id']}"
+        held = {"decision": "ask", "approval_id": event.data["approval_id"]}
+        if (self._items.get(name) or {}).get("status") == "running":  # its outcome may have been faster
+            held["status"] = "pending"
+        return (*asked, *self._change(name, held))
 
     def _decide(self, event: StoredEvent) -> Sequence[Op]:
         data = event.data

@@ -1,6 +1,6 @@
 """Turns an agent's events back into the conversation its model is shown."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ui_mcp.agent.model import AssistantSays, Message, ToolSays, ToolUse, UserSays
@@ -56,6 +56,20 @@ def open_calls(events: Iterable[StoredEvent]) -> list[OpenCall]:
 def deferred_calls(events: Iterable[StoredEvent]) -> list[OpenCall]:
     """Return the calls that wait for a person while the conversation goes on."""
     return list(_read(events).deferred.values())
+
+
+def has_yielded(events: Sequence[StoredEvent], yields: Collection[str]) -> bool:
+    """Say whether the newest answer ended its turn, and nothing has been written about that yet."""
+    done: set[str] = set()
+    for event in reversed(events):
+        match event.type:
+            case "function_call_output" if event.data["status"] == "done":
+                done.add(event.data["call_id"])
+            case "tool_call" if event.data["name"] in yields and event.data["call_id"] in done:
+                return True
+            case "assistant_text" | "ui_end_turn" | "rewind":
+                return False
+    return False
 
 
 def _read(events: Iterable[StoredEvent]) -> _Reading:

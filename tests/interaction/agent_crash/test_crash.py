@@ -1,0 +1,239 @@
+"""Kill -9 at every step of a conversation of fifty messages with calls and questions: nothing is lost or doubled."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.progress import Progress
+from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
+from ui_mcp.chat.chat import Ask, Chat, open_chat
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.message import Draft, id_text
+from ui_mcp.compositor.approvals.desk import Desk, Reply
+from ui_mcp.compositor.approvals.store import SqliteApprovals
+from ui_mcp.httpd.serve import bind, listening, port_of
+from ui_mcp.jsontypes import dumps
+from ui_mcp.workspace import Workspace
+
+MOST = int(os.environ.get("UI_MCP_CRASHES", "3"))
+"""How often a process dies at each kind of step; 1000 means at every single step of the conversation."""
+HERE = Path(__file__).parent
+HUMAN = principal("human", "human")
+SHAPES = ("say", "note", "order", "say", "note")
+"""Plain words; a call through the mounted gateway; a call that a person must allow."""
+SPEC = {
+    "openapi": "3.1.0",
+    "info": {"title": "Counter", "version": "1"},
+    "paths": {
+        "/count/{key}": {
+            "post": {
+                "operationId": "count",
+                "summary": "Count.",
+                "parameters": [{"name": "key", "in": "path", "required": True, "schema": {"type": "string"}}],
+                "responses": {"200": {"description": "ok"}},
+            }
+        }
+    },
+}
+SCRIPT = [
+    {"when": {"user": r"note (\d+)"}, "emit": [{"call": "gw__counter__count", "args": {"key": "note-{{match.1}}"}}]},
+    {"when": {"user": r"order (\d+)"}, "emit": [{"call": "counter__count", "args": {"key": "order-{{match.1}}"}}]},
+    {"when": {"user": "."}, "emit": [{"call": "chat_assistant_post", "args": {"content": "re: {{user}}"}}]},
+    {"when": {"tool": "count"}, "emit": [{"call": "chat_assistant_post", "args": {"content": "settled: {{user}}"}}]},
+    {"emit": [{"call": "loop_yield_turn"}]},
+]
+
+
+class World:
+    """A folder with an agent's configuration, the API it uses, and what the API has seen."""
+
+    def __init__(self, folder: Path, url: str, victim: str) -> None:
+        self.folder = folder
+        self.victim = victim
+        self.seen: Counter[str] = Counter()
+        (folder / "pids").mkdir()
+        (folder / "counter.json").write_text(dumps({**SPEC, "servers": [{"url": url}]}))
+        (folder / "gateway.yaml").write_text(
+            dumps({"data_dir": "./gateway", "targets": [{"name": "counter", "spec": "counter.json"}]})
+        )
+        gateway = {"name": "gw", "command": str(folder / "launcher"), "args": ["nlui", "--mcp", "gateway.yaml"]}
+        (folder / "nlui.yaml").write_text(
+            dumps(
+                {
+                    "data_dir": "./data",
+                    "targets": [{"name": "counter", "spec": "counter.json"}],
+                    "mcp": {"servers": [gateway]},
+                    "policy": {"rules": [{"source": "gw", "decision": "allow"}]},
+                    "llm": {"provider": "scripted", "script": SCRIPT},
+                }
+            )
+        )
+        self.storage = Workspace.at(".claude/ui", cwd=folder).storage
+
+    async def count(self, request: Request) -> Response:
+        key = request.path_params["key"]
+        self.seen[key] += 1
+        if self.victim == "gateway" and key.startswith("note") and len(self.seen) % 3 == 0:
+            for file in (self.folder / "pids").glob("gateway.*"):  # it has acted and cannot tell any more
+                kill(file)
+        return JSONResponse({"counted": key})
+
+    @contextmanager
+    def zygote(self) -> Iterator[None]:
+        command = [sys.executable, str(HERE / "zygote.py"), str(self.folder)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=self.folder) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            try:
+                yield
+            finally:
+                process.kill()
+
+    async def keep_running(self) -> None:
+        """Start the agent again whenever it has died."""
+        while True:
+            process = await anyio.open_process(
+                [str(self.folder / "launcher"), "agent"], cwd=self.folder, stdin=None, stdout=subprocess.DEVNULL,
+                stderr=None,
+            )  # fmt: skip
+            await process.wait()
+
+    def end_all(self) -> None:
+        """End what the zygote made and nobody has ended yet."""
+        for file in (self.folder / "pids").iterdir():
+            kill(file)
+
+
+def kill(file: Path) -> None:
+    """End the process that a file is named after."""
+    try:
+        os.kill(int(file.suffix[1:]), 9)
+    except ProcessLookupError:
+        return
+
+
+@asynccontextmanager
+async def world(folder: Path, victim: str) -> AsyncIterator[World]:
+    (folder / "victim").write_text(f"{victim} {MOST}")
+    socket = bind("127.0.0.1", 0)
+    made = World(folder, f"http://127.0.0.1:{port_of(socket)}", victim)
+    app = Starlette(routes=[Route("/count/{key}", made.count, methods=["POST"])])
+    async with listening(app, socket):
+        with made.zygote():
+            try:
+                yield made
+            finally:
+                made.end_all()
+
+
+async def answer_questions(file: Path) -> None:
+    """Be the person at the desk: every third question gets a no."""
+    store = SqliteApprovals(file)
+    desk = Desk(store)
+    try:
+        while True:
+            for row in await desk.pending():
+                number = int(row.arguments["key"].removeprefix("order-"))
+                decision: Any = "deny_continue" if number % 3 == 0 else "approve"
+                await desk.answer(row.id, Reply(decision, row.digest, by="ann"))
+            await anyio.sleep(0.02)
+    finally:
+        store.close()
+
+
+class Journal:
+    """Follows what the agent writes."""
+
+    def __init__(self, file: Path) -> None:
+        self._journal = SqliteJournal(file)
+        self.events: list[StoredEvent] = []
+        self.progress = Progress()
+
+    async def until_answered(self, messages: int) -> None:
+        """Wait until so many messages have been taken and the last turn has ended."""
+        with anyio.fail_after(60):
+            while True:
+                for event in await self._journal.events("default", len(self.events)):
+                    self.events.append(event)
+                    self.progress.take(event)
+                taken = sum(event.type == "user_text" for event in self.events)
+                if taken >= messages and not self.progress.turn:
+                    return
+                await anyio.sleep(0.02)
+
+    async def close(self) -> None:
+        await self._journal.close()
+
+
+async def talk(chat: Chat, journal: Journal, messages: int) -> list[str]:
+    """Say one thing after the other; every seventh comes while the one before is being dealt with."""
+    texts = [f"{SHAPES[number % len(SHAPES)]} {number}" for number in range(messages)]
+    for number, text in enumerate(texts):
+        await chat.post(HUMAN, "user", "default", [Draft(text)])
+        if number % 7 != 6:
+            await journal.until_answered(number + 1)
+    await journal.until_answered(messages)
+    return texts
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.covers("R-OR-4", "R-OR-5", "R-LO-13", "R-ST-5", "R-AP-3", "R-AP-4", "G-2")
+@pytest.mark.parametrize(("victim", "messages"), [("agent", 50), ("gateway", 50), ("chat", 50)])
+async def test_a_kill_at_every_step_loses_nothing_and_repeats_nothing(
+    tmp_path: Path, victim: str, messages: int
+) -> None:
+    async with world(tmp_path, victim) as made, open_chat(f"sqlite:///{made.storage / 'runtime.db'}") as chat:
+        journal = Journal(made.storage / "agent.db")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(made.keep_running)
+            tasks.start_soon(answer_questions, tmp_path / "data" / "approvals.db")
+            texts = await talk(chat, journal, messages)
+            tasks.cancel_scope.cancel()
+        await journal.close()
+        inbox = (await chat.read(HUMAN, Ask())).messages
+
+    died = (tmp_path / "died").read_text().splitlines()
+    print(f"{victim}: {len(died)} kills, {len({name.partition('@')[0] for name in died})} kinds of step")
+    check(journal.events, inbox, texts, made.seen)
+    assert len(died) > messages
+    assert {"note", "order"} <= {key.partition("-")[0] for key in made.seen}
+
+
+def check(events: list[StoredEvent], inbox: Any, texts: list[str], seen: Counter[str]) -> None:
+    """Compare what the journal says with the inbox and with what the API saw."""
+    state = UiState()
+    for event in events:
+        state = reduce_ui_state(state, event)
+    assert state == replay(events)
+    shown = [item for item in state.items if item["kind"] in {"user_message", "assistant_markdown"}]
+    assert [item["text"] for item in shown if item["kind"] == "user_message"] == texts
+    assert [message.content for message in inbox if message.author == "user"] == texts
+    assert sorted(item["message_id"] for item in shown) == [id_text(message.id) for message in inbox]
+
+    tools = [item for item in state.items if item["kind"] == "tool"]
+    assert {item["status"] for item in tools} <= {"done", "denied", "error", "aborted"}
+    assert {key: times for key, times in seen.items() if times > 1} == {}
+    for item in tools:
+        if item["status"] == "done":
+            assert seen[item["args"]["key"]] == 1, item
+        if item["status"] == "denied":
+            assert seen[item["args"]["key"]] == 0, item
+    assert not [item for item in state.items if item["kind"] == "approval" and item["status"] == "pending"]
+    called = [event.data["call_id"] for event in events if event.type == "tool_call"]
+    ended = [event.data["call_id"] for event in events if event.type == "function_call_output"]
+    assert sorted(called) == sorted(ended)
+    assert len(set(called)) == len(called)
