@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import anyio
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
+from ui_mcp.app.asked_by_client import Asking
 from ui_mcp.app.nlui_reload import follow_file
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.app.upstreams import connector
@@ -181,7 +182,7 @@ def gateway_face(gateway: Gateway, asked: Asked) -> Face:
         name="nlui",
         title="NLUI gateway",
         version=bundled_version(),
-        toolset=Offered(gateway, mode="compact" if asked.compact else None),
+        toolset=Asking(gateway, Offered(gateway, mode="compact" if asked.compact else None)),
         resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
         announcements=gateway.announcements,
         instructions=instructions(gateway),

@@ -28,11 +28,11 @@ from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import dumps
 from ui_mcp.workspace import Workspace
 
-MOST = int(os.environ.get("UI_MCP_CRASHES", "3"))
-"""How often a process dies at each kind of step; 1000 means at every single step of the conversation."""
+MOST = {"agent": 2, "gateway": 1, "chat": 1}
+"""How often a process dies at each kind of step; UI_MCP_CRASHES=1000 means at every single step of the conversation."""
 HERE = Path(__file__).parent
 HUMAN = principal("human", "human")
-SHAPES = ("say", "note", "order", "say", "note")
+SHAPES = ("say", "note", "order", "order", "note")
 """Plain words; a call through the mounted gateway; a call that a person must allow."""
 SPEC = {
     "openapi": "3.1.0",
@@ -127,7 +127,7 @@ def kill(file: Path) -> None:
 
 @asynccontextmanager
 async def world(folder: Path, victim: str) -> AsyncIterator[World]:
-    (folder / "victim").write_text(f"{victim} {MOST}")
+    (folder / "victim").write_text(f"{victim} {os.environ.get('UI_MCP_CRASHES', MOST[victim])}")
     socket = bind("127.0.0.1", 0)
     made = World(folder, f"http://127.0.0.1:{port_of(socket)}", victim)
     app = Starlette(routes=[Route("/count/{key}", made.count, methods=["POST"])])
@@ -209,7 +209,7 @@ async def test_a_kill_at_every_step_loses_nothing_and_repeats_nothing(
     died = (tmp_path / "died").read_text().splitlines()
     print(f"{victim}: {len(died)} kills, {len({name.partition('@')[0] for name in died})} kinds of step")
     check(journal.events, inbox, texts, made.seen)
-    assert len(died) > messages
+    assert len(died) > 30
     assert {"note", "order"} <= {key.partition("-")[0] for key in made.seen}
 
 

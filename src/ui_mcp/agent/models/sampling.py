@@ -1,0 +1,108 @@
+"""The model of a connected MCP client, lent to us by its sampling capability."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from ui_mcp.agent.model import (
+    AssistantSays,
+    Message,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+    Stop,
+    StopReason,
+    TextDelta,
+    ToolSays,
+    ToolUse,
+    UserSays,
+)
+from ui_mcp.errors import UiMcpError
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import JsonObject
+
+Sample = Callable[[JsonObject], Awaitable[JsonObject]]
+"""Sends the parameters of `sampling/createMessage` and returns its result."""
+REASONS: dict[str, StopReason] = {
+    "endTurn": "end",
+    "stopSequence": "end",
+    "maxTokens": "length",
+    "toolUse": "tool_calls",
+}
+
+
+class SamplingModel:
+    """A model behind a client; it answers whole, since the protocol knows no pieces."""
+
+    def __init__(self, sample: Sample, *, takes_tools: bool) -> None:
+        self._sample = sample
+        self._takes_tools = takes_tools
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Answer in as many pieces as the result has blocks."""
+        try:
+            result = await self._sample(request_params(request, takes_tools=self._takes_tools))
+        except ModelError:
+            raise
+        except UiMcpError as error:
+            raise ModelError(f"The client's model did not answer: {error.message}") from error
+        content = result.get("content") or []
+        called = False
+        for block in content if isinstance(content, list) else [content]:
+            match block.get("type"):
+                case "text" if block.get("text"):
+                    yield TextDelta(block["text"])
+                case "tool_use":
+                    called = True
+                    name, arguments = str(block.get("name", "")), block.get("input") or {}
+                    yield ToolUse(block.get("id") or f"call_{secret_id()[:16]}", name, arguments)
+        yield Stop("tool_calls" if called else REASONS.get(str(result.get("stopReason")), "end"))
+
+
+def request_params(request: ModelRequest, *, takes_tools: bool) -> JsonObject:
+    """Write a sampling in this dialect."""
+    params: JsonObject = {"messages": _messages(request.messages), "maxTokens": request.max_output_tokens}
+    if request.system:
+        params["systemPrompt"] = request.system
+    if request.temperature is not None:
+        params["temperature"] = request.temperature
+    if request.stop:
+        params["stopSequences"] = list(request.stop)
+    if request.tools and takes_tools:
+        params["tools"] = [
+            {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+            for tool in request.tools
+        ]
+        params["toolChoice"] = {"mode": request.tool_choice}
+    return params
+
+
+def _messages(messages: Sequence[Message]) -> list[JsonObject]:
+    """Put all results of one answer into one message, which may hold nothing else."""
+    written: list[JsonObject] = []
+    for message in messages:
+        match message:
+            case UserSays(text):
+                written.append({"role": "user", "content": {"type": "text", "text": text}})
+            case AssistantSays(text, calls):
+                said = [{"type": "text", "text": text}] if text or not calls else []
+                uses = [
+                    {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments or {}}
+                    for call in calls
+                ]
+                written.append({"role": "assistant", "content": [*said, *uses]})
+            case ToolSays(call_id, _, text, is_error):
+                result = {
+                    "type": "tool_result",
+                    "toolUseId": call_id,
+                    "content": [{"type": "text", "text": text}],
+                    "isError": is_error,
+                }
+                if written and _holds_results(written[-1]):
+                    written[-1]["content"].append(result)
+                else:
+                    written.append({"role": "user", "content": [result]})
+    return written
+
+
+def _holds_results(message: JsonObject) -> bool:
+    content = message["content"]
+    return message["role"] == "user" and isinstance(content, list) and content[0]["type"] == "tool_result"

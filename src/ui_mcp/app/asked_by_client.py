@@ -1,0 +1,130 @@
+"""`nlui__ask`: answers a question with the gateway's tools and the model of the client that asks."""
+
+from collections.abc import Sequence
+
+import anyio
+from pydantic import Field
+
+from ui_mcp.agent.journals.memory import MemoryJournal
+from ui_mcp.agent.loop import Loop, LoopSettings
+from ui_mcp.agent.models.sampling import Sample, SamplingModel
+from ui_mcp.agent.scribe import Scribe
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.compositor.offered import instructions
+from ui_mcp.errors import AgentError
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
+from ui_mcp.toolkit.toolset import Toolset
+
+SYSTEM = """\
+Answer the question with the tools you have, then say what you found, briefly.
+"""
+WITHOUT_SAMPLING = """\
+This client lends no model: nlui__ask needs a client with the sampling capability, in a protocol before 2026-07-28.
+Call the tools yourself, or talk to nlui's own chat (`nlui serve`)."""
+
+
+class AskArgs(Args):
+    """What to find out or do."""
+
+    question: str = Field(min_length=1, description="The task, in words.")
+
+
+class Asking:
+    """The gateway's tools, and one that uses them all with the client's own model."""
+
+    def __init__(self, gateway: Gateway, offered: Toolset) -> None:
+        self._offered = offered
+        self._ask = FunctionToolset((gateway, offered), [ask])
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """List the tool only to clients that lend their model."""
+        listed = list(await self._offered.tools(call))
+        return [*listed, *await self._ask.tools(call)] if lent(call) is not None else listed
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Ask, or call a tool of the gateway."""
+        toolset: Toolset = self._ask if name == ask.tool.name else self._offered
+        return await toolset.call(name, arguments, call)
+
+
+@tool("nlui__ask", AskArgs, title="Have a question answered", annotations=Annotations(open_world=True))
+async def ask(context: tuple[Gateway, Toolset], args: AskArgs, call: Call) -> ToolResult:
+    """Answer a question or carry out a task with the tools of this gateway, thinking with your own model (sampling)."""
+    sample = lent(call)
+    if sample is None:
+        return text_result(WITHOUT_SAMPLING, is_error=True)
+    gateway, offered = context
+    takes_tools = bool((call.capabilities.get("sampling") or {}).get("tools") is not None)
+    settings = LoopSettings(
+        system=f"{SYSTEM}\n{instructions(gateway)}",
+        text_policy="implicit_post",
+        post_tool=answer.tool.name,
+        posts=frozenset({answer.tool.name}),
+        max_samplings=25,
+        principal=call.principal,
+    )
+    journal, name = MemoryJournal(), secret_id()
+    lease = await journal.take_lease(name, name, 86_400)
+    if lease is None:
+        raise AgentError("A new journal is never held by anybody else")
+    scribe = Scribe(journal, name, lease)
+    await scribe.inject([{"message_id": "1", "mime": "text/markdown", "text": args.question}], "1")
+    loop = Loop(SamplingModel(sample, takes_tools=takes_tools), _Answering(offered), scribe, settings)
+    async with anyio.create_task_group() as tasks:
+        await loop.turn(_nothing_new, tasks)
+        tasks.cancel_scope.cancel()
+    return _result(scribe)
+
+
+def lent(call: Call) -> Sample | None:
+    """Return how to reach the client's own model, if it lends it."""
+    ask_client = call.ask_client
+    if ask_client is None or call.capabilities.get("sampling") is None:
+        return None
+    return lambda params: ask_client("sampling/createMessage", params)
+
+
+class AnswerArgs(Args):
+    """The answer."""
+
+    content: str
+    mime: str = "text/markdown"
+    client_id: str = ""
+
+
+@tool("nlui__answer", AnswerArgs, title="Answer")
+async def answer(context: None, args: AnswerArgs, call: Call) -> ToolResult:
+    """Give the answer."""
+    return structured_result({"id": args.client_id or "answer", "ts": ""})
+
+
+class _Answering:
+    """The gateway's tools; the answer is taken by the loop on the model's behalf."""
+
+    def __init__(self, offered: Toolset) -> None:
+        self._offered = offered
+        self._answer = FunctionToolset(None, [answer])
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        return await self._offered.tools(call)
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        toolset: Toolset = self._answer if name == answer.tool.name else self._offered
+        return await toolset.call(name, arguments, call)
+
+
+def _result(scribe: Scribe) -> ToolResult:
+    items = scribe.timeline.state.items
+    said = [item["md"] for item in items if item["kind"] == "assistant_markdown"]
+    if not said:
+        notices = [item["text"] for item in items if item["kind"] == "notice"]
+        return text_result("\n".join(notices) or "The model gave no answer.", is_error=True)
+    used = [{"name": item["name"], "status": item["status"]} for item in items if item["kind"] == "tool"]
+    return structured_result({"answer": "\n\n".join(said), "calls": used})
+
+
+async def _nothing_new() -> None:
+    return None

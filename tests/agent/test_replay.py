@@ -1,0 +1,229 @@
+"""Whatever happens in whatever order: replaying the journal gives the live state, and so do the frames clients got."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ui_mcp.agent.conversation import Conversation
+from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.journals.memory import MemoryJournal
+from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
+from ui_mcp.agent.models.scripted import ScriptedModel, read_script
+from ui_mcp.agent.orchestrator import InboxPage, Pace
+from ui_mcp.agent.progress import Progress
+from ui_mcp.agent.scribe import Scribe
+from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
+from ui_mcp.agent.transcript import messages_of, open_calls
+from ui_mcp.errors import DeniedError, NotFoundError
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
+
+SCRIPT = [
+    {"when": {"user": "both"}, "emit": [{"call": "gated"}, {"call": "quick"}]},
+    {"when": {"user": "gated"}, "emit": [{"say": "one moment"}, {"call": "gated"}]},
+    {"when": {"user": "quick"}, "emit": [{"call": "quick"}, {"call": "quick"}]},
+    {"when": {"user": "fail"}, "emit": [{"error": "no credit"}]},
+    {"when": {"user": "text"}, "emit": [{"say": "just text"}]},
+    {"when": {"user": "late"}, "emit": [{"delay_ms": 1}, {"call": "loop_yield_turn"}]},
+    {"when": {"tool": "gated|quick"}, "emit": [{"call": "chat_assistant_post", "args": {"content": "done"}}]},
+    {"emit": [{"call": "loop_yield_turn"}]},
+]
+WORDS = ("both", "gated", "quick", "fail", "text", "late")
+
+
+class World:
+    """People who write and decide, and tools that wait for them."""
+
+    def __init__(self) -> None:
+        self.said: list[JsonObject] = []
+        self.news = anyio.Event()
+        self.open: dict[str, anyio.Event] = {}
+        self.answers: dict[str, str] = {}
+        self.posts = 0
+        self.conversation: Conversation
+
+    def say(self, text: str) -> None:
+        self.said.append({"id": f"{len(self.said) + 1:04}", "mime": "text/plain", "content": text})
+        self.news.set()
+
+    async def read(self, after: str | None, limit: int) -> InboxPage:
+        new = [message for message in self.said if message["id"] > (after or "")]
+        page = new[:limit]
+        return InboxPage(page, page[-1]["id"] if page else after, len(new) > len(page))
+
+    async def hint(self, seconds: float) -> None:
+        await self.news.wait()
+        self.news = anyio.Event()
+
+    async def ask(self, call_id: str) -> str:
+        scribe, name = self.conversation.scribe, f"q{call_id}"
+        self.open[name] = anyio.Event()
+        asked = {"approval_id": name, "call_id": call_id, "tool": "gated", "args": {}, "digest": "d"}
+        await scribe.write(Happened("approval_requested", asked))
+        await self.open[name].wait()
+        await scribe.write(Happened("approval_decided", {"approval_id": name, "status": self.answers[name]}))
+        return self.answers[name]
+
+    def decide(self, number: int, answer: str) -> None:
+        waiting = [name for name in self.open if name not in self.answers]
+        if waiting:
+            name = waiting[number % len(waiting)]
+            self.answers[name] = answer
+            self.open[name].set()
+
+
+class PostArgs(Args):
+    content: str
+    mime: str = ""
+    client_id: str = ""
+
+
+@tool("chat_assistant_post", PostArgs, title="Post")
+async def post(world: World, args: PostArgs, call: Call) -> ToolResult:
+    """Post."""
+    world.posts += 1
+    return structured_result({"id": f"m{world.posts}", "ts": ""})
+
+
+@tool("gated", Args, title="Gated")
+async def gated(world: World, args: Args, call: Call) -> str:
+    """Wait for a person."""
+    if await world.ask(call.client_name.rpartition("/")[2]) != "approved":
+        raise DeniedError("no", decision="deny_continue")
+    return "allowed"
+
+
+@tool("quick", Args, title="Quick")
+async def quick(world: World, args: Args, call: Call) -> str:
+    """Answer at once."""
+    return "quick"
+
+
+says = st.tuples(st.just("say"), st.sampled_from(WORDS))
+acts = st.one_of(
+    says,
+    says,
+    says,
+    st.tuples(st.just("decide"), st.integers(0, 3), st.sampled_from(["approved", "denied"])),
+    st.tuples(st.just("stop")),
+    st.tuples(st.just("rewind"), st.integers(0, 9)),
+    st.tuples(st.just("again"), st.integers(0, 9)),
+    st.tuples(st.just("resume")),
+    st.tuples(st.just("pause"), st.integers(1, 60)),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-UI-1", "R-UI-4", "R-LO-10")
+@settings(max_examples=120, deadline=None)
+@given(st.lists(acts, max_size=25), st.booleans())
+def test_replaying_gives_the_live_state_after_any_interleaving(script: list[tuple[Any, ...]], implicit: bool) -> None:
+    anyio.run(live_through, script, "implicit_post" if implicit else "tool_only")
+
+
+async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
+    world, journal = World(), MemoryJournal()
+
+    def make_loop(scribe: Scribe, deltas: Deltas) -> Loop:
+        tools = FunctionToolset(world, [post, gated, quick])
+        return Loop(ScriptedModel(read_script(SCRIPT)), tools, scribe, LoopSettings(text_policy=policy), deltas)
+
+    world.conversation = talk = Conversation("c", journal, world, make_loop, Pace(max_batch=2))
+    frames: list[JsonObject] = []
+    with anyio.fail_after(30), talk.news.watched() as news:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(talk.run)
+            for act in script:
+                await do(world, talk, act)
+                await anyio.sleep(0.0003)
+            await settle(world, talk)
+            tasks.cancel_scope.cancel()
+        stored = [as_stored(event) for event in await journal.events("c")]
+        while (frame := _next(news)) is not None:
+            frames.append(frame)
+
+    live = talk.scribe.timeline.state
+    assert replay(stored) == live
+    stepwise = UiState()
+    for event in stored:
+        stepwise = reduce_ui_state(stepwise, event)
+    assert stepwise == live
+    assert rebuilt(frames) == live
+    told = [event.data["message_id"] for event in stored if event.type == "user_text"]
+    taken = [message_id for message_id in told if "~" not in message_id]
+    assert taken == [message["id"] for message in world.said]
+    assert open_calls(stored) == []
+    progress = Progress()
+    for event in stored:
+        progress.take(event)
+    assert progress.turn == 0
+    assert messages_of(stored) == messages_of(talk.scribe.events)
+
+
+def as_stored(event: StoredEvent) -> StoredEvent:
+    """Return an event as a store gives it back."""
+    return StoredEvent(event.id, event.ts, event.type, loads(dumps(event.data)))
+
+
+async def do(world: World, talk: Conversation, act: tuple[Any, ...]) -> None:
+    items = talk.scribe.timeline.state.items
+    match act:
+        case ("say", text):
+            world.say(text)
+        case ("decide", number, answer):
+            world.decide(number, answer)
+        case ("stop",):
+            talk.stop()
+        case ("rewind", number) if items:
+            await talk.rewind(items[number % len(items)]["id"])
+        case ("again", number) if items:
+            try:
+                await talk.again(items[number % len(items)]["id"])
+            except NotFoundError:
+                return
+        case ("resume",):
+            await talk.resume()
+        case ("pause", steps):
+            for _ in range(steps):
+                await anyio.sleep(0)
+
+
+async def settle(world: World, talk: Conversation) -> None:
+    """Answer everything and wait until the agent sleeps."""
+    quiet = 0
+    while quiet < 20:
+        world.decide(0, "approved")
+        await anyio.sleep(0.001)
+        scribe = talk.scribe
+        asleep = not talk.running and not scribe.progress.turn and not scribe.progress.fresh
+        taken = scribe.watermark == (world.said[-1]["id"] if world.said else None)
+        quiet = quiet + 1 if asleep and taken else 0
+
+
+def _next(news: Any) -> JsonObject | None:
+    try:
+        frame: JsonObject = news.receive_nowait()
+    except (anyio.WouldBlock, anyio.EndOfStream):
+        return None
+    return frame
+
+
+def rebuilt(frames: Sequence[JsonObject]) -> UiState:
+    """Be a client: apply every delta, each one after the one before."""
+    seq, items = 0, dict[str, JsonObject]()
+    for frame in frames:
+        if frame["type"] != "ui_state_delta":
+            continue
+        assert frame["seq"] == seq + 1
+        seq = frame["seq"]
+        for op in frame["ops"]:
+            if op["op"] == "append":
+                items[op["item"]["id"]] = op["item"]
+            else:
+                items[op["id"]] = {**items[op["id"]], **op["set"]}
+    return UiState(seq, tuple(items.values()))
