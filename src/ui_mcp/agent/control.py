@@ -1,11 +1,21 @@
 """`loop_yield_turn`: how a model says that it is done for now, whatever UI there is."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
-from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult
+from ui_mcp.toolkit.toolset import UnknownToolError
 
 YIELD = "loop_yield_turn"
-YIELD_SPELLINGS = ("loop.yield_turn", "yield_turn", "ui.end_turn", "ui_end_turn", "ui__end_turn", "loop__yield_turn")
+LEGACY = ("ui.end_turn", "ui_end_turn", "ui__end_turn")
+YIELD_SPELLINGS = ("loop.yield_turn", "yield_turn", "loop__yield_turn", *LEGACY)
+DEPRECATED = "ui-mcp/deprecated"
+
+Legacy = Literal["compat", "list", "off"]
+"""What the older name does: callable, listed too, or unknown."""
 
 
 class TurnControl:
@@ -28,6 +38,21 @@ async def yield_turn(control: TurnControl, args: NoArgs, call: Call) -> JsonObje
     return {"ok": True}
 
 
-def control_toolset(control: TurnControl) -> FunctionToolset[TurnControl]:
-    """Serve the loop's own tool."""
-    return FunctionToolset(control, [yield_turn])
+class ControlTools:
+    """The loop's own tool, under its older names as the setting says."""
+
+    def __init__(self, control: TurnControl, legacy: Legacy = "compat") -> None:
+        self._functions = FunctionToolset(control, [yield_turn])
+        self._legacy = legacy
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """List the tool, and its deprecated name where that is wanted."""
+        listed = list(await self._functions.tools(call))
+        return [*listed, replace(listed[0], name="ui_end_turn")] if self._legacy == "list" else listed
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Yield; a deprecated name says what replaces it."""
+        if name in LEGACY and self._legacy == "off":
+            raise UnknownToolError(name)
+        result = await self._functions.call(name, arguments, call)
+        return replace(result, meta={DEPRECATED: YIELD}) if name in LEGACY else result

@@ -8,7 +8,7 @@ from typing import Literal
 from anyio.abc import TaskGroup
 
 from ui_mcp.agent.calls import Calls, Habits
-from ui_mcp.agent.control import YIELD, YIELD_SPELLINGS, TurnControl, control_toolset
+from ui_mcp.agent.control import YIELD, YIELD_SPELLINGS, ControlTools, Legacy, TurnControl
 from ui_mcp.agent.handlers import Handler, ask_handlers
 from ui_mcp.agent.history import trimmed
 from ui_mcp.agent.journal import Happened
@@ -55,6 +55,7 @@ class LoopSettings:
     max_output_tokens: int = 4096
     max_result_chars: int = 16_000
     principal: str = "agent"
+    legacy: Legacy = "compat"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Loop:
         self._deltas = deltas
         self._control = TurnControl()
         self._call = Call(principal=settings.principal)
-        self._tools = Combined([control_toolset(self._control), tools])
+        self._tools = Combined([ControlTools(self._control, settings.legacy), tools])
         self._handlers = handlers
         self._seen = 0
         silent = settings.posts | {YIELD, *YIELD_SPELLINGS}

@@ -174,7 +174,9 @@ class Orchestrator:
                 except UiMcpError as error:
                     _log.info("agent %s: cannot read the inbox: %s", self._agent, error.message)
                     return
-                taken = first_chars(page.messages, chars)
+                taken = fitting(page.messages, chars, at_least=0 if scribe.progress.fresh else 1)
+                if page.messages and not taken:
+                    return
                 last = taken[-1]["id"] if len(taken) < len(page.messages) else page.last_id
                 if last is not None and last != scribe.watermark:
                     await scribe.inject([_user_text(message) for message in taken], last)
@@ -182,12 +184,12 @@ class Orchestrator:
                     return
 
 
-def first_chars(messages: Sequence[JsonObject], chars: int) -> Sequence[JsonObject]:
-    """Return as many messages as fit, but at least one."""
+def fitting(messages: Sequence[JsonObject], chars: int, *, at_least: int) -> Sequence[JsonObject]:
+    """Return as many of the first messages as fit."""
     total = 0
     for at, message in enumerate(messages):
         total += len(message["content"])
-        if at and total > chars:
+        if at >= at_least and total > chars:
             return messages[:at]
     return messages
 

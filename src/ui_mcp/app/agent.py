@@ -10,6 +10,7 @@ import anyio
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.choose import choose_model, model_settings
+from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.orchestrator import Orchestrator
 from ui_mcp.app.approval_watch import ApprovalWatch
 from ui_mcp.app.chat import Served, directory_of, opened
@@ -18,6 +19,7 @@ from ui_mcp.app.nlui import Asked
 from ui_mcp.app.nlui import opened as opened_gateway
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.chat.desk import desk_for
+from ui_mcp.chat.settings import naming_of
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.compositor.offered import Offered, instructions
 from ui_mcp.mcpd.client import McpServer
@@ -53,18 +55,21 @@ async def _agent(asked: AgentAsked) -> int:
     served = Served("assistant", asked.base_dir, None, asked.verbosity)
     async with (
         until_signalled(),
-        opened(served) as (_, chat, _),
+        opened(served) as (config, chat, _),
         opened_gateway(gateway_asked, mode="guard", waits_for_ever=AGENT) as gateway,
     ):
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
-        tools = Combined([ChatTools(desk_for(chat, directory_of(served, chat)), "assistant"), Offered(gateway)])
+        tools = Combined(
+            [ChatTools(desk_for(chat, directory_of(served, chat)), "assistant", naming_of(config)), Offered(gateway)]
+        )
 
         settings = LoopSettings(
             system=f"{SYSTEM}\n{instructions(gateway)}",
             max_context_tokens=llm.max_context_tokens,
             max_output_tokens=llm.max_output_tokens,
             principal=AGENT,
+            legacy=config.chat.legacy_ui_tools,
         )
         watch = ApprovalWatch(gateway, lambda name: agent.scribe if name == asked.conversation else None, AGENT)
         inbox = McpInbox(human_face(asked.base_dir), asked.conversation)
@@ -72,7 +77,7 @@ async def _agent(asked: AgentAsked) -> int:
             asked.conversation,
             journal,
             inbox,
-            lambda scribe: Loop(model, tools, scribe, settings, questions=watch),
+            lambda scribe: Loop(model, tools, scribe, settings, questions=watch, handlers=[MountNews(gateway.hear)]),
             ready=lambda scribe: tasks.start_soon(watch.catch_up, scribe),
         )
         try:

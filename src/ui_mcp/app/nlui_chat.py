@@ -14,6 +14,7 @@ from ui_mcp.agent.conversation import MakeLoop
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.choose import model_settings
+from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.selection import Selected, selection_of
@@ -170,7 +171,15 @@ def loops(gateway: Gateway, chat: Chat, model: LiveModel, questions: Questions) 
                 principal=AGENT,
             )
             shared: Toolset = Selected(offered, lambda: selection_of(scribe.events))
-            return Loop(model, Posting(posts, shared, name), scribe, settings, deltas, questions=questions)
+            return Loop(
+                model,
+                Posting(posts, shared, name),
+                scribe,
+                settings,
+                deltas,
+                questions=questions,
+                handlers=[MountNews(gateway.hear)],
+            )
 
         return make
 

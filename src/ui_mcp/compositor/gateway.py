@@ -74,6 +74,7 @@ class Gateway:
         rulebook = Rulebook(self.policy, settings.approvals, around.patience, around.where)
         self.policed = Policed(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
         self.admins = frozenset(settings.admins)
+        self._listeners: list[Callable[[str, str | None], None]] = []
         self.failures: dict[str, Health] = {}
         self.targets: dict[str, LiveTarget] = {}
         self.mounts: dict[str, Mount] = {}
@@ -136,8 +137,8 @@ class Gateway:
         mount = Mount(
             settings,
             self.around.connect,
-            changed=self._list_changed,
-            updated=self.announcements.resource_updated,
+            changed=lambda kind: self._list_changed(kind, settings.name),
+            updated=lambda uri, extra: self._updated(settings.name, uri, extra),
             state_changed=self._state_changed,
             ending=lambda: self._ending,
         )
@@ -339,7 +340,19 @@ class Gateway:
         self._policy = None
         self.announcements.list_changed("tools")
 
-    def _list_changed(self, kind: ListKind) -> None:
+    def hear(self, listener: Callable[[str, str | None], None]) -> None:
+        """Tell `listener` which server announced a change of which resource, or (None) of its list of them."""
+        self._listeners.append(listener)
+
+    def _updated(self, server: str, uri: str, extra: JsonObject | None) -> None:
+        self.announcements.resource_updated(uri, extra)
+        for listener in self._listeners:
+            listener(server, uri)
+
+    def _list_changed(self, kind: ListKind, server: str) -> None:
+        if kind == "resources":
+            for listener in self._listeners:
+                listener(server, None)
         if kind == "tools":
             self.catalogue.changed()
         else:
