@@ -16,7 +16,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="*", help="approvals, their beginnings, or the number of a rule")
     parser.add_argument("--reason", help="shown to the agent")
     parser.add_argument("--abort", action="store_true", help="deny and stop the agent's turn")
-    parser.add_argument("--scope", choices=("once", "session", "always"), default="once")
+    parser.add_argument(
+        "--scope", choices=("once", "session", "always"), default="once", help="how long a yes holds (default once)"
+    )
     parser.add_argument(
         "--covers",
         action="append",

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ui_mcp.app.nlui import Asked, configuration, opened
 from ui_mcp.app.ui import run
@@ -30,6 +31,9 @@ policy:
 """
 
 
+_SOURCE: Any = {"metavar": "SPEC|CONFIG|URL", "help": "a document, an nlui.yaml, or the address of an API"}
+
+
 def run_command(words: Sequence[str]) -> int:
     """Carry out one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
     options = parser().parse_args(list(words))
@@ -47,34 +51,43 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser("nlui")
     commands = found.add_subparsers(required=True)
     check = commands.add_parser("check", help="say what was understood, per operation")
-    check.add_argument("source", nargs="?")
-    check.add_argument("--json", action="store_true")
+    check.add_argument("source", nargs="?", **_SOURCE)
+    check.add_argument("--json", action="store_true", help="print the report as JSON")
     check.set_defaults(run=lambda options: run(_check, options))
     for name in ("tools", "dump"):
         tools = commands.add_parser(name, help="print the tools")
-        tools.add_argument("source", nargs="?")
-        tools.add_argument("--format", choices=("names", "mcp", "openai"), default="names")
+        tools.add_argument("source", nargs="?", **_SOURCE)
+        tools.add_argument(
+            "--format",
+            choices=("names", "mcp", "openai"),
+            default="names",
+            help="one line each (default), or JSON for MCP or OpenAI",
+        )
         tools.set_defaults(run=lambda options: run(_tools, options))
     call = commands.add_parser("call", help="call one tool")
-    call.add_argument("tool")
-    call.add_argument("--config", dest="source", metavar="CONFIG|URL")
+    call.add_argument("tool", metavar="TOOL", help="its name, as `nlui tools` prints it")
+    call.add_argument("--config", dest="source", metavar="CONFIG|URL", help="an nlui.yaml, or the address of an API")
     call.add_argument("--arg", action="append", default=[], metavar="K=V", help="V is JSON, else text")
     call.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
     call.add_argument("--dry-run", action="store_true", help="show the request, send nothing")
     call.set_defaults(run=lambda options: run(_call, options))
     audit = commands.add_parser("audit", help="read the log of calls")
-    audit.add_argument("action", choices=("tail", "export"))
+    audit.add_argument("action", choices=("tail", "export"), help="the newest lines, or all of them")
     audit.add_argument("source", nargs="?", metavar="CONFIG", help="the nlui.yaml of the gateway")
-    audit.add_argument("--since", default="", metavar="TIME", help="ISO 8601 time, or an age such as 30m, 12h or 7d")
-    audit.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
+    audit.add_argument(
+        "--since", default="", metavar="TIME", help="a time in ISO 8601, or an age such as 30m, 12h or 7d"
+    )
+    audit.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="form of an export (default jsonl)")
     audit.add_argument("-n", type=int, default=20, dest="count", metavar="N", help="how many lines tail shows")
     audit.set_defaults(run=_audit)
     init = commands.add_parser("init", help="write an nlui.yaml to start from")
-    init.add_argument("file", nargs="?", default="nlui.yaml")
+    init.add_argument(
+        "file", nargs="?", default="nlui.yaml", metavar="FILE", help="where to write it (default nlui.yaml)"
+    )
     init.set_defaults(run=_init)
     serve = commands.add_parser("serve", help="the same as nlui without a command")
-    serve.add_argument("source", nargs="?")
-    serve.add_argument("--port", type=int)
+    serve.add_argument("source", nargs="?", **_SOURCE)
+    serve.add_argument("--port", type=int, metavar="N", help="port of the chat (default 9000; 0 = any)")
     serve.set_defaults(run=_serve)
     return found
 
