@@ -11,7 +11,7 @@ BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.p
 BENCHMARKS ?=
 MINUTES ?= 20
 
-.PHONY: help run test quick check e2e bench soak docs requirements web agent release ci clean FORCE
+.PHONY: help run test quick check e2e bench soak docs requirements web agent release ci audit clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -60,6 +60,9 @@ release: $(STAMPS)/dev packages  ## wheel, sdist and executable in release/, eac
 	$(BIN)/python scripts/release.py
 
 ci: check test  ## what must pass before a change lands
+
+audit: $(STAMPS)/run $(STAMPS)/node  ## ask the advisory databases about every dependency (needs the internet)
+	@$(BIN)/python scripts/audit.py
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) $(STAMPS) .clients build dist release web/node_modules

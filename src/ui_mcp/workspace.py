@@ -87,6 +87,11 @@ class Workspace:
         return self.base / "mcp-token"
 
     @property
+    def private(self) -> tuple[Path, ...]:
+        """Directories for their owner alone: chats, logs and settings."""
+        return (self.storage, self.log, self.config)
+
+    @property
     def folders(self) -> tuple[Path, ...]:
         """Every directory that configuring creates."""
         return (

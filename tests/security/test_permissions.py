@@ -46,6 +46,8 @@ def test_a_servers_secrets_are_private_and_told_nowhere(tmp_path: Path) -> None:
         os.umask(previous)
 
     assert refused.status_code == 401
+    base = token_file.parent
+    assert [mode(base / name) for name in ("storage", "log")] == [0o700, 0o700]
     assert exposed == []
     assert token.encode() not in commands
     assert token.encode() not in logs

@@ -26,7 +26,7 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
     fresh = needs_install(workspace)
     try:
         for folder in (workspace.base, *workspace.folders):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700 if folder in workspace.private else 0o777)
         for folder in (workspace.base, workspace.log):
             _require_writable(folder)
         for name in ("lua.log", "lua-err.log"):
