@@ -60,6 +60,11 @@ def to_stderr(verbosity: int = 0) -> None:
         root.addHandler(handler)
 
 
+def only_errors() -> None:
+    """Keep warnings off stderr, where a command reports them itself."""
+    logging.getLogger(ROOT).setLevel(logging.ERROR)
+
+
 def to_file(path: Path) -> None:
     """Also append records to `path`, replacing an earlier file; one rotation at 10 MB."""
     root = logging.getLogger(ROOT)

@@ -24,7 +24,7 @@ from ui_mcp.compositor.settings import GatewaySettings, TargetSettings
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.installer.version import bundled_version
-from ui_mcp.log import logger, to_stderr
+from ui_mcp.log import logger, only_errors, to_stderr
 from ui_mcp.mcpd.face import Face
 from ui_mcp.toolkit.resources import Announcements, CombinedResources, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
@@ -47,6 +47,8 @@ class Asked:
     mode: Mode | None = None
     compact: bool = False
     verbosity: int = 0
+    quiet: bool = False
+    """Whether the command reports warnings itself."""
     settings: GatewaySettings | None = None
     """Settings made by the program itself; no file is read then."""
 
@@ -76,7 +78,12 @@ def configuration(asked: Asked) -> Configuration:
     if file is None:
         return Configuration(GatewaySettings(), ["no configuration and no address: there are no targets"], frozenset())
     loaded = nlui_yaml.load(file)
-    return Configuration(loaded.settings, loaded.warnings, loaded.variables, file.resolve())
+    empty = [] if loaded.settings.targets or loaded.settings.backends else [_nothing(file)]
+    return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, file.resolve())
+
+
+def _nothing(file: Path) -> str:
+    return f"{file}: names no targets and no servers; `nlui init` writes an example"
 
 
 def _is_document(source: str) -> bool:
@@ -88,7 +95,10 @@ def _is_document(source: str) -> bool:
     from ui_mcp.compositor.openapi.document import is_openapi
     from ui_mcp.compositor.openapi.text import parse
 
-    return is_openapi(parse(path.read_bytes()))
+    try:
+        return is_openapi(parse(path.read_bytes()))
+    except ConfigError:
+        return False  # reading it as a configuration names the line
 
 
 @asynccontextmanager
@@ -106,6 +116,8 @@ async def opened(
     `waits_for_ever` names the one caller that does, where the page for answers is the gateway's.
     """
     to_stderr(asked.verbosity)
+    if asked.quiet:
+        only_errors()
     read = configuration(asked)
     for warning in read.warnings:
         _log.warning("%s", warning)

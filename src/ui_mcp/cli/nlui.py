@@ -12,7 +12,9 @@ nlui init                         write an nlui.yaml to start from
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 HELP = "use APIs and MCP servers as tools (the same as the command nlui)"
 TAKES_ALL = True
@@ -34,6 +36,9 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         from ui_mcp.cli.nlui_commands import run_command
 
         return run_command(words)
+    if words and (near := _meant(words[0])):
+        print(f"nlui: There is no command {words[0]!r}; did you mean {near!r}?", file=sys.stderr)
+        return 2
     options = parser().parse_args(_older_spelling(words))
     from ui_mcp.app.nlui import Asked, run_http, run_stdio
 
@@ -78,6 +83,15 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("-v", action="count", dest="verbosity", help="say more on stderr")
     found.add_argument("--version", action="store_true", help="print the version")
     return found
+
+
+def _meant(word: str) -> str | None:
+    """Return the command that a word which names no file nearly is."""
+    if not word.isalpha() or Path(word).exists():
+        return None
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, COMMANDS, 1, 0.7)), None)
 
 
 def _older_spelling(words: Sequence[str]) -> list[str]:

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from ui_mcp.app.nlui import Asked, configuration, opened
 from ui_mcp.app.ui import run
 from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.errors import ConfigError, NotFoundError, UiMcpError, UpstreamError
+from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
 
+PATIENCE = 30.0
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
 STARTER = """\
 # Which APIs and MCP servers to offer as tools. Secrets: ${VARIABLE}, file:PATH or keyring:SERVICE/USER.
@@ -43,6 +46,8 @@ def run_command(words: Sequence[str]) -> int:
         return _complain(error, BAD_CONFIG)
     except UpstreamError as error:
         return _complain(error, UNREACHABLE)
+    except InvalidArgumentsError as error:
+        return _complain(error, USAGE)
     return code
 
 
@@ -94,24 +99,38 @@ def parser() -> argparse.ArgumentParser:
 
 async def _check(options: argparse.Namespace) -> int:
     """Report on every target: each operation that is not whole, and every place that was tried."""
-    read = configuration(Asked(options.source))
+    asked = Asked(options.source, quiet=True)
+    read = configuration(asked)
     findings = len(read.warnings)
     for warning in read.warnings:
         print(f"warning: {warning}")
-    async with opened(Asked(options.source), mode="host") as gateway:
-        await gateway.ready()
+    unreachable = False
+    async with opened(asked, mode="host") as gateway:
+        await _all_tried(gateway)
         if options.json:
             print(dumps({name: _report(gateway, name) for name in gateway.targets}))
         for name, target in gateway.targets.items():
             findings += 0 if options.json else _print_report(name, _report(gateway, name))
             if target.source.api is None:
+                unreachable = unreachable or bool(target.discovery.unreachable)
                 for tried in target.discovery.tried:
                     print(f"  tried {tried.url}: {tried.outcome}")
         for health in gateway.health():
             if health.kind == "backend":
                 findings += health.state != "active"
                 print(f"{health.name}: {health.state}, {health.tools} tools {health.error}".rstrip())
-    return FINDINGS if findings else 0
+    return UNREACHABLE if unreachable else FINDINGS if findings else 0
+
+
+async def _all_tried(gateway: Gateway) -> None:
+    """Wait until every source has answered or failed; whoever asks for a report wants all of it."""
+    await gateway.ready()
+    with anyio.move_on_after(PATIENCE):
+        for target in list(gateway.targets.values()):
+            await target.first.wait()
+        for mount in list(gateway.mounts.values()):
+            await mount.settled(PATIENCE)
+        await gateway.ready()
 
 
 def _report(gateway: Gateway, name: str) -> JsonObject:
@@ -138,9 +157,12 @@ def _print_report(name: str, report: JsonObject) -> int:
 async def _tools(options: argparse.Namespace) -> int:
     async with opened(Asked(options.source), mode="host") as gateway:
         await gateway.ready()
-        for entry in gateway.catalogue.entries():
+        entries = gateway.catalogue.entries()
+        for entry in entries:
             print(_shown(entry.tool.name, entry.tool.description, entry.tool.input_schema, options.format))
-    return 0
+    if not entries:
+        print("nlui: there are no tools; nlui check says why", file=sys.stderr)
+    return 0 if entries else FINDINGS
 
 
 def _shown(name: str, description: str, schema: JsonObject, form: str) -> str:
@@ -171,14 +193,23 @@ async def _call(options: argparse.Namespace) -> int:
 def _arguments(options: argparse.Namespace) -> JsonObject:
     given: JsonObject = {}
     if options.json:
-        text = sys.stdin.read() if options.json == "-" else Path(options.json).read_text(encoding="utf-8")
-        given = loads(text)
+        given = _from_file(options.json)
     for pair in options.arg:
         key, mark, value = pair.partition("=")
         if not mark:
-            raise NotFoundError(f"--arg {pair}: write it as name=value")
+            raise InvalidArgumentsError(f"--arg {pair}: write it as name=value")
         given[key] = _value(value)
     return given | {"_dry_run": True} if options.dry_run else given
+
+
+def _from_file(name: str) -> JsonObject:
+    try:
+        given = loads(sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidArgumentsError(f"--json {name}: {error}") from error
+    if not isinstance(given, dict):
+        raise InvalidArgumentsError(f"--json {name}: must hold an object of arguments")
+    return dict(given)
 
 
 def _value(text: str) -> Json:

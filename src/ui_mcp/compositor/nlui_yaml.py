@@ -60,7 +60,10 @@ def load(file: Path, environment: Mapping[str, str] | None = None) -> Loaded:
 
 def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -> Loaded:
     """Read the text of a file; relative document paths are taken from `folder`."""
-    tree = parse(data)
+    try:
+        tree = parse(data)
+    except ConfigError as error:
+        raise _unreadable(error, name) from error
     if tree is None:
         tree = {}
     if not isinstance(tree, dict):
@@ -76,6 +79,11 @@ def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -
         raise ConfigError(f"{name}:{line}: {where}: {problem['msg']}") from error
     warnings = [f"{name}: {text}" for text in _unknown(tree, GatewaySettings, "")]
     return Loaded(_rooted(settings, folder), warnings, frozenset(used))
+
+
+def _unreadable(error: ConfigError, name: str) -> ConfigError:
+    mark, problem = getattr(error.__cause__, "problem_mark", None), getattr(error.__cause__, "problem", None)
+    return ConfigError(f"{name}:{mark.line + 1}: not YAML: {problem}" if mark else f"{name}: {error.message}")
 
 
 def _rooted(settings: GatewaySettings, folder: Path) -> GatewaySettings:

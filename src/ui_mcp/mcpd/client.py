@@ -71,6 +71,9 @@ async def connected(address: Address, options: Options = Options()) -> AsyncIter
                     problem = error
         except Exception as error:
             if not started:
+                cause = first_of(error)
+                if isinstance(cause, MountError):
+                    raise cause from error
                 raise MountError(f"The server could not be reached: {reason(error)}") from error
             _log.info("The connection ended badly: %s", reason(error))
     if patience.cancelled_caught:
@@ -192,10 +195,16 @@ async def _unheard(done: float, total: float | None, message: str | None) -> Non
     return None
 
 
-def reason(error: BaseException) -> str:
-    """Say in one line why a foreign server failed; the first cause of a group counts."""
+def first_of(error: BaseException) -> BaseException:
+    """Return the first cause of a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def reason(error: BaseException) -> str:
+    """Say in one line why a foreign server failed; the first cause of a group counts."""
+    error = first_of(error)
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 

@@ -8,7 +8,7 @@ import anyio
 import mcp_types as types
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
-from ui_mcp.errors import UpstreamError
+from ui_mcp.errors import MountError, UiMcpError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
@@ -48,7 +48,10 @@ async def stdio_server(
         tasks.start_soon(Intake(pipes.stdout, channel.take).run)
         tasks.start_soon(Intake(pipes.stderr, errors.take).run)
         try:
-            await _greet(channel, hooks, mode)
+            try:
+                await _greet(channel, hooks, mode)
+            except UpstreamError as error:
+                raise await _early_end(channel, errors, error) from error
             if channel.greeting.modern:
                 tasks.start_soon(_listen, channel)
             yield channel
@@ -59,6 +62,15 @@ async def stdio_server(
                     await errors.ended.wait()
             channel.end()
             tasks.cancel_scope.cancel()
+
+
+async def _early_end(channel: LineChannel, errors: "_Lines", error: UpstreamError) -> UiMcpError:
+    if not channel.lost.is_set():
+        return error
+    with anyio.move_on_after(DRAIN_SECONDS):
+        await errors.ended.wait()
+    said = f"; it said: {errors.last}" if errors.last else ""
+    return MountError(f"The server ended before it answered{said}")
 
 
 async def _write(writer: Writer, channel: LineChannel) -> None:
@@ -74,13 +86,15 @@ class _Lines:
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.ended = anyio.Event()
+        self.last = ""
         self._tell = tell
         self._framer = Framer(MAX_STDERR_LINE)
 
     def take(self, chunk: bytes) -> None:
         """Take a piece; an empty one is the end."""
         for line in self._framer.feed(chunk) if chunk else self._framer.end():
-            self._tell("…" if isinstance(line, TooLong) else line.decode("utf-8", "replace"))
+            self.last = "…" if isinstance(line, TooLong) else line.decode("utf-8", "replace")
+            self._tell(self.last)
         if not chunk:
             self.ended.set()
 

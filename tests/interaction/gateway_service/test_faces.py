@@ -10,24 +10,27 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 
 from compositor.gateways import gateway
 from interaction.gateway_service.nlui_client import NluiClient
 from interaction.lineclient import LineClient
+from interaction.test_serve import serve
 from ui_mcp.compositor.resources import MountedResources
+from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call, Relayed
 
 ODD = str(Path(__file__).parents[1] / "gateway_upstreams" / "odd_server.py")
 NLUI = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
 
 
-def configured(folder: Path) -> Path:
+def configured(folder: Path, **more: Json) -> Path:
     folder.mkdir(exist_ok=True)
     server = {"name": "good", "command": sys.executable, "args": [ODD, "good"]}
     mcp = {"servers": [server], "startup_wait_ms": 20000}
     file = folder / "nlui.yaml"
-    file.write_text(json.dumps({"data_dir": str(folder / "data"), "mcp": mcp}))
+    file.write_text(json.dumps({"data_dir": str(folder / "data"), "mcp": mcp, **more}))
     return file
 
 
@@ -97,6 +100,61 @@ def test_the_ui_server_offers_the_gateways_tools_by_configuration(tmp_path: Path
 
     assert {"ui_status", "good__pid"} <= names
     assert isinstance(answer, int)
+
+
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+class HttpAgent:
+    """Speaks either era over streamable HTTP."""
+
+    def __init__(self, mcp: str, *, modern: bool) -> None:
+        self._http = httpx2.Client(base_url=mcp, headers={"accept": "application/json, text/event-stream"}, timeout=60)
+        self._modern = modern
+        self._http.headers["mcp-protocol-version"] = "2026-07-28" if modern else "2025-06-18"
+        if not modern:
+            self._http.headers["mcp-session-id"] = self._post("initialize", HELLO).headers["mcp-session-id"]
+
+    def _post(self, method: str, params: JsonObject) -> httpx2.Response:
+        headers = {"mcp-method": method, **({"mcp-name": params["name"]} if "name" in params else {})}
+        meta = {"_meta": ENVELOPE} if self._modern else {}
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, **meta}}
+        answer = self._http.post("/mcp", json=message, headers=headers if self._modern else {})
+        answer.raise_for_status()
+        return answer
+
+    def ask(self, method: str, **params: Json) -> Json:
+        return self._post(method, params).json()["result"]
+
+
+@pytest.mark.covers("GW-UPS-10")
+@pytest.mark.parametrize("modern", [False, True])
+def test_the_ui_server_on_a_port_lists_and_calls_mounts_and_apis(modern: bool, tmp_path: Path) -> None:
+    (tmp_path / "api.json").write_text(
+        json.dumps(
+            {
+                "openapi": "3.0.3",
+                "info": {"title": "A", "version": "1"},
+                "servers": [{"url": "http://127.0.0.1:1"}],
+                "paths": {"/boats": {"get": {"operationId": "boats"}}},
+            }
+        )
+    )
+    file = configured(tmp_path / "gateway", targets=[{"name": "far", "spec": str(tmp_path / "api.json")}])
+    with serve(tmp_path, config=f'[gateway]\nconfig = "{file}"\n') as (_, mcp):
+        agent = HttpAgent(mcp, modern=modern)
+        names = {tool["name"] for tool in agent.ask("tools/list")["tools"]}
+        told = agent.ask("tools/call", name="good__pid", arguments={})
+        shown = agent.ask("tools/call", name="far__boats", arguments={"_dry_run": True})
+
+    assert {"ui_status", "good__pid", "far__boats"} <= names
+    assert told["content"][0]["text"].isdigit()
+    assert shown["structuredContent"]["url"] == "http://127.0.0.1:1/boats"
 
 
 @pytest.mark.covers("GW-REL-1", "GW-REL-2")

@@ -61,6 +61,8 @@ class Discovery:
 
     found: list[str] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
+    unreachable: str = ""
+    """Why nothing answers there at all."""
 
 
 async def discover(base_url: str, client: httpx2.AsyncClient, headers: Mapping[str, str] | None = None) -> Discovery:
@@ -83,6 +85,8 @@ class _Probe:
     async def run(self, base: str) -> None:
         """Try the stages in order."""
         page = await self._get(base or "/")
+        if self.result.unreachable:
+            return
         if page is not None and self._accept(base, page):
             return
         if page is not None and await self._any(_linked(page, base)):
@@ -128,6 +132,8 @@ class _Probe:
             answer = await self._client.get(url, headers=self._headers, timeout=5.0, follow_redirects=True)
         except (httpx2.HTTPError, httpx2.InvalidURL, UiMcpError) as error:
             self._tell(url, f"no answer: {error or type(error).__name__}")
+            if isinstance(error, httpx2.ConnectError) and len(self._seen) == 1:
+                self.result.unreachable = str(error) or type(error).__name__
             return None
         if answer.status_code in {401, 403}:
             self._tell(url, f"found, needs credentials (HTTP {answer.status_code}); set spec_auth")

@@ -188,6 +188,10 @@ class LiveTarget:
         if not base:
             raise ConfigError(f"Target {self.settings.name} needs base_url or spec")
         self.discovery = await discover(base, self._guarded, header_of(self.settings.spec_auth))
+        if self.discovery.unreachable:
+            raise UpstreamError(
+                f"Nothing answers at {base}: {self.discovery.unreachable}\nStart the API, or check base_url."
+            )
         if not self.discovery.found:
             hints = [tried for tried in self.discovery.tried if "credentials" in tried.outcome]
             why = f"{hints[0].url}: {hints[0].outcome}" if hints else f"{len(self.discovery.tried)} places tried"
