@@ -130,6 +130,17 @@ async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announceme
         yield config, chat, announcements
 
 
+@asynccontextmanager
+async def joined(served: Served) -> AsyncIterator[Chat]:
+    """Open a workspace's chat to take part in it, announcing nothing."""
+    to_stderr(served.verbosity)
+    workspace = Workspace.at(served.base_dir)
+    config = settings.load(workspace.config_file)
+    url, poll = store_url(config, workspace), config.storage.poll_ms / 1000
+    async with open_chat(url, limits=limits_of(config), poll=poll) as chat:
+        yield chat
+
+
 def channel_text(heard: Heard) -> tuple[str, dict[str, str]]:
     """Write what people said for hosts that let servers speak up."""
     meta = {"conversation": heard.conversation, "last_id": id_text(heard.last)}

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 
 import anyio
 
-from ui_mcp.app.chat import ROLES, Served, opened
+from ui_mcp.app.chat import ROLES, Served, joined
 from ui_mcp.app.ui import run
 from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.desk import Side
@@ -27,7 +27,7 @@ def run_action(served: Served, options: Namespace) -> int:
 
 
 async def _act(served: Served, options: Namespace) -> int:
-    async with opened(served) as (_, chat, _):
+    async with joined(served) as chat:
         role = ROLES[served.side][0]
         who = principal(served.principal or role, role)
         match options.action:
@@ -49,7 +49,7 @@ async def _act(served: Served, options: Namespace) -> int:
 
 async def _post(chat: Chat, who: Principal, side: Side, options: Namespace) -> None:
     text = " ".join(options.text)
-    content = await anyio.to_thread.run_sync(sys.stdin.read) if text in {"", "-"} else text
+    content = (await anyio.to_thread.run_sync(sys.stdin.read)).removesuffix("\n") if text in {"", "-"} else text
     (posted,) = await chat.post(who, AUTHORS[side], options.conversation, [Draft(content)])
     _line(id_text(posted.id))
 

@@ -25,12 +25,14 @@ def test_post_history_export_and_backup(tmp_path: Path) -> None:
     assert [line.split(" ", 1)[1] for line in history if line] == ["user: Deploy now?", "assistant: No."]
     assert [(entry["author"], entry["content"]) for entry in export] == [
         ("user", "Deploy now?"),
-        ("assistant", "No.\n"),
+        ("assistant", "No."),
     ]
     assert export[0]["id"] == first
     assert later[0] == "id,ts,author,mime,content"
     assert ",assistant,text/markdown," in later[1]
     assert (backup.returncode, (tmp_path / "copy.db").stat().st_size > 4096) == (0, True)
+    assert ui_mcp("chat", "restore", "copy.db", "--dir", "other", cwd=tmp_path).returncode == 0
+    assert ui_mcp("chat", "history", "--dir", "other", cwd=tmp_path).stdout.splitlines() == history
     assert [path.name for path in (tmp_path / ".claude/ui").iterdir()] == ["storage"]
 
 

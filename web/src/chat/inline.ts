@@ -55,7 +55,7 @@ function span(found: RegExpExecArray, depth: number): Node[] {
 function reference(whole: string, depth: number): Node {
   const parts = /^(!?)\[([\s\S]*)\]\((\S*?)(?:\s+"([^"]*)")?\)$/.exec(whole);
   const [, image = "", label = "", address = ""] = parts ?? [];
-  const inside = image ? [document.createTextNode(`🖼 ${label || address}`)] : inline(label, depth + 1);
+  const inside = image ? [document.createTextNode(`Image: ${label || address}`)] : inline(label, depth + 1);
   return link(address, inside);
 }
 
