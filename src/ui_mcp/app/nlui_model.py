@@ -37,6 +37,12 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = {"401": "The key is refused", "403": "The key may not do this", "404": "There is no such model or address"}
 
 
+NO_MODEL = """\
+No model is set up yet. Choose one on the left (**Model**, *Change*), or name it under `llm` in nlui.yaml:
+OpenAI, Anthropic, Gemini, or one that runs on this machine (Ollama, LM Studio).
+"""
+
+
 class LiveModel:
     """The model in use; replacing it does not disturb an answer that is being given."""
 
@@ -45,7 +51,7 @@ class LiveModel:
         self.proxy = proxy
         self._file = file
         self._data = data
-        self._model = choose_model(settings, proxy)
+        self._model = _chosen(settings, proxy)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Answer with the model of this moment."""
@@ -74,7 +80,7 @@ class LiveModel:
         """
         given = self._merged(body)
         settings = model_settings(given)
-        model = choose_model(settings, self.proxy)
+        model = _chosen(settings, self.proxy)
         if self._file is not None:
             written = {**given, "api_key": self._reference(body, settings)}
             kept = {key: value for key, value in written.items() if value not in ("", [], None)}
@@ -86,7 +92,7 @@ class LiveModel:
         """Ask a model one word; say what it answered, or plainly why it did not."""
         started = time.monotonic()
         try:
-            model = choose_model(model_settings(self._merged(body)), self.proxy, retries=0)
+            model = _chosen(model_settings(self._merged(body)), self.proxy, retries=0)
             text = ""
             with anyio.fail_after(TEST_SECONDS):
                 async for event in model.stream(
@@ -142,6 +148,13 @@ class LiveModel:
         if settings.api_key == self.settings.api_key:
             return _written(self._file)
         return f"file:{nlui_edit.own_file(self._data / 'secrets' / 'llm-key', settings.api_key.encode())}"
+
+
+def _chosen(settings: ModelSettings, proxy: str | None, *, retries: int = 5) -> Model:
+    """Return the model; where none is set up, one that says how to."""
+    if provider_of(settings) == "scripted" and not settings.script:
+        settings = settings.model_copy(update={"provider": "scripted", "script": [{"emit": [{"say": NO_MODEL}]}]})
+    return choose_model(settings, proxy, retries=retries)
 
 
 async def providers() -> list[JsonObject]:

@@ -8,7 +8,10 @@ nlui check SPEC|CONFIG|URL        say what was understood, per operation
 nlui tools SPEC|CONFIG|URL        print the tools (also: nlui dump)
 nlui call TOOL --arg k=v          call one tool
 nlui audit tail|export            read the log of calls
-nlui init                         write an nlui.yaml to start from
+nlui init                         write a commented nlui.yaml to start from
+
+Without a configuration, nlui shows a demo: a scripted model over a small shop, without a key.
+nlui COMMAND --help says more about a command.
 """
 
 import argparse
@@ -18,6 +21,7 @@ from pathlib import Path
 
 HELP = "use APIs and MCP servers as tools (the same as the command nlui)"
 TAKES_ALL = True
+LEVELS = ("warning", "info", "debug")
 COMMANDS = ("check", "tools", "dump", "call", "audit", "init", "serve")
 
 
@@ -32,7 +36,9 @@ def run(options: argparse.Namespace) -> int:
 
 def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     """Carry out one command line of nlui."""
-    if words and words[0] in COMMANDS:
+    if words and words[0] == "serve":
+        words = words[1:]
+    elif words and words[0] in COMMANDS:
         from ui_mcp.cli.nlui_commands import run_command
 
         return run_command(words)
@@ -47,7 +53,7 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         host=options.host,
         mode=options.policy,
         compact=options.compact,
-        verbosity=options.verbosity or 0,
+        verbosity=options.verbosity or LEVELS.index(options.log_level or LEVELS[0]),
     )
     if options.version:
         from ui_mcp.installer.version import bundled_version
@@ -80,6 +86,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--port", type=int, metavar="N", help="port of the chat (default 9000; 0 = any)")
     found.add_argument("--compact", action="store_true", help="list four tools that find all others")
     found.add_argument("--policy", choices=("host", "guard"), help="who asks before calls that change something")
+    found.add_argument("--log-level", choices=LEVELS, help="how much is said on stderr (default warning)")
     found.add_argument("-v", action="count", dest="verbosity", help="say more on stderr")
     found.add_argument("--version", action="store_true", help="print the version")
     return found

@@ -4,37 +4,22 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import anyio
 
 from ui_mcp.app.nlui import Asked, configuration, opened
 from ui_mcp.app.ui import run
+from ui_mcp.cli.nlui_starter import STARTER
 from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.compositor.nlui_yaml import FILE
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
 
 PATIENCE = 30.0
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
-STARTER = """\
-# Which APIs and MCP servers to offer as tools. Secrets: ${VARIABLE}, file:PATH or keyring:SERVICE/USER.
-targets:
-  - name: petstore
-    base_url: http://127.0.0.1:8000   # its OpenAPI document is looked for there; or give `spec`
-    # auth: {type: bearer, token: "${PETSTORE_TOKEN}"}
-mcp:
-  servers: []
-  # - name: filesystem
-  #   command: npx
-  #   args: ["-y", "@modelcontextprotocol/server-filesystem", "."]
-policy:
-  mode: guard        # ask before POST, PUT, PATCH and DELETE
-  rules: []
-"""
-
-
-_SOURCE: Any = {"metavar": "SPEC|CONFIG|URL", "help": "a document, an nlui.yaml, or the address of an API"}
+SOURCE = "SPEC|CONFIG|URL"
+SOURCE_HELP = "an OpenAPI document, an nlui.yaml, or the address of an API (default: the nlui.yaml found here)"
 
 
 def run_command(words: Sequence[str]) -> int:
@@ -55,23 +40,29 @@ def parser() -> argparse.ArgumentParser:
     """Build the parser of the commands that do one thing."""
     found = argparse.ArgumentParser("nlui")
     commands = found.add_subparsers(required=True)
-    check = commands.add_parser("check", help="say what was understood, per operation")
-    check.add_argument("source", nargs="?", **_SOURCE)
-    check.add_argument("--json", action="store_true", help="print the report as JSON")
+    check = commands.add_parser(
+        "check",
+        help="say what was understood, per operation",
+        description="Read a document, an address or a configuration, and report every operation that is not whole. "
+        "Exit code 1 when something was skipped or a server does not answer.",
+    )
+    check.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
+    check.add_argument("--json", action="store_true", help="the whole report as JSON")
     check.set_defaults(run=lambda options: run(_check, options))
     for name in ("tools", "dump"):
-        tools = commands.add_parser(name, help="print the tools")
-        tools.add_argument("source", nargs="?", **_SOURCE)
+        tools = commands.add_parser(name, help="print the tools", description="Print every tool, one per line.")
+        tools.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
         tools.add_argument(
-            "--format",
-            choices=("names", "mcp", "openai"),
-            default="names",
-            help="one line each (default), or JSON for MCP or OpenAI",
+            "--format", choices=("names", "mcp", "openai"), default="names", help="names (default), or JSON of a kind"
         )
         tools.set_defaults(run=lambda options: run(_tools, options))
-    call = commands.add_parser("call", help="call one tool")
-    call.add_argument("tool", metavar="TOOL", help="its name, as `nlui tools` prints it")
-    call.add_argument("--config", dest="source", metavar="CONFIG|URL", help="an nlui.yaml, or the address of an API")
+    call = commands.add_parser(
+        "call",
+        help="call one tool",
+        description="Call one tool and print its answer; `nlui tools` lists them. Exit code 5 when the call fails.",
+    )
+    call.add_argument("tool", metavar="TOOL", help="for example petstore__getPetById")
+    call.add_argument("--config", dest="source", metavar=SOURCE, help=SOURCE_HELP)
     call.add_argument("--arg", action="append", default=[], metavar="K=V", help="V is JSON, else text")
     call.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
     call.add_argument("--dry-run", action="store_true", help="show the request, send nothing")
@@ -85,15 +76,13 @@ def parser() -> argparse.ArgumentParser:
     audit.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="form of an export (default jsonl)")
     audit.add_argument("-n", type=int, default=20, dest="count", metavar="N", help="how many lines tail shows")
     audit.set_defaults(run=_audit)
-    init = commands.add_parser("init", help="write an nlui.yaml to start from")
-    init.add_argument(
-        "file", nargs="?", default="nlui.yaml", metavar="FILE", help="where to write it (default nlui.yaml)"
+    init = commands.add_parser(
+        "init",
+        help="write an nlui.yaml to start from",
+        description="Write a commented nlui.yaml that only you can read. An existing file is left alone.",
     )
+    init.add_argument("file", nargs="?", default=FILE, metavar="FILE", help=f"where to (default {FILE})")
     init.set_defaults(run=_init)
-    serve = commands.add_parser("serve", help="the same as nlui without a command")
-    serve.add_argument("source", nargs="?", **_SOURCE)
-    serve.add_argument("--port", type=int, metavar="N", help="port of the chat (default 9000; 0 = any)")
-    serve.set_defaults(run=_serve)
     return found
 
 
@@ -246,14 +235,8 @@ def _init(options: argparse.Namespace) -> int:
         raise ConfigError(f"{file} is already there")
     file.touch(mode=0o600)
     file.write_text(STARTER, encoding="utf-8")
-    print(f"Wrote {file}")
+    print(f"Wrote {file}. Start the chat with: nlui{'' if file.name == FILE else f' {file}'}")
     return 0
-
-
-def _serve(options: argparse.Namespace) -> int:
-    from ui_mcp.app.nlui_chat import run_chat
-
-    return run_chat(Asked(options.source), options.port)
 
 
 def _complain(error: UiMcpError, code: int) -> int:

@@ -1,0 +1,81 @@
+"""The gateway and its chat inside another Python program, without a server.
+
+```python
+async with Gateway.from_config("nlui.yaml") as gateway:
+    print([tool["name"] for tool in await gateway.tools()])
+    print(await gateway.call("petstore__getPetById", {"petId": 5}))
+    async for name, data in gateway.chat("Which pets are sold?"):
+        print(name, data)
+```
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ui_mcp.agent.nlui_events import Named, NluiEvents
+from ui_mcp.app.nlui import Asked
+from ui_mcp.app.nlui_chat import Serving, serving, tools_of
+from ui_mcp.compositor.offered import Offered
+from ui_mcp.errors import LifecycleError
+from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.tool import Call, ToolResult
+
+
+class Gateway:
+    """Everything an nlui.yaml names; it runs for the length of the `async with` block."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._stack = AsyncExitStack()
+        self._chat: Serving | None = None
+
+    @classmethod
+    def from_config(cls, path: str | Path) -> Self:
+        """Take a configuration file."""
+        return cls(Asked(str(path)))
+
+    async def __aenter__(self) -> Self:
+        self._chat = await self._stack.enter_async_context(serving(self._asked))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._chat = None
+        await self._stack.__aexit__(kind, error, trace)
+
+    async def tools(self) -> list[JsonObject]:
+        """List the tools with names, descriptions and parameters."""
+        return await tools_of(self._running.gateway)
+
+    async def call(self, name: str, arguments: JsonObject | None = None, *, principal: str = "python") -> ToolResult:
+        """Call a tool under the policy of the configuration.
+
+        Raises:
+            UiMcpError: there is no such tool, it was refused, or it cannot be reached.
+        """
+        return await Offered(self._running.gateway).call(name, arguments or {}, Call(principal=principal))
+
+    async def chat(self, message: str, conversation: str | None = None) -> AsyncIterator[Named]:
+        """Say something and yield what comes of it, by the names of the chat API's events."""
+        talks = self._running.talks
+        opened = await talks.open(conversation or await talks.create())
+        events = NluiEvents(secret_id(), opened.name)
+        with opened.news.watched() as news:
+            await talks.say(opened.name, message)
+            yield events.opening()
+            async for frame in news:
+                for event in events.of(frame):
+                    yield event
+                if events.done:
+                    return
+
+    @property
+    def _running(self) -> Serving:
+        if self._chat is None:
+            raise LifecycleError("The gateway does not run; use it as `async with Gateway.from_config(…)`")
+        return self._chat

@@ -1,0 +1,67 @@
+"""What somebody meets who has just installed nlui."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from interaction.gateway_service.nlui_client import NluiClient
+from interaction.nlui import nlui
+from ui_mcp.compositor import nlui_yaml
+
+pytestmark = pytest.mark.slow
+ENTRY = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "c"), "XDG_DATA_HOME": str(folder / "d")}
+    command = [sys.executable, "-c", ENTRY, *words]
+    return subprocess.run(
+        command, cwd=folder, env={**os.environ, **home}, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["serve"], ["check"], ["tools"], ["call"], ["init"], ["audit"]])
+def test_every_help_says_what_the_command_is_for(tmp_path: Path, words: list[str]) -> None:
+    told = run(tmp_path, *words, "--help")
+
+    assert told.returncode == 0
+    assert told.stdout.startswith("usage: nlui")
+    assert len(told.stdout.splitlines()) >= 6
+
+
+def test_init_writes_a_file_that_is_understood_and_served_and_never_overwrites(tmp_path: Path) -> None:
+    first, again = run(tmp_path, "init"), run(tmp_path, "init")
+    loaded = nlui_yaml.load(tmp_path / "nlui.yaml")
+
+    assert "Start the chat with: nlui" in first.stdout
+    assert (again.returncode, "already there" in again.stderr) == (3, True)
+    assert stat.S_IMODE((tmp_path / "nlui.yaml").stat().st_mode) == 0o600
+    assert (loaded.warnings, loaded.settings.policy.mode) == ([], "guard")
+    assert run(tmp_path, "check").returncode == 0
+    with nlui(tmp_path, "serve", "--port", "0") as url:
+        answer = httpx2.post(f"{url}/api/chat", json={"message": "hello"}, timeout=30).text
+    assert "No model is set up yet." in answer
+
+
+@pytest.mark.covers("GW-CLI-5", "GW-SRV-6", "GW-SRV-8")
+def test_on_stdio_only_protocol_reaches_stdout_and_the_end_of_input_is_the_end(tmp_path: Path) -> None:
+    with NluiClient("--mcp", cwd=tmp_path) as client:
+        words = client.hello["instructions"]
+        assert client.process.stdin is not None
+        assert client.process.stdout is not None
+        client.send({"jsonrpc": "2.0", "id": 9, "method": "ping"})
+        client.process.stdin.close()
+        rest = client.process.stdout.read().decode().splitlines()
+        code = client.process.wait(10)
+
+    assert code == 0
+    assert all(line.startswith("{") for line in rest)
+    assert any('"id":9' in line.replace(" ", "") for line in rest)
+    assert "_fields" in words
+    assert "nlui__search" in words
+    assert len(words.encode()) <= 2048
