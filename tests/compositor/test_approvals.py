@@ -2,10 +2,12 @@
 
 import sqlite3
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
+from starlette.requests import Request
 
 from compositor.conftest import Recorder, json_reply
 from compositor.gateways import gateway
@@ -23,6 +25,7 @@ from ui_mcp.compositor.offered import Offered
 from ui_mcp.compositor.policy import Question, matches
 from ui_mcp.compositor.source import Entry
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
+from ui_mcp.httpd.nlui_api import Carried
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
@@ -421,3 +424,38 @@ async def test_a_secret_argument_is_sent_but_stored_nowhere(recorder: Recorder, 
 def test_equal_calls_are_written_equally() -> None:
     assert canonical({"b": 1.0, "a": [True, None, "é"]}) == canonical({"a": [True, None, "é"], "b": 1})
     assert canonical({"\U0001f600": 1, "\ufb01": 2}) == '{"\U0001f600":1,"\ufb01":2}'
+
+
+@pytest.mark.covers("GW-AUT-7")
+@pytest.mark.parametrize(("has_token", "header"), [(False, "Authorization"), (True, "X-Target-Authorization")])
+async def test_a_persons_token_goes_with_the_calls_of_their_conversation_alone(
+    has_token: bool, header: str, recorder: Recorder, tmp_path: Path
+) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        carried = Carried(partial(found.carry, "agent"), has_token=has_token)
+        for name, value in (("Authorization", "Bearer wrong-one"), (header, "Bearer persons-own")):
+            carried.take(Request({"type": "http", "headers": [(name.lower().encode(), value.encode())]}), "talk")
+        mine = Call(principal="agent", client_name="talk/1")
+        await found.policed.call("shop__listThings", {}, mine)
+        await found.policed.call("shop__listThings", {}, Call(principal="agent", client_name="other/1"))
+        await found.policed.call("shop__listThings", {}, Call(principal="local", client_name="talk/1"))
+        asked_for = (await found.policed.call("shop__addThing", ADD, mine)).structured or {}
+        row = await found.desk.get(asked_for["approval_id"])
+        await yes(found, row)
+        await found.policed.outcome(row.id, 5, mine)
+
+    sent = [request.headers.get("authorization") for request in recorder.requests]
+    assert sent == ["Bearer persons-own", None, None, "Bearer persons-own"]
+    assert "persons-own" not in (row.preview or {}).__repr__()
+
+
+@pytest.mark.covers("GW-AUT-7")
+async def test_of_several_apis_only_those_that_say_so_get_a_persons_token(recorder: Recorder, tmp_path: Path) -> None:
+    spec = {"spec": str(tmp_path / "shop.json"), "base_url": recorder.url}
+    targets = [{"name": "open", **spec, "auth": {"passthrough": True}}, {"name": "closed", **spec}]
+    async with gateway(tmp_path, recorder, targets=targets) as found:
+        found.carry("agent", "talk", "persons-own")
+        for name in ("open", "closed", "shop"):
+            await found.policed.call(f"{name}__listThings", {}, Call(principal="agent", client_name="talk/1"))
+
+    assert [request.headers.get("authorization") for request in recorder.requests] == ["Bearer persons-own", None, None]

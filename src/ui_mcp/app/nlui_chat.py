@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -42,7 +43,7 @@ from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.httpd.approvals import Visitors
 from ui_mcp.httpd.mcp_app import mcp_app
-from ui_mcp.httpd.nlui_api import NluiApi
+from ui_mcp.httpd.nlui_api import Carried, NluiApi
 from ui_mcp.httpd.nlui_config import NluiConfig
 from ui_mcp.httpd.nlui_door import Door, login_route, open_to
 from ui_mcp.httpd.nlui_page import page_routes
@@ -108,11 +109,12 @@ def _front(chat: Serving, endpoints: Endpoints) -> App:
     """Put everything the chat listener serves behind its door."""
     server, visitors = chat.gateway.settings.server, Visitors()
     token = server.token or None
+    carried = Carried(partial(chat.gateway.carry, AGENT), has_token=token is not None)
     # Where there is a token only who knows it becomes the human; elsewhere opening the page is enough.
     welcome = visitors.welcome if token is None else lambda _, response: response
     routes = [
         login_route(token, visitors),
-        *NluiApi(chat.talks, ChatSessions(chat.tasks), decider(chat.gateway), visitors).routes(),
+        *NluiApi(chat.talks, ChatSessions(chat.tasks), decider(chat.gateway), visitors, carried).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(chat.gateway), PRESETS), result_of(chat.gateway)).routes(),
         *NluiConfig(chat.model, providers).routes(),
         *Timelines(chat.talks.open).routes(),

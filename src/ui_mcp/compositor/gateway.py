@@ -222,6 +222,15 @@ class Gateway:
             if await target.refresh():
                 self.catalogue.changed()
 
+    def carry(self, principal: str, conversation: str, token: str) -> None:
+        """Send a person's own token on with the calls of a conversation, to the APIs that take it."""
+        self.scrubber.learn([token])
+        for target in self.targets.values():
+            auth = target.settings.auth
+            wanted = auth.passthrough if auth else None
+            if len(self.targets) == 1 if wanted is None else wanted:
+                target.credentials.carry(principal, conversation, token)
+
     async def replay(self, rule: Rule) -> JsonObject:
         """Say what a rule would have done with the latest calls."""
         history = await anyio.to_thread.run_sync(self._audit.history, _REPLAYED)

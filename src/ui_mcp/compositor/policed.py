@@ -89,7 +89,7 @@ class Policed:
 
     async def execute(self, row: Approval) -> tuple[bool, JsonObject]:
         """Run an approved call; policy is asked again, and a deny now wins."""
-        call = Call(principal=row.principal)
+        call = Call(principal=row.principal, client_name=row.agent)
         outcome = "user_approve_edited" if row.decision == "approve_with_edit" else "user_approve"
         try:
             entry = self._catalogue.entry(row.tool)

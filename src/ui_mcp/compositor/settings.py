@@ -74,6 +74,8 @@ class Auth(SchemeAuth):
 
     schemes: dict[str, SchemeAuth] = {}
     strict: bool = False
+    passthrough: bool | None = None
+    """Whether a bearer token of a chat request is sent on to this API; by default if it is the only one."""
 
     @property
     def is_short(self) -> bool:

@@ -38,14 +38,33 @@ Human = Callable[[Request], str | None]
 """Names the person behind a request; None when it is not a person's."""
 
 
+Carry = Callable[[str, str], None]
+"""Sends a person's own bearer token on with the calls of a conversation."""
+
+
+class Carried:
+    """Takes tokens off requests: `Authorization`, or `X-Target-Authorization` where that one is the server's own."""
+
+    def __init__(self, carry: Carry, *, has_token: bool) -> None:
+        self._carry = carry
+        self._header = "x-target-authorization" if has_token else "authorization"
+
+    def take(self, request: Request, conversation: str) -> None:
+        """Remember the token of a request, if it has one."""
+        kind, _, token = request.headers.get(self._header, "").partition(" ")
+        if kind.lower() == "bearer" and token.strip():
+            self._carry(conversation, token.strip())
+
+
 class NluiApi:
     """Answers the requests of the chat page and of other front ends."""
 
-    def __init__(self, talks: Talks, sessions: ChatSessions, decide: Decide, human: Human) -> None:
+    def __init__(self, talks: Talks, sessions: ChatSessions, decide: Decide, human: Human, carried: Carried) -> None:
         self._talks = talks
         self._sessions = sessions
         self._decide = decide
         self._human = human
+        self._carried = carried
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the endpoints."""
@@ -75,6 +94,7 @@ class NluiApi:
         body = await body_of(request)
         message, client_id = text_of(body, "message"), body.get("client_id")
         conversation = await self._talks.open(_given_name(body) or await self._talks.create())
+        self._carried.take(request, conversation.name)
         session = await self._sessions.begin(conversation)
         await self._talks.say(conversation.name, message, client_id if isinstance(client_id, str) else None)
         return event_stream(session.texts())

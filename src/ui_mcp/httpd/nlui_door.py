@@ -14,6 +14,7 @@ from ui_mcp.httpd.nlui_answers import answering, body_of
 from ui_mcp.ids import same_secret
 
 LOGIN = "/api/login"
+_HEADERS = ("authorization", "x-target-authorization", "content-type", "last-event-id")
 
 
 class Door:
@@ -46,7 +47,7 @@ class Door:
 
 def open_to(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     """Let front ends of other origins use the API, without cookies."""
-    methods, headers = ("GET", "POST", "PUT", "DELETE"), ("authorization", "content-type", "last-event-id")
+    methods, headers = ("GET", "POST", "PUT", "DELETE"), _HEADERS
     return CORSMiddleware(app, allow_origins=origins, allow_methods=methods, allow_headers=headers)
 
 

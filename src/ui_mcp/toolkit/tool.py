@@ -145,6 +145,11 @@ class Call:
     given: InputGiven | None = None
     """The client's answers to what an earlier result needed."""
 
+    @property
+    def conversation(self) -> str:
+        """The conversation an agent of ours calls from; its calls are named `CONVERSATION/CALL`."""
+        return self.client_name.rpartition("/")[0]
+
     def takes_forms(self) -> bool:
         """Say whether the client can put a form to its user when a result of the modern era asks for it."""
         declared = self.capabilities.get("elicitation")

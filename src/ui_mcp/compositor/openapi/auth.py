@@ -63,10 +63,15 @@ class Credentials:
         self._tokens = tokens
         self._strict = strict
         self._by_principal: dict[str, dict[str, Credential]] = {}
+        self._carried: dict[tuple[str, str], Credential] = {}
 
     def set(self, principal: str, scheme: str, credential: Credential) -> None:
         """Use a credential for the calls of one principal, from now on."""
         self._by_principal.setdefault(principal, {})[scheme] = credential
+
+    def carry(self, principal: str, conversation: str, token: str) -> None:
+        """Use a bearer token for what a principal calls in one conversation, and nowhere else."""
+        self._carried[principal, conversation] = Credential("bearer", token=token)
 
     def adopt(self, schemes: Mapping[str, Scheme]) -> None:
         """Take the schemes of a reloaded document."""
@@ -75,16 +80,21 @@ class Credentials:
     def secrets(self) -> Iterable[str]:
         """Return every value that must never be shown."""
         given = [*self._configured.values(), *(c for own in self._by_principal.values() for c in own.values())]
+        given += self._carried.values()
         yield from (value for credential in given for value in credential.secrets)
         yield from self._tokens.secrets()
 
-    async def attach(self, operation: Operation, principal: str, *, renew: bool = False) -> Attached:
+    async def attach(
+        self, operation: Operation, principal: str, conversation: str = "", *, renew: bool = False
+    ) -> Attached:
         """Return what to send with a call of `operation`.
 
         Raises:
             RefusedError: nothing fits and the configuration says not to try without.
         """
         given = self._configured | self._by_principal.get(principal, {})
+        carried = self._carried.get((principal, conversation))
+        given |= {DEFAULT: carried} if carried else {}
         for alternative in operation.security:
             chosen = [(name, self._fitting(name, given)) for name in alternative]
             if all(credential is not None for _, credential in chosen):

@@ -55,17 +55,17 @@ class LiveTarget:
         """Set once the document was read, or could not be."""
         self._cache = cache
         given = configured(settings.auth)
-        credentials = Credentials(
+        self.credentials = Credentials(
             {}, given, Tokens(self._post_form), strict=bool(settings.auth and settings.auth.strict)
         )
         parts = Parts(
-            credentials=credentials,
+            credentials=self.credentials,
             sender=Sender(self._client, AGENT, settings.concurrency),
             files=Files(tuple(Path(root).expanduser() for root in settings.files.roots), self._download),
             responses=Responses(store, scrubber),
             scrubber=scrubber,
         )
-        scrubber.learn(credentials.secrets())
+        scrubber.learn(self.credentials.secrets())
         self.source = Target(settings, parts, limits, budget)
         self._clients: dict[tuple[str, bool], httpx2.AsyncClient] = {}
         self._etag = self._modified = ""

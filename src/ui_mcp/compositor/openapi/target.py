@@ -118,7 +118,7 @@ class Target:
         if name in self._tools.builtins:
             return None
         prepared = await self._prepare(name, arguments, call)
-        attached = await self._parts.credentials.attach(prepared.operation, call.principal)
+        attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.conversation)
         return self._shown(replace(prepared, attached=attached))
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
@@ -129,12 +129,12 @@ class Target:
             self._parts.scrubber.learn(self._parts.credentials.secrets())
             return result
         prepared = await self._prepare(name, arguments, call)
-        attached = await self._parts.credentials.attach(prepared.operation, call.principal)
+        attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.conversation)
         prepared = replace(prepared, attached=attached)
         self._parts.scrubber.learn(attached.secrets)
         if prepared.checked.options.get("_dry_run"):
             return structured_result(self._shown(prepared))
-        answer = await self._send(prepared, call.principal)
+        answer = await self._send(prepared, call)
         return await self._result(prepared, answer, call)
 
     async def _prepare(self, name: str, arguments: JsonObject, call: Call) -> _Prepared:
@@ -171,10 +171,13 @@ class Target:
             raise ConfigError(f"Target {self.name} names no server\nSet base_url for it in the configuration.")
         return absolute
 
-    async def _send(self, prepared: _Prepared, principal: str) -> Answer:
+    async def _send(self, prepared: _Prepared, call: Call) -> Answer:
+        principal = call.principal
         answer = await self._parts.sender.send(prepared.outgoing, prepared.attached, principal)
         if answer.status == 401 and prepared.attached.renewable:
-            attached = await self._parts.credentials.attach(prepared.operation, principal, renew=True)
+            attached = await self._parts.credentials.attach(
+                prepared.operation, principal, call.conversation, renew=True
+            )
             self._parts.scrubber.learn(attached.secrets)
             answer = await self._parts.sender.send(prepared.outgoing, attached, principal)
         return answer
@@ -222,7 +225,7 @@ class Target:
                 outgoing = build(prepared.operation, arguments, prepared.outgoing.base, self._habits)
             else:
                 outgoing = replace(prepared.outgoing, base=following.url, path="", query=())
-            answer = await self._send(replace(prepared, outgoing=outgoing), call.principal)
+            answer = await self._send(replace(prepared, outgoing=outgoing), call)
         if not count:
             return await self._parts.responses.result(answer, shaping, call.principal)
         joined: JsonObject = {"result": rows, "pages": count, "next": _shown_next(following)}
