@@ -12,12 +12,14 @@ from ui_mcp.chat.identity import Principal
 from ui_mcp.compositor.approvals.bases import file_of, open_store
 from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.approvals.row import UnknownApprovalError
-from ui_mcp.errors import UiMcpError
-from ui_mcp.httpd.approvals import Decision
+from ui_mcp.compositor.approvals.scope import pattern_of
+from ui_mcp.compositor.proposals import Proposals
+from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.httpd.approvals import Decision, Decisions, ProposalDecision, approvals_page, one_of_many
 from ui_mcp.httpd.nlui_answers import STATUSES
 from ui_mcp.jsontypes import JsonObject
 
-READ, DECIDE = "approvals.read", "approvals.decide"
+READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
 Who = Callable[[Request], Awaitable[Principal | None]]
 Desks = Callable[[], AbstractAsyncContextManager[Desk | None]]
 
@@ -25,7 +27,8 @@ Desks = Callable[[], AbstractAsyncContextManager[Desk | None]]
 class ApprovalBridge:
     """Answers `/approvals…` for whoever `who` recognises; nothing waits where there is no store."""
 
-    def __init__(self, desk: Desks, who: Who) -> None:
+    def __init__(self, desk: Desks, who: Who, *, has_page: bool) -> None:
+        self._has_page = has_page
         self._desk = desk
         self._who = who
 
@@ -33,18 +36,25 @@ class ApprovalBridge:
         """Return the endpoints."""
         return [
             Route("/approvals", self.listed, methods=["GET"]),
+            Route("/approvals/decisions", self.decide_many, methods=["POST"]),
+            Route("/approvals/proposals/{id}", self.settle, methods=["POST"]),
             Route("/approvals/{id}/decision", self.decide, methods=["POST"]),
         ]
 
     async def listed(self, request: Request) -> Response:
-        """List what waits, or what was answered."""
+        """Answer with the page, or list what waits or was answered."""
+        if self._has_page and "text/html" in request.headers.get("accept", ""):
+            return approvals_page()
         who = await self._who(request)
         if who is None or READ not in who.scopes:
             return _refused(who)
         async with self._desk() as desk:
             history = request.query_params.get("status") == "history"
             rows = [] if desk is None else await (desk.history() if history else desk.pending())
-            return JSONResponse({"approvals": [row.to_json() for row in rows]})
+            proposals = [] if desk is None else await Proposals(desk.store).all()
+            told = [one.to_json() for one in proposals if one.status == "pending"]
+            shown = [{**row.to_json(), "covers": pattern_of(row)} for row in rows]
+            return JSONResponse({"approvals": shown, "proposals": told})
 
     async def decide(self, request: Request) -> Response:
         """Take a person's answer."""
@@ -63,6 +73,37 @@ class ApprovalBridge:
         except UiMcpError as error:
             status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 400)
             return _failed(status, error.code, error.message)
+
+    async def decide_many(self, request: Request) -> Response:
+        """Take several answers, each by itself."""
+        who = await self._who(request)
+        if who is None or DECIDE not in who.scopes:
+            return _refused(who)
+        try:
+            given = Decisions.model_validate_json(await request.body())
+        except ValidationError as error:
+            return _failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
+        async with self._desk() as desk:
+            if desk is None:
+                return _failed(404, "unknown_approval", "Nothing waits here")
+            return JSONResponse({"results": [await one_of_many(desk, one, who.name) for one in given.decisions]})
+
+    async def settle(self, request: Request) -> Response:
+        """Accept or refuse a proposed rule; gateways notice by themselves."""
+        who = await self._who(request)
+        if who is None or APPROVE_POLICY not in who.scopes:
+            return _refused(who)
+        try:
+            given = ProposalDecision.model_validate_json(await request.body())
+            async with self._desk() as desk:
+                if desk is None:
+                    raise NotFoundError(f"No pending proposal {request.path_params['id']}")
+                settled = await Proposals(desk.store).settle(request.path_params["id"], given.decision, who.name)
+                return JSONResponse(settled.to_json())
+        except ValidationError as error:
+            return _failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
+        except NotFoundError as error:
+            return _failed(404, error.code, error.message)
 
 
 def desks_at(place: Callable[[], str | None]) -> Desks:

@@ -129,13 +129,7 @@ class ApprovalPages:
     async def show(self, request: Request) -> Response:
         """Answer with the page, or with JSON to who asks for it."""
         if "text/html" in request.headers.get("accept", ""):
-            nonce = token_urlsafe(16)
-            page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace("{{nonce}}", nonce))
-            page.headers["Content-Security-Policy"] = (
-                f"default-src 'none'; style-src 'self' 'nonce-{nonce}'; script-src 'nonce-{nonce}'; img-src data:; "
-                "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-            )
-            return self._human.welcome(request, page)
+            return self._human.welcome(request, approvals_page())
         if self._human(request) is None:
             return _refused()
         history = request.query_params.get("status") == "history"
@@ -177,14 +171,7 @@ class ApprovalPages:
             given = Decisions.model_validate_json(await request.body())
         except ValidationError as error:
             return _invalid(error)
-        return JSONResponse({"results": [await self._one_of_many(one, who) for one in given.decisions]})
-
-    async def _one_of_many(self, one: OneOfMany, who: str) -> JsonObject:
-        try:
-            row = await self._desk.answer(one.id, one.reply(who))
-        except UiMcpError as error:
-            return {"id": one.id, "error": {"code": error.code, "message": error.message}}
-        return {"id": one.id, "status": row.status, "decision": row.decision}
+        return JSONResponse({"results": [await one_of_many(self._desk, one, who) for one in given.decisions]})
 
     async def settle(self, request: Request) -> Response:
         """Accept or refuse a proposed rule."""
@@ -201,6 +188,26 @@ class ApprovalPages:
         except UiMcpError as error:
             return _failed(error)
         return JSONResponse(settled.to_json())
+
+
+async def one_of_many(desk: Desk, one: OneOfMany, who: str) -> JsonObject:
+    """Take one answer of many; say what became of it."""
+    try:
+        row = await desk.answer(one.id, one.reply(who))
+    except UiMcpError as error:
+        return {"id": one.id, "error": {"code": error.code, "message": error.message}}
+    return {"id": one.id, "status": row.status, "decision": row.decision}
+
+
+def approvals_page() -> Response:
+    """Return the page; it holds nothing secret and asks for the rest."""
+    nonce = token_urlsafe(16)
+    page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace("{{nonce}}", nonce))
+    page.headers["Content-Security-Policy"] = (
+        f"default-src 'none'; style-src 'self' 'nonce-{nonce}'; script-src 'nonce-{nonce}'; img-src data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+    return page
 
 
 def health_route(describe: Callable[[], JsonObject]) -> BaseRoute:

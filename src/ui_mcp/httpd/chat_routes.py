@@ -76,7 +76,7 @@ def ui_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if _is_visitor(host, request) else None
 
-    return ApprovalBridge(desks, who).routes()
+    return ApprovalBridge(desks, who, has_page=True).routes()
 
 
 def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
@@ -85,7 +85,7 @@ def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
     async def who(request: Request) -> Principal | None:
         return await _holder(host, bearer(request.scope))
 
-    return ApprovalBridge(desks, who).routes()
+    return ApprovalBridge(desks, who, has_page=False).routes()
 
 
 def _is_visitor(host: Host, connection: HTTPConnection) -> bool:

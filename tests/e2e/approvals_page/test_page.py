@@ -14,13 +14,14 @@ from playwright.async_api import Page, async_playwright
 
 from compositor.conftest import Recorder, json_reply
 from compositor.gateways import gateway
+from servers import running_server
 from ui_mcp.app.nlui_http import serve_approvals
 from ui_mcp.compositor.approvals.desk import Reply
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered
 from ui_mcp.errors import DeniedError
 from ui_mcp.httpd.serve import bind
-from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Call
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -232,3 +233,36 @@ async def test_the_page_fits_every_screen_and_says_when_the_gateway_is_gone(
         await page.context.set_offline(True)
         await page.get_by_text("The gateway does not answer.").wait_for()
         await shoot(page, "error")
+
+
+@pytest.mark.covers("R-AP-8", "R-PC-6")
+async def test_the_ui_server_shows_the_questions_of_its_gateway_too(recorder_of_shop: Recorder, tmp_path: Path) -> None:
+    """The page on the UI port, for a gateway in another process: only the store is shared."""
+    yaml = tmp_path / "nlui.yaml"
+    yaml.write_text(dumps({"data_dir": str(tmp_path / "data")}))
+    config = tmp_path / ".claude" / "ui" / "config" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[gateway]\nconfig = "{yaml}"\n')
+    rule = {"source": "shop", "tool": "deleteThing", "decision": "deny_continue"}
+    async with gateway(tmp_path, recorder_of_shop) as found, running_server(tmp_path) as server:
+        asked = [await ask(found, name) for name in ("boat", "ship")]
+        await Offered(found).call("policy__propose", {"rule": rule, "rationale": "keep everything"}, Call())
+        async with httpx2.AsyncClient() as stranger:
+            refused = await stranger.get(f"{server.url}/approvals", headers={"Accept": "application/json"})
+        async with page_at(server.url) as page:
+            await page.goto(f"{server.url}/approvals")
+            for one in asked:
+                await page.locator(f"#approval-{one}").get_by_role("checkbox").check()
+            await page.get_by_role("button", name="Approve selected").click()
+            await page.get_by_text("2 answered").wait_for()
+            await page.get_by_role("button", name="Accept").click()
+            await page.get_by_text("Rule accepted").wait_for()
+        results = [await found.policed.outcome(one, 20, Call()) for one in asked]
+        with anyio.fail_after(10):
+            while not await found.store.rules() or not found.policy(Call()).rules:
+                await anyio.sleep(0.05)
+        with pytest.raises(DeniedError):
+            await found.policed.call("shop__deleteThing", {"id": 1}, Call())
+
+    assert refused.status_code == 401
+    assert [result.structured for result in results] == [{"id": 7}, {"id": 7}]
