@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -37,6 +38,11 @@ class Vendor:
         """Answer with an error."""
         self.answers.append((status, body, headers))
 
+    def falls_silent(self, *events: Any, names: bool = False) -> None:
+        """Begin an answer and say nothing more."""
+        self.streams(*events, names=names)
+        self.answers[-1].append(None)
+
     async def answer(self, request: Request) -> Response:
         self.asked.append(await request.json())
         self.paths.append(f"{request.url.path}?{request.url.query}".rstrip("?"))
@@ -48,6 +54,9 @@ class Vendor:
 
         async def lines() -> AsyncIterator[str]:
             for line in answer:
+                if line is None:
+                    await anyio.sleep(30)
+                    return
                 yield line
 
         return StreamingResponse(lines(), media_type="text/event-stream")

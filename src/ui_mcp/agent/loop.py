@@ -28,11 +28,13 @@ from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.transcript import call_as_json, has_yielded, messages_of
 from ui_mcp.agent.vendor_names import VendorNames
+from ui_mcp.log import logger
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 
 EndReason = Literal["yield", "abort", "limit", "error"]
+_log = logger("agent")
 REMINDER = "Nothing you write outside a tool call reaches the person. Post with {post}, and end your turn with {end}."
 
 
@@ -192,6 +194,8 @@ class Loop:
         return False
 
     async def _end(self, reason: EndReason, notice: str | None = None) -> EndReason:
+        if notice:
+            _log.warning("agent %s: %s", self._scribe.agent, notice)
         told = [Happened("notice", {"level": "warning", "text": notice})] if notice else []
         await self._scribe.write(*told, self._ended(reason))
         return reason

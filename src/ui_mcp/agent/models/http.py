@@ -12,9 +12,17 @@ import httpx2
 
 from ui_mcp.agent.model import ModelError
 from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.log import logger
 
 RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
 LONGEST_WAIT = 60.0
+HINTS = {
+    401: "Check llm.api_key, and the variable it comes from.",
+    403: "Check that llm.api_key may use this model.",
+    404: "Check llm.model and llm.api_base.",
+    429: "It limits how often it may be asked, or the credit is used up; try again later.",
+}
+_log = logger("agent.model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,9 @@ class ModelHttp:
             except _RetryError as error:
                 if begun or attempt >= self._endpoint.retries:
                     raise error.final from error
-                await anyio.sleep(self._wait(attempt, error.after))
+                wait = self._wait(attempt, error.after)
+                _log.info("%s; trying again in %.1f s", error.final.message.partition("\n")[0], wait)
+                await anyio.sleep(wait)
                 attempt += 1
 
     async def close(self) -> None:
@@ -103,12 +113,12 @@ class ModelHttp:
                     raise await _refused(response)
                 yield response.aiter_lines()
         except httpx2.TimeoutException as error:
-            raise _RetryError(ModelError(f"The model server at {self._endpoint.base_url} fell silent")) from error
+            silent = f"The model server at {self._endpoint.base_url} fell silent\nllm.timeout_s says how long it may."
+            raise _RetryError(ModelError(silent)) from error
         except httpx2.TransportError as error:
             reason = str(error) or type(error).__name__
-            raise _RetryError(
-                ModelError(f"Cannot reach the model server at {self._endpoint.base_url}: {reason}")
-            ) from error
+            away = f"Cannot reach the model server at {self._endpoint.base_url}: {reason}"
+            raise _RetryError(ModelError(f"{away}\nIs it running, and is llm.api_base right?")) from error
 
 
 class _RetryError(Exception):
@@ -122,8 +132,9 @@ class _RetryError(Exception):
 
 async def _refused(response: httpx2.Response) -> Exception:
     text = (await response.aread()).decode("utf-8", "replace")
+    hint = HINTS.get(response.status_code)
     error = ModelError(
-        f"The model server answered {response.status_code}: {_message(text)}",
+        f"The model server answered {response.status_code}: {_message(text)}" + (f"\n{hint}" if hint else ""),
         status=response.status_code,
         body=text[:4000],
     )

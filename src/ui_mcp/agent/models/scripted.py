@@ -126,6 +126,8 @@ class ScriptedModel:
                 if step.once:
                     self._used.add(number)
                 return step
+        if not self._steps:
+            raise ModelError("No model is configured\nSet llm in nlui.yaml (`nlui init` writes one to start from).")
         raise ModelError(f"The script has no step for: {scene.user[:100]!r}")
 
 
