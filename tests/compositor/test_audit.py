@@ -10,6 +10,7 @@ from compositor.conftest import Recorder
 from compositor.gateways import gateway
 from ui_mcp.app.nlui_audit import printed
 from ui_mcp.compositor.audit import rotated
+from ui_mcp.compositor.offered import Offered
 from ui_mcp.compositor.settings import GatewaySettings
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.toolkit.tool import Call
@@ -45,3 +46,18 @@ def test_a_missing_log_and_a_bad_time_are_named(tmp_path: Path) -> None:
     (tmp_path / "audit.jsonl").write_text("")
     with pytest.raises(InvalidArgumentsError, match="yesterday"):
         printed(settings, "yesterday", "jsonl", None)
+
+
+@pytest.mark.covers("R-PC-5")
+async def test_asking_what_policy_says_calls_nothing_and_asks_nobody(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        offered = Offered(found)
+        said = [
+            (await offered.call("policy__decide", {"name": name, "arguments": {"id": 1}}, Call())).structured
+            for name in ("shop__deleteThing", "shop__listThings")
+        ]
+        pending = await found.desk.store.rows("open")
+
+    assert [answer and answer["decision"] for answer in said] == ["ask", "allow"]
+    assert [request for request in recorder.requests if "/things" in request.line] == []
+    assert list(pending) == []

@@ -12,7 +12,7 @@ from ui_mcp.chat.limits import Limits, conversation_name, cursor
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, Message, Page, Posted, Window, optional_id
 from ui_mcp.chat.receipts import ReceiptBook
 from ui_mcp.chat.store import ChatStore, Post, Query
-from ui_mcp.chat.stores import open_store
+from ui_mcp.chat.stores import PATIENCE, open_store
 from ui_mcp.chat.tail import Tail
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.resources import Announcements
@@ -148,6 +148,7 @@ async def open_chat(
     announcements: Announcements | None = None,
     heard: Callable[[Heard], object] = lambda _: None,
     poll: float = 0.025,
+    patience: float = PATIENCE,
 ) -> AsyncIterator[Chat]:
     """Open a store, follow it, and announce what people write; everything ends with the block.
 
@@ -155,7 +156,7 @@ async def open_chat(
         ConfigError: the URL names no store.
         ChatError: the store cannot be opened.
     """
-    async with open_store(url, poll=poll) as store, anyio.create_task_group() as tasks:
+    async with open_store(url, poll=poll, patience=patience) as store, anyio.create_task_group() as tasks:
         chat = Chat(store, limits)
         await chat.tail.begin()
         tasks.start_soon(chat.tail.run)

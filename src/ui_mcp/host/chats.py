@@ -13,8 +13,12 @@ from ui_mcp.chat.directory import Directory
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.settings import limits_of, store_url
 from ui_mcp.chat.tokens import Keys
+from ui_mcp.errors import ChatError
 from ui_mcp.host.states import Configured, Running
 from ui_mcp.toolkit.resources import Announcements
+
+# The server runs without a chat meanwhile, and the next caller tries again.
+_PATIENCE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,13 @@ class _Kept:
     url: str
     chat: Chat
     end: anyio.Event = field(default_factory=anyio.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    url: str
+    when: float
+    error: ChatError
 
 
 class Chats:
@@ -35,6 +46,7 @@ class Chats:
         self._tasks = tasks
         self._kept: _Kept | None = None
         self._lock = anyio.Lock()
+        self._failed: _Failed | None = None
         self.heard: Callable[[Heard], object] = lambda _: None
         """Told of what people write, while the chat is open; says whether that reached an agent."""
 
@@ -50,8 +62,20 @@ class Chats:
         async with self._lock:
             if self._kept is None or self._kept.url != url:
                 self.close()
-                self._kept = await self._tasks.start(self._keep, url, state)
+                self._kept = await self._opened(url, state)
             return self._kept.chat
+
+    async def _opened(self, url: str, state: Configured | Running) -> _Kept:
+        failed = self._failed
+        if failed and failed.url == url and anyio.current_time() < failed.when + _PATIENCE_SECONDS:
+            raise failed.error  # those who queued behind a failed try do not each wait for one of their own
+        try:
+            kept: _Kept = await self._tasks.start(self._keep, url, state)
+        except ChatError as error:
+            self._failed = _Failed(url, anyio.current_time(), error)
+            raise
+        self._failed = None
+        return kept
 
     async def desk(self) -> Open:
         """Return the chat with its callers: whoever talks to the ui server is the agent."""
@@ -79,6 +103,7 @@ class Chats:
             announcements=self._announcements,
             heard=self._tell,
             poll=state.config.storage.poll_ms / 1000,
+            patience=_PATIENCE_SECONDS,
         ) as chat:
             kept = _Kept(url, chat)
             task_status.started(kept)

@@ -71,3 +71,17 @@ def test_on_the_ui_port_the_cookie_is_the_human_and_on_the_mcp_port_a_token_is_n
     assert [posted.status_code, refused.status_code, answered.status_code] == [201, 401, 201]
     assert as_json["last_id"] == page["last_id"] == posted.json()["id"]
     assert texts == ["from the page", "by script"]
+
+
+@pytest.mark.covers("CHAT-OPEN-1")
+def test_without_its_database_the_chat_says_so_and_everything_else_works(tmp_path: Path) -> None:
+    (tmp_path / ".claude/ui/config").mkdir(parents=True)
+    url = f"postgresql://me:hunter2@/chat?host={tmp_path}"
+    (tmp_path / ".claude/ui/config/config.toml").write_text(f'[storage]\nurl = "{url}"\n')
+    with LineClient(cwd=tmp_path) as agent:
+        failed = agent.call("chat_read_since")["error"]
+        started = agent.call("ui_start")
+
+    assert failed["code"] == "storage_error"
+    assert f"postgresql://me@/chat?host={tmp_path}" in failed["message"]
+    assert started.startswith("http://127.0.0.1:")

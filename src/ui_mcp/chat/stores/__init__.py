@@ -8,6 +8,8 @@ from urllib.parse import unquote, urlsplit
 from ui_mcp.chat.store import ChatStore
 from ui_mcp.errors import ConfigError
 
+PATIENCE = 30.0
+
 
 def default_url(storage: Path) -> str:
     """Return the URL of the store inside a workspace's storage folder."""
@@ -15,21 +17,23 @@ def default_url(storage: Path) -> str:
 
 
 @asynccontextmanager
-async def open_store(url: str, *, poll: float = 0.025) -> AsyncIterator[ChatStore]:
+async def open_store(url: str, *, poll: float = 0.025, patience: float = PATIENCE) -> AsyncIterator[ChatStore]:
     """Open the store at `sqlite:///PATH` or `postgresql://…` and close it in the end.
+
+    A database that cannot be reached is tried again for `patience` seconds.
 
     Raises:
         ConfigError: the URL names no store we know, or its driver is missing.
         ChatError: the store cannot be opened.
     """
-    store = await _open(url, poll)
+    store = await _open(url, poll, patience)
     try:
         yield store
     finally:
         await store.close()
 
 
-async def _open(url: str, poll: float) -> ChatStore:
+async def _open(url: str, poll: float, patience: float) -> ChatStore:
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
         from ui_mcp.chat.stores.sqlite import SqliteStore
@@ -40,5 +44,5 @@ async def _open(url: str, poll: float) -> ChatStore:
             from ui_mcp.chat.stores.postgres import PostgresStore
         except ImportError as error:
             raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
-        return await PostgresStore.open(url)
+        return await PostgresStore.open(url, patience=patience)
     raise ConfigError(f"storage.url {scheme}://… is neither sqlite:///PATH nor postgresql://…", key="storage.url")

@@ -15,7 +15,7 @@ from ui_mcp.chat.paging import LOOKED_AT, taken, window
 from ui_mcp.chat.store import Post, Query, Stage, Token
 from ui_mcp.chat.stores import postgres_copy
 from ui_mcp.chat.stores import postgres_sql as sql
-from ui_mcp.chat.stores.postgres_open import PATIENCE_SECONDS, patiently, prepare, shown
+from ui_mcp.chat.stores.postgres_open import patiently, prepare, shown
 from ui_mcp.errors import ChatError
 
 _EVERYONE = ("user", "assistant")
@@ -33,16 +33,16 @@ class PostgresStore:
         self._listener: AsyncConnection[Any] | None = None
 
     @classmethod
-    async def open(cls, url: str, *, clock: Clock = now_us) -> "PostgresStore":
+    async def open(cls, url: str, *, patience: float = 30.0, clock: Clock = now_us) -> "PostgresStore":
         """Connect, waiting for a database that is not there yet, and bring it to the newest schema.
 
         Raises:
             ChatError: the server cannot be reached or holds a newer schema.
         """
-        await patiently(url, prepare)
+        await patiently(url, prepare, patience=patience)
         pool = AsyncConnectionPool(url, min_size=1, max_size=_CONNECTIONS, open=False, timeout=10.0)
         try:
-            await pool.open(wait=True, timeout=PATIENCE_SECONDS)
+            await pool.open(wait=True, timeout=patience)
         except PoolTimeout as error:
             await pool.close()
             raise ChatError(f"The chat database {shown(url)} gives us no connection", "storage_error") from error

@@ -11,7 +11,6 @@ from ui_mcp.chat.stores import postgres_sql as sql
 from ui_mcp.errors import ChatError
 from ui_mcp.log import logger
 
-PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 _LOCK_SECONDS = 20
 _log = logger("chat")
@@ -20,9 +19,7 @@ _log = logger("chat")
 _HOPELESS = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist")
 
 
-async def patiently(
-    url: str, work: Callable[[AsyncConnection[Any]], Awaitable[None]], *, patience: float = PATIENCE_SECONDS
-) -> None:
+async def patiently(url: str, work: Callable[[AsyncConnection[Any]], Awaitable[None]], *, patience: float) -> None:
     """Connect and do `work`, again and again with growing pauses while the database cannot be reached.
 
     Raises:
