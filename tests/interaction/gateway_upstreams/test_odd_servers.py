@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -241,6 +242,33 @@ async def test_what_a_server_asks_goes_to_a_caller_who_can_answer_or_is_declined
     assert told["strange"]["error"] == {"code": -32601, "message": "Method not found: odd/ask"}
     assert unable["result"] == {"action": "decline"}
     assert asked == [("elicitation/create", {"message": "Sure?"})]
+
+
+@pytest.mark.covers("GW-CLI-5", "GW-SRV-6")
+def test_only_protocol_is_written_and_the_end_of_input_is_the_end(tmp_path: Path) -> None:
+    configure(tmp_path, odd("garbage"), odd("stubborn"))
+    code = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"id": 2, "method": "tools/call", "params": {"name": "garbage__pid", "arguments": {}}},
+        {"id": 3, "method": "tools/call", "params": {"name": "stubborn__pid", "arguments": {}}},
+    ]
+    lines = "".join(dumps({"jsonrpc": "2.0", **message}) + "\n" for message in asked)
+    ended_well = subprocess.run(
+        [sys.executable, "-c", code, "--mcp"],
+        cwd=tmp_path,
+        input=lines.encode(),
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    written = [loads(line) for line in ended_well.stdout.splitlines()]
+
+    assert {message["id"] for message in written if "id" in message} == {1, 2, 3}
+    assert all(message["jsonrpc"] == "2.0" for message in written)
+    pid = next(message["result"]["content"][0]["text"] for message in written if message.get("id") == 3)
+    assert ended(int(pid), seconds=1)
 
 
 @pytest.mark.covers("GW-UPS-5")
