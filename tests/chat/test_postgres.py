@@ -10,14 +10,18 @@ import anyio
 import psycopg
 import pytest
 
+from ui_mcp.app.doctor import project
+from ui_mcp.app.doctor.finding import Health
 from ui_mcp.chat.chat import open_chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.stores import open_store
 from ui_mcp.chat.stores.postgres_open import patiently
+from ui_mcp.config import Config
 from ui_mcp.errors import ChatError
 from ui_mcp.toolkit.resources import Announcement, Announcements
+from ui_mcp.workspace import Workspace
 
 HUMAN = principal("human", "human")
 
@@ -165,3 +169,18 @@ async def test_the_database_itself_refuses_to_change_a_message(postgres_url: Cal
         for statement in (b"UPDATE chat_messages SET content = 'x'", b"DELETE FROM chat_messages"):
             with pytest.raises(psycopg.errors.RaiseException, match="final"):
                 admin.execute(statement)
+
+
+@pytest.mark.covers("UI-CLI-10")
+async def test_the_doctor_asks_the_database_itself_and_changes_nothing(
+    postgres_url: Callable[[], str], tmp_path: Path
+) -> None:
+    url = postgres_url()
+    config = Config.model_validate({"storage": {"url": url}})
+
+    found = await project.store(Workspace.at(tmp_path / "ui"), config)
+
+    assert (found.health, found.text.startswith("PostgreSQL ")) == (Health.OK, True)
+    with psycopg.connect(url) as connection:
+        tables = connection.execute("select count(*) from pg_tables where schemaname = 'public'").fetchone()
+    assert tables == (0,)
