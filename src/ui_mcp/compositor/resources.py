@@ -13,7 +13,7 @@ from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.toolkit.names import Unnamed, tool_names
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import ListKind, Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 
 JSON = "application/json"
@@ -111,7 +111,15 @@ class OwnResources:
             return {"state": "failed", "error": found.error}
         source = self._gateway.catalogue.source(name)
         tools = [entry.name for entry in source.entries()] if source else []
-        return {"state": "running" if found.state == "active" else found.state, "tools": tools, "error": found.error}
+        state: JsonObject = {"state": "running" if found.state == "active" else found.state, "tools": tools}
+        mount = self._gateway.mounts.get(name)
+        if mount is not None and mount.connection is not None:
+            server = mount.connection
+            kinds: tuple[ListKind, ...] = ("tools", "resources", "prompts")
+            offers: JsonObject = {kind: {} for kind in kinds if server.offers(kind)}
+            said = {"serverInfo": {"name": server.name}, "capabilities": offers, "instructions": server.instructions}
+            state["initialize"] = said
+        return {**state, "error": found.error}
 
 
 class MountedResources:

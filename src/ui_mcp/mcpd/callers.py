@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ui_mcp.errors import UpstreamError
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call
 
 REFUSED = -1
@@ -53,7 +53,19 @@ class Callers:
             return {"action": "decline"}
         raise UpstreamError("No client that is calling this server can sample", rpc_code=REFUSED)
 
+    async def answered(self, request: Json) -> JsonObject:
+        """Answer a request that came inside a result of the modern era."""
+        if not isinstance(request, dict) or not isinstance(request.get("method"), str):
+            raise UpstreamError("The server's question could not be read")
+        return await self.answer(request["method"], request.get("params") or {})
+
     def _able(self, capability: str) -> Call | None:
         """Return the latest caller who declared the capability and can be asked."""
         able = (call for call in reversed(self._open.values()) if call.ask_client and capability in call.capabilities)
         return next(able, None)
+
+
+def can_answer(call: Call, requests: JsonObject) -> bool:
+    """Say whether a client of the modern era can answer all of these itself."""
+    methods = [one.get("method") if isinstance(one, dict) else None for one in requests.values()]
+    return call.era == "modern" and all(_FORWARDED.get(str(method)) in call.capabilities for method in methods)

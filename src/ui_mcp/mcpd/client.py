@@ -14,15 +14,16 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.addresses import Address, Command
-from ui_mcp.mcpd.callers import Callers
+from ui_mcp.mcpd.callers import Callers, can_answer
 from ui_mcp.mcpd.channel import Channel, Hooks, Patience
 from ui_mcp.mcpd.child import Farewell
 from ui_mcp.mcpd.stdio_server import Mode, stdio_server
 from ui_mcp.mcpd.upstream_news import relayed
 from ui_mcp.toolkit.resources import ListKind, Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
-from ui_mcp.toolkit.tool import Annotations, Call, Relayed, Tool, ToolResult
+from ui_mcp.toolkit.tool import Annotations, Call, InputNeeded, Relayed, Tool, ToolResult
 
 MAX_PAGES = 1000
+MAX_ROUNDS = 10
 _log = logger("mcp.client")
 _TOOL_FIELDS = {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
 _RESOURCE_FIELDS = {"uri", "name", "title", "description", "mimeType", "size"}
@@ -124,11 +125,31 @@ class McpServer:
         with self._callers.calling(call):
             try:
                 params = {"name": name, "arguments": arguments}
-                return _tool_result(await self._channel.request("tools/call", params, patience))
+                if call.given is not None and self.modern:
+                    params |= {"inputResponses": call.given.responses, "requestState": call.given.state}
+                body = await self._channel.request("tools/call", params, patience)
+                if body.get("resultType") == "input_required":
+                    return await self._with_input(params, body, call, patience)
+                return _tool_result(body)
             except UpstreamError as error:
                 if error.details.get("silent"):
                     raise UpstreamError(f"{name} did not answer within {self._seconds:g} s") from error
                 raise
+
+    async def _with_input(self, params: JsonObject, body: JsonObject, call: Call, patience: Patience) -> ToolResult:
+        """Get what a modern server needs first: its client asks where it is modern too, else we do, and call again."""
+        for _ in range(MAX_ROUNDS):
+            if body.get("resultType") != "input_required":
+                return _tool_result(body)
+            requests, state = body.get("inputRequests") or {}, body.get("requestState")
+            if requests and isinstance(state, str) and can_answer(call, requests):
+                return ToolResult((), needs=InputNeeded(requests, state))
+            answers = {key: await self._callers.answered(one) for key, one in requests.items()}
+            again = {**params, "inputResponses": answers, "requestState": state}
+            body = await self._channel.request(
+                "tools/call", {key: value for key, value in again.items() if value is not None}, patience
+            )
+        raise UpstreamError(f"{params['name']} asked for input more than {MAX_ROUNDS} times")
 
     async def resources(self, call: Call) -> Sequence[Resource]:
         """Return the server's resources, all pages."""

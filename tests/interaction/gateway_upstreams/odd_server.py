@@ -25,6 +25,8 @@ def answer(request: dict) -> None:
     method, number = request["method"], request.get("id")
     if number is None:
         return
+    if KIND == "modern" and answer_modern(request, method, number):
+        return
     if method == "initialize":
         version = request["params"]["protocolVersion"]
         capabilities = {"tools": {"listChanged": True}, "resources": {"subscribe": True}}
@@ -55,6 +57,29 @@ def answer(request: dict) -> None:
         call(request["params"]["name"], number)
     else:
         send({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "Method not found"}})
+
+
+def answer_modern(request: dict, method: str, number: int) -> bool:
+    if method == "initialize":
+        send({"jsonrpc": "2.0", "id": number, "error": {"code": -32022, "message": "Only 2026-07-28"}})
+    elif method == "server/discover":
+        told = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": True}}}
+        send({"jsonrpc": "2.0", "id": number, "result": {"resultType": "complete", **told}})
+    elif method == "tools/call" and request["params"]["name"] == "elicit":
+        needs_input(request["params"], number)
+    else:
+        return method == "subscriptions/listen"
+    return True
+
+
+def needs_input(params: dict, number: int) -> None:
+    if "inputResponses" in params:
+        told = json.dumps([params["inputResponses"], params["requestState"]])
+        send({"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": told}]}})
+        return
+    asked = {"sure": {"method": "elicitation/create", "params": {"message": "Sure?", "requestedSchema": {}}}}
+    result = {"resultType": "input_required", "inputRequests": asked, "requestState": "sealed"}
+    send({"jsonrpc": "2.0", "id": number, "result": result})
 
 
 def call(name: str, number: int) -> None:

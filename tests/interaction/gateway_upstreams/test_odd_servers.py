@@ -18,7 +18,7 @@ from ui_mcp.compositor.resources import MountedResources, OwnResources
 from ui_mcp.errors import DeniedError, MountError, UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.resources import ListChanged, ResourceUpdated
-from ui_mcp.toolkit.tool import Call, Relayed
+from ui_mcp.toolkit.tool import Call, InputGiven, Relayed
 
 ASKED = ("elicit", "sample", "roots", "strange")
 SERVER = str(Path(__file__).parent / "odd_server.py")
@@ -177,6 +177,7 @@ async def test_states_and_instructions_are_told(tmp_path: Path) -> None:
     ]
     assert good["state"] == "running"
     assert "good__pid" in good["tools"]
+    assert good["initialize"]["serverInfo"] == {"name": "good"}
     assert broken["state"] == "failed"
     assert "good: be kind" in told
 
@@ -242,6 +243,31 @@ async def test_what_a_server_asks_goes_to_a_caller_who_can_answer_or_is_declined
     assert told["strange"]["error"] == {"code": -32601, "message": "Method not found: odd/ask"}
     assert unable["result"] == {"action": "decline"}
     assert asked == [("elicitation/create", {"message": "Sure?"})]
+
+
+@pytest.mark.covers("GW-UPS-2", "GW-UPS-3", "GW-UPS-5")
+async def test_a_server_of_the_modern_era_alone_is_mounted_and_gets_the_input_it_needs(tmp_path: Path) -> None:
+    async def ask(method: str, params: JsonObject) -> JsonObject:
+        return {"action": "accept", "content": {}}
+
+    asks = {"elicitation": {}}
+    grown = tmp_path / "grown"
+    async with gateway(tmp_path, mcp={"servers": [odd("modern", env={"GROWN": str(grown)})]}) as found:
+        server = found.mounts["modern"]
+        old = loads(await said(found, "modern__elicit", Call(capabilities=asks, ask_client=ask)))
+        none = loads(await said(found, "modern__elicit", Call()))
+        new = Call(era="modern", capabilities=asks)
+        needed = (await server.call("modern__elicit", {}, new)).needs
+        given = Call(era="modern", capabilities=asks, given=InputGiven({"sure": {"action": "cancel"}}, "sealed"))
+        last = loads(await said(found, "modern__elicit", given))
+        await said(found, "modern__grow")
+        await until(lambda: "modern__more" in {entry.name for entry in found.catalogue.entries()})
+
+    assert old == [{"sure": {"action": "accept", "content": {}}}, "sealed"]
+    assert none == [{"sure": {"action": "decline"}}, "sealed"]
+    assert needed is not None
+    assert (list(needed.requests), needed.state) == (["sure"], "sealed")
+    assert last == [{"sure": {"action": "cancel"}}, "sealed"]
 
 
 @pytest.mark.covers("GW-CLI-5", "GW-SRV-6")
