@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.journals import journal_for
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.choose import choose_model, model_settings
 from ui_mcp.agent.mount_news import MountNews
@@ -51,13 +51,13 @@ def run_agent(asked: AgentAsked) -> int:
 
 async def _agent(asked: AgentAsked) -> int:
     gateway_asked = Asked(source=asked.config, verbosity=asked.verbosity)
-    journal = SqliteJournal(Workspace.at(asked.base_dir).storage / "agent.db")
     served = Served("assistant", asked.base_dir, None, asked.verbosity)
     async with (
         until_signalled(),
         opened(served) as (config, chat, _),
         opened_gateway(gateway_asked, mode="guard", waits_for_ever=AGENT) as gateway,
     ):
+        journal = journal_for(config.storage.url, Workspace.at(asked.base_dir).storage)
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
         tools = Combined(

@@ -7,7 +7,8 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.agent.broadcast import Broadcast
-from ui_mcp.agent.journals.reader import JournalReader
+from ui_mcp.agent.journals import reader_for
+from ui_mcp.agent.journals.reader import Reader
 from ui_mcp.agent.run_state import RunState, run_state
 from ui_mcp.agent.timeline import VERSION, Delta, StoredEvent, Timeline
 from ui_mcp.chat.chat import Ask, Chat
@@ -20,7 +21,6 @@ from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 
-JOURNAL = "agent.db"
 LOOK_SECONDS = 0.25
 MOST_MESSAGES = 5_000
 READER = principal("timeline", "observer")
@@ -32,7 +32,7 @@ Frames = MemoryObjectReceiveStream[JsonObject]
 class Observed:
     """One conversation, followed while somebody watches; messages and journal meet in one reduction."""
 
-    def __init__(self, conversation: str, chat: Chat, reader: JournalReader) -> None:
+    def __init__(self, conversation: str, chat: Chat, reader: Reader) -> None:
         self.name = f"{conversation}.{secret_id()[:8]}"
         """Names this state; another process counts its changes anew."""
         self._conversation = conversation
@@ -150,9 +150,11 @@ class Observations:
         chat = await self._host.chats.current()
         key = (id(chat), conversation_name(name))
         if key not in self._open:
-            file = self._host.configured().workspace.storage / JOURNAL
+            configured = self._host.configured()
             self._open = {other: seen for other, seen in self._open.items() if other[0] == key[0]}
-            self._open[key] = Observed(name, chat, JournalReader(file, name))
+            self._open[key] = Observed(
+                name, chat, reader_for(configured.config.storage.url, configured.workspace.storage, name)
+            )
         await self._open[key].refresh()
         return self._open[key]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life
+from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.jsontypes import JsonObject
 
@@ -21,7 +21,7 @@ class MemoryJournal:
         """Return the lease if nobody else holds a live one."""
         now = self._clock().timestamp()
         held, until = self._leases.get(agent, (Lease(holder, 1), 0.0))
-        if held.holder != holder and until > now:
+        if held.holder != holder and until > now and not is_gone(held.holder):
             return None
         lease = held if held.holder == holder else Lease(holder, held.fence + 1)
         self._leases[agent] = lease, now + seconds

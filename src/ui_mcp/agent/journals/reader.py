@@ -4,12 +4,30 @@ import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Protocol
 
 from anyio import CapacityLimiter, to_thread
 
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError
 from ui_mcp.jsontypes import loads
+
+
+class Reader(Protocol):
+    """What an agent in another process writes."""
+
+    @property
+    def served(self) -> bool:
+        """Whether an agent holds the lease."""
+        ...
+
+    async def news(self) -> list[StoredEvent]:
+        """Return the events since the last call.
+
+        Raises:
+            AgentError: they cannot be read.
+        """
+        ...
 
 
 class JournalReader:

@@ -1,0 +1,203 @@
+"""A journal in PostgreSQL, next to a chat that several machines share; leases are taken by compare-and-set."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import anyio
+from psycopg import AsyncConnection, Error, OperationalError
+
+from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life, is_gone
+from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.errors import AgentError
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+
+SCHEMA_LOCK = 7_203_412_009
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS agent_events (
+    agent text NOT NULL, id bigint NOT NULL, ts text NOT NULL, type text NOT NULL, data text NOT NULL,
+    message_id text, PRIMARY KEY (agent, id), UNIQUE (agent, message_id)
+);
+CREATE TABLE IF NOT EXISTS agent_watermarks (agent text PRIMARY KEY, last_id text NOT NULL);
+CREATE TABLE IF NOT EXISTS agent_leases (
+    agent text PRIMARY KEY, holder text NOT NULL, fence bigint NOT NULL, until double precision NOT NULL
+);
+"""
+# The database's clock decides: machines may disagree about the time.
+TAKE = """
+INSERT INTO agent_leases AS held VALUES (%(agent)s, %(holder)s, 1, extract(epoch FROM clock_timestamp()) + %(seconds)s)
+ON CONFLICT (agent) DO UPDATE SET
+    fence = CASE WHEN held.holder = excluded.holder THEN held.fence ELSE held.fence + 1 END,
+    holder = excluded.holder, until = excluded.until
+WHERE held.holder = excluded.holder OR held.holder = %(gone)s OR held.until <= extract(epoch FROM clock_timestamp())
+RETURNING fence
+"""
+MOVE = """
+INSERT INTO agent_watermarks VALUES (%s, %s) ON CONFLICT (agent) DO UPDATE SET last_id = excluded.last_id
+"""
+SERVED = "SELECT 1 FROM agent_leases WHERE agent = %s AND until > extract(epoch FROM clock_timestamp())"
+LIVES = """
+SELECT agent, min(ts), max(ts), count(*), (
+    SELECT data FROM agent_events AS said
+    WHERE said.agent = events.agent AND said.type = 'user_text' ORDER BY id LIMIT 1
+) FROM agent_events AS events GROUP BY agent ORDER BY max(ts) DESC
+"""
+
+Rows = list[tuple[Any, ...]]
+
+
+class PostgresJournal:
+    """One connection, used by one at a time, made again after it broke."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._one_at_a_time = anyio.Lock()
+        self._opened: AsyncConnection[Any] | None = None
+
+    async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
+        """Return the lease if nobody else holds a live one."""
+        async with self._transaction() as connection:
+            held = await _rows(connection, "SELECT holder FROM agent_leases WHERE agent = %s", agent)
+            gone = held[0][0] if held and is_gone(held[0][0]) else None
+            values = {"agent": agent, "holder": holder, "seconds": seconds, "gone": gone}
+            row = await (await connection.execute(TAKE, values)).fetchone()
+        return Lease(holder, row[0]) if row else None
+
+    async def drop_lease(self, agent: str, lease: Lease) -> None:
+        """Let others have it at once."""
+        statement = "UPDATE agent_leases SET until = 0 WHERE agent = %s AND holder = %s AND fence = %s"
+        async with self._transaction() as connection:
+            await connection.execute(statement, (agent, lease.holder, lease.fence))
+
+    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+        """Store events in one transaction."""
+        async with self._transaction() as connection:
+            await _prove(connection, agent, lease)
+            return await _store(connection, agent, [(event.type, event.data, None) for event in events])
+
+    async def inject(
+        self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
+    ) -> list[StoredEvent]:
+        """Store inbox messages and move the watermark, in one transaction."""
+        ids = [message["message_id"] for message in messages]
+        async with self._transaction() as connection:
+            await _prove(connection, agent, lease)
+            statement = "SELECT message_id FROM agent_events WHERE agent = %s AND message_id = ANY(%s)"
+            known = {row[0] for row in await _rows(connection, statement, agent, ids)}
+            new = [message for message in messages if message["message_id"] not in known]
+            stored = await _store(connection, agent, [("user_text", one, one["message_id"]) for one in new])
+            await connection.execute(MOVE, (agent, watermark))
+        return stored
+
+    async def watermark(self, agent: str) -> str | None:
+        """Return the id of the last inbox message that was taken."""
+        async with self._transaction() as connection:
+            rows = await _rows(connection, "SELECT last_id FROM agent_watermarks WHERE agent = %s", agent)
+        return rows[0][0] if rows else None
+
+    async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
+        """Return the events after an id, in order."""
+        statement = "SELECT id, ts, type, data FROM agent_events WHERE agent = %s AND id > %s ORDER BY id"
+        async with self._transaction() as connection:
+            rows = await _rows(connection, statement, agent, after)
+        return [StoredEvent(number, ts, kind, loads(data)) for number, ts, kind, data in rows]
+
+    async def lives(self) -> list[Life]:
+        """Return every agent that has lived through something, the newest first."""
+        async with self._transaction() as connection:
+            rows = await _rows(connection, LIVES)
+        return [Life(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
+
+    async def forget(self, agent: str) -> bool:
+        """Remove everything about an agent."""
+        async with self._transaction() as connection:
+            gone = (await connection.execute("DELETE FROM agent_events WHERE agent = %s", (agent,))).rowcount
+            await connection.execute("DELETE FROM agent_watermarks WHERE agent = %s", (agent,))
+            await connection.execute("DELETE FROM agent_leases WHERE agent = %s", (agent,))
+        return gone > 0
+
+    async def is_served(self, agent: str) -> bool:
+        """Say whether somebody holds the lease."""
+        async with self._transaction() as connection:
+            return bool(await _rows(connection, SERVED, agent))
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.close()
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[AsyncConnection[Any]]:
+        async with self._one_at_a_time:
+            try:
+                connection = await self._connection()
+                async with connection.transaction():
+                    yield connection
+            except OperationalError as error:
+                await self.close()
+                raise AgentError(f"The journal's database cannot be reached: {_told(error)}") from error
+            except Error as error:
+                raise AgentError(f"The journal's database failed: {_told(error)}") from error
+
+    async def _connection(self) -> AsyncConnection[Any]:
+        if self._opened is None or self._opened.closed:
+            connection = await AsyncConnection.connect(self._url, autocommit=True, connect_timeout=10)
+            async with connection.transaction():
+                await connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
+                await connection.execute(SCHEMA)
+            self._opened = connection
+        return self._opened
+
+
+async def _prove(connection: AsyncConnection[Any], agent: str, lease: Lease) -> None:
+    """Lock the lease for the length of the transaction, so that nobody can take it in between."""
+    rows = await _rows(connection, "SELECT holder, fence FROM agent_leases WHERE agent = %s FOR UPDATE", agent)
+    if rows != [(lease.holder, lease.fence)]:
+        raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
+
+
+async def _store(
+    connection: AsyncConnection[Any], agent: str, events: Sequence[tuple[str, JsonObject, str | None]]
+) -> list[StoredEvent]:
+    ((last,),) = await _rows(connection, "SELECT coalesce(max(id), 0) FROM agent_events WHERE agent = %s", agent)
+    ts = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    stored = [StoredEvent(last + number, ts, kind, data) for number, (kind, data, _) in enumerate(events, 1)]
+    rows = [
+        (agent, event.id, event.ts, event.type, dumps(event.data), message_id)
+        for event, (_, _, message_id) in zip(stored, events, strict=True)
+    ]
+    async with connection.cursor() as cursor:
+        await cursor.executemany("INSERT INTO agent_events VALUES (%s, %s, %s, %s, %s, %s)", rows)
+    return stored
+
+
+async def _rows(connection: AsyncConnection[Any], statement: Any, *values: Any) -> Rows:
+    return await (await connection.execute(statement, values)).fetchall()
+
+
+def _told(error: Error) -> str:
+    return " ".join(str(error).split())
+
+
+class PostgresReader:
+    """The events of one agent for whoever watches it, in any process."""
+
+    def __init__(self, journal: PostgresJournal, agent: str) -> None:
+        self._journal = journal
+        self._agent = agent
+        self._last = 0
+        self.served = False
+        """Whether an agent holds the lease."""
+
+    async def news(self) -> list[StoredEvent]:
+        """Return the events since the last call.
+
+        Raises:
+            AgentError: the database cannot be read.
+        """
+        self.served = await self._journal.is_served(self._agent)
+        events = await self._journal.events(self._agent, self._last)
+        self._last = events[-1].id if events else self._last
+        return events

@@ -1,0 +1,119 @@
+"""Every kind of journal keeps the same promises."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
+from ui_mcp.agent.journal import Happened, Journal, LeaseLostError, holder_name
+from ui_mcp.agent.journals import journal_for
+from ui_mcp.agent.journals.memory import MemoryJournal
+from ui_mcp.agent.journals.postgres import PostgresJournal, PostgresReader
+from ui_mcp.agent.timeline import StoredEvent
+
+NOTE = Happened("notice", {"level": "info", "text": "x\0y ünïcode"})
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+async def journal(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Journal]:
+    if request.param == "memory":
+        made: Journal = MemoryJournal()
+    else:
+        url = request.getfixturevalue("postgres_url")() if request.param == "postgres" else None
+        made = journal_for(url, tmp_path)
+    yield made
+    await made.close()
+
+
+def said(number: int) -> dict[str, str]:
+    return {"message_id": f"{number:04}", "mime": "text/plain", "text": f"message {number}"}
+
+
+@pytest.mark.covers("R-OR-4", "R-ST-5", "R-ST-7")
+async def test_messages_are_stored_once_with_their_watermark(journal: Journal) -> None:
+    lease = await journal.take_lease("a", "me", 60)
+    assert lease is not None
+    assert [event.id for event in await journal.inject("a", lease, [said(1), said(2)], "0002")] == [1, 2]
+    assert [event.id for event in await journal.inject("a", lease, [said(2), said(3)], "0003")] == [3]
+    await journal.append("a", lease, [NOTE, NOTE])
+
+    events = await journal.events("a")
+    assert [event.id for event in events] == [1, 2, 3, 4, 5]
+    assert events[3].data == NOTE.data
+    assert await journal.events("a", 4) == events[4:]
+    assert await journal.watermark("a") == "0003"
+    (life,) = await journal.lives()
+    assert (life.agent, life.first_text, life.events) == ("a", "message 1", 5)
+    assert await journal.forget("a")
+    assert not await journal.forget("a")
+    assert await journal.events("a") == []
+    assert await journal.watermark("a") is None
+
+
+@pytest.mark.covers("R-OR-8")
+async def test_one_holder_at_a_time_and_a_stale_one_cannot_write(journal: Journal) -> None:
+    first = await journal.take_lease("a", "first", 0.2)
+    assert first is not None
+    assert await journal.take_lease("a", "second", 60) is None
+    assert await journal.take_lease("a", "first", 0.2) == first
+    with anyio.fail_after(10):
+        while (second := await journal.take_lease("a", "second", 60)) is None:
+            await anyio.sleep(0.02)
+
+    assert second.fence == first.fence + 1
+    with pytest.raises(LeaseLostError):
+        await journal.append("a", first, [NOTE])
+    with pytest.raises(LeaseLostError):
+        await journal.inject("a", first, [said(1)], "0001")
+    assert await journal.events("a") == []
+    assert await journal.watermark("a") is None
+    await journal.drop_lease("a", first)
+    assert await journal.take_lease("a", "third", 60) is None
+    await journal.drop_lease("a", second)
+    assert await journal.take_lease("a", "third", 60) is not None
+
+
+@pytest.mark.covers("R-OR-8")
+async def test_the_lease_of_a_process_that_died_on_this_machine_is_free(journal: Journal) -> None:
+    host, pid, rest = holder_name().split(":")
+    dead = f"{host}:{2**22 - 3}:{rest}"
+    assert await journal.take_lease("a", dead, 60) is not None
+    assert await journal.take_lease("a", holder_name(), 60) is not None
+    assert await journal.take_lease("a", f"elsewhere:{pid}:{rest}", 60) is None
+
+
+@pytest.mark.covers("R-ST-7")
+async def test_many_writes_at_once_get_numbers_without_gaps(journal: Journal) -> None:
+    lease = await journal.take_lease("a", "me", 60)
+    assert lease is not None
+    stored: list[StoredEvent] = []
+
+    async def write() -> None:
+        for _ in range(10):
+            stored.extend(await journal.append("a", lease, [NOTE, NOTE]))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(write)
+
+    assert sorted(event.id for event in stored) == list(range(1, 81))
+    assert [event.id for event in await journal.events("a")] == list(range(1, 81))
+
+
+@pytest.mark.covers("R-OR-8")
+async def test_a_shared_journal_can_be_watched_from_elsewhere(postgres_url: Callable[[], str]) -> None:  # noqa: F811
+    journal = PostgresJournal(postgres_url())
+    reader = PostgresReader(journal, "a")
+    assert (await reader.news(), reader.served) == ([], False)
+    lease = await journal.take_lease("a", "me", 60)
+    assert lease is not None
+    stored = await journal.append("a", lease, [NOTE])
+
+    assert (await reader.news(), reader.served) == (stored, True)
+    assert await reader.news() == []
+    await journal.drop_lease("a", lease)
+    await reader.news()
+    assert not reader.served
+    await journal.close()
