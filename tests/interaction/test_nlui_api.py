@@ -1,7 +1,9 @@
 """NLUI's API around the chat: targets, presets, uploads, model settings, streams taken up again, and who may use it."""
 
+import http.server
 import json
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -124,8 +126,11 @@ def test_an_api_is_probed_added_reported_reloaded_and_removed(
 
 @pytest.mark.covers("GW-DIS-5")
 def test_a_probe_that_finds_nothing_says_where_it_looked(chat: httpx2.Client) -> None:
-    found = chat.post("/api/targets/probe", json={"base_url": "http://127.0.0.1:9"}).json()
+    silent = chat.post("/api/targets/probe", json={"base_url": "http://127.0.0.1:9"}).json()
+    found = chat.post("/api/targets/probe", json={"base_url": str(chat.base_url)}).json()
 
+    assert (silent["found"], len(silent["tried"])) == (False, 1)
+    assert "no answer" in silent["tried"][0]["outcome"]
     assert found["found"] is False
     assert len(found["tried"]) > 20
 
@@ -212,3 +217,48 @@ def test_with_a_token_only_who_knows_it_gets_further_than_the_page(folder: Path)
         assert page.get("/api/conversations", headers=bearer).status_code == 200
         assert page.post("/api/login", json={"token": "t0ken-t0ken"}).json() == {"ok": True}
         assert page.get("/api/conversations").status_code == 200
+
+
+@pytest.mark.covers("GW-API-3")
+def test_a_model_that_goes_round_in_circles_is_stopped_after_25_answers(folder: Path) -> None:
+    script = "data_dir: ./data\nllm: {provider: scripted, script: [{emit: [{call: nlui__search, args: {query: x}}]}]}\n"
+    (folder / "nlui.yaml").write_text(script)
+    with nlui(folder, "--port", "0") as url:
+        told = lines(httpx2.post(f"{url}/api/chat", json={"message": "go"}, timeout=60).text)
+
+    assert [name for _, name, _ in told].count("tool_call") == 25
+    assert told[-2][1:] == ("error", {"error": told[-2][2]["message"], "message": told[-2][2]["message"]})
+    assert "Stopped after 25 answers" in told[-2][2]["message"]
+    assert told[-1][1] == "done"
+
+
+@pytest.mark.covers("GW-API-4")
+def test_the_model_is_told_of_sources_and_habits_not_of_every_tool(folder: Path) -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Vendor(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(400)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    (folder / "tiny.json").write_text(json.dumps(DOCUMENT))
+    llm = {"provider": "openai", "api_base": f"http://127.0.0.1:{server.server_port}/v1", "model": "m", "api_key": "k"}
+    targets = [{"name": "tiny", "spec": "tiny.json"}]
+    (folder / "nlui.yaml").write_text(json.dumps({"data_dir": "./data", "llm": llm, "targets": targets}))
+    try:
+        with nlui(folder, "--port", "0") as url:
+            told = httpx2.post(f"{url}/api/chat", json={"message": "go"}, timeout=60).text
+    finally:
+        server.shutdown()
+        server.server_close()
+
+    system = asked[0]["messages"][0]["content"]
+    assert "The model server answered 400" in told
+    assert "tiny" in system.lower()
+    assert "tiny__things" not in system
+    assert "tiny__things" in {tool["function"]["name"] for tool in asked[0]["tools"]}

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from websockets.sync.client import connect
 
 from interaction.nlui import nlui_demo
 
@@ -141,3 +142,24 @@ def test_a_client_that_comes_back_gets_only_what_it_lacks(chat: httpx2.Client) -
 
     assert [frame["seq"] for frame in missed] == [whole["seq"] - 1, whole["seq"]]
     assert [frame["type"] for frame in strange] == ["ui_state_snapshot"]
+
+
+@pytest.mark.covers("R-UI-8")
+def test_pieces_of_an_answer_travel_outside_the_count_of_changes(chat: httpx2.Client) -> None:
+    name = chat.post("/api/conversations").json()["id"]
+    url = str(chat.base_url)
+    with connect(f"{url.replace('http', 'ws').rstrip('/')}/ws/timeline", origin=url.rstrip("/")) as socket:
+        socket.send(json.dumps({"type": "hello", "conversation": name}))
+        list(events(chat, "hello", conversation_id=name))
+        frames = [json.loads(socket.recv(timeout=20))]
+        while frames[-1].get("run") != "sleeping":
+            frames.append(json.loads(socket.recv(timeout=20)))
+
+    pieces = [frame for frame in frames if frame["type"] == "assistant_delta"]
+    deltas = [frame for frame in frames if frame["type"] == "ui_state_delta"]
+    (answer,) = (
+        op["item"]["md"] for delta in deltas for op in delta["ops"] if op["item"]["kind"] == "assistant_markdown"
+    )
+    assert "".join(piece["text"] for piece in pieces) == answer
+    assert all("seq" not in piece for piece in pieces)
+    assert [delta["seq"] for delta in deltas] == list(range(1, len(deltas) + 1))

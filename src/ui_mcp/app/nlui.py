@@ -83,7 +83,7 @@ def configuration(asked: Asked) -> Configuration:
 
 
 def _nothing(file: Path) -> str:
-    return f"{file}: names no targets and no servers; `nlui init` writes an example"
+    return f"{file}: names no targets and no servers; add them there, or on the page of the chat"
 
 
 def _is_document(source: str) -> bool:

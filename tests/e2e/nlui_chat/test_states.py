@@ -217,7 +217,7 @@ def test_an_api_that_is_down_is_shown_as_failed_and_can_be_removed(folder: Path,
         page.get_by_label("Address").fill("http://127.0.0.1:9")
         page.get_by_label("Name").fill("gone")
         page.get_by_role("button", name="Add", exact=True).click()
-        expect(page.get_by_text("gone was added, but: No OpenAPI document found")).to_be_visible()
+        expect(page.get_by_text("gone was added, but: Nothing answers at http://127.0.0.1:9")).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
 
         expect(page.get_by_role("img", name="failed")).to_be_visible()

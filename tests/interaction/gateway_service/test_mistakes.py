@@ -16,7 +16,12 @@ PET = '{"openapi": "3.0.3", "info": {"title": "P", "version": "1"}, "paths": {"/
     ("words", "text", "code", "told"),
     [
         (["check", "nope.yaml"], "", 3, ["There is no configuration file nope.yaml"]),
-        (["check", "f.yaml"], "", 1, ["f.yaml: names no targets and no servers; `nlui init` writes an example"]),
+        (
+            ["check", "f.yaml"],
+            "",
+            1,
+            ["f.yaml: names no targets and no servers; add them there, or on the page of the chat"],
+        ),
         (["check", "f.yaml"], "targets: [a, b", 3, ["f.yaml:", "not YAML: "]),
         (["--mcp", "f.yaml"], "targets: 3", 3, ["f.yaml:1: targets:"]),
         (
