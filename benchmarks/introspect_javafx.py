@@ -35,6 +35,7 @@ CLICKS = 9
 NODES = 5_000
 BAR_MS = 16
 COLD_MS = 60
+LISTED = 5
 WHOLE_MS = 250
 QUIET_SECONDS = 2
 
@@ -91,6 +92,7 @@ async def main() -> int:
             await target.backend.slices()
             cold = await look(program, target)
             print(f"first look: {cold.ms:.0f} ms; slices {told([clock for clock, _ in cold.slices])} by the clock")
+            print(f"first look: slices {told([work for _, work in cold.slices])}, work only")
             nodes = sum(1 for _ in (await target.capture(Ask(stage="all", sections=FULL))).nodes())
             text = await as_text(target, Look(stage="all", max_tokens=0))
             print(f"{nodes} nodes, outline {len(text) // 4} tokens")
@@ -113,19 +115,14 @@ def report(looks: list[Seen], turns: list[tuple[float, float, float]]) -> bool:
     print(f"warm, {len(works)} slices, work only: {told(works)}")
     print(f"warm, work per look: {told([sum(work for _, work in one.slices) for one in looks])}")
     print(f"control, {len(turns)} idle turns of 4 ms: {told([clock for _, clock, _ in turns])} by the clock")
-    for one in looks:
-        for clock, work in one.slices:
-            if clock > BAR_MS / 2:
-                waited = f"collector {one.collector_ms:.1f} ms, run queue {one.scheduler_ms:.1f} ms in that look"
-                print(f"  slice of {clock:.1f} ms did {work:.1f} ms of work; {waited}")
+    worst = sorted(((clock, work, one) for one in looks for clock, work in one.slices), key=lambda entry: -entry[0])
+    for clock, work, one in worst[:LISTED]:
+        waited = f"collector {one.collector_ms:.1f} ms, run queue {one.scheduler_ms:.1f} ms in that look"
+        print(f"  slice of {clock:.1f} ms did {work:.1f} ms of work; {waited}")
     disturbed = max((clock for _, clock, _ in turns), default=0) > BAR_MS
-    print(
-        "  the machine itself stretched idle turns beyond the bar: the clock below says nothing"
-        if disturbed
-        else "  quiet"
-    )
+    print("  the machine stretched idle turns beyond the bar too" if disturbed else "  idle turns kept within the bar")
     return all([
-        claim("JavaFX slice, worst by the clock, ms", max(clocks), at_most=None if disturbed else BAR_MS),
+        claim("JavaFX slice, worst by the clock, ms", max(clocks), at_most=BAR_MS),
         claim("JavaFX slice, worst work, ms", max(works), at_most=BAR_MS),
         claim("JavaFX full snapshot of 5,000 nodes, ms", median([one.ms for one in looks]), at_most=WHOLE_MS),
     ])  # fmt: skip

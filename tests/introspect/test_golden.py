@@ -7,8 +7,9 @@ from jsonschema import Draft202012Validator
 
 from introspect.forests import GOLDEN, golden
 from ui_mcp.introspect import view
-from ui_mcp.introspect.contract import PATH
+from ui_mcp.introspect.contract import PATH, Ask
 from ui_mcp.introspect.outline import outline
+from ui_mcp.introspect.tree import build
 
 CONTRACTS = GOLDEN.parents[1]
 FOLDERS = sorted(folder.name for folder in GOLDEN.iterdir())
@@ -25,6 +26,13 @@ def test_records_become_the_golden_snapshot(name: str) -> None:
 
     schema("ui-snapshot").validate(snapshot)
     assert snapshot == json.loads((GOLDEN / name / "snapshot.json").read_text())
+
+
+def test_a_ui_that_changed_while_it_was_read_is_told_as_such() -> None:
+    raw = json.loads((GOLDEN / "form" / "records.json").read_text())
+
+    assert view.header(build(raw | {"consistent": False}, Ask()))["consistent"] is False
+    assert "consistent" not in view.header(build(raw, Ask()))
 
 
 @pytest.mark.covers("IN-89")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,11 @@ class Story:
         self.name = name
         self._home = str(home)
         self._parts: list[str] = []
+        self._changing: list[tuple[str, str | Callable[[re.Match[str]], str]]] = list(CHANGING)
+
+    def steady(self, pattern: str, shown: str | Callable[[re.Match[str]], str]) -> None:
+        """Name something else that differs from run to run."""
+        self._changing.insert(0, (pattern, shown))
 
     def say(self, markdown: str) -> None:
         """Add a heading or a paragraph."""
@@ -49,6 +55,15 @@ class Story:
         given = json.dumps(arguments, ensure_ascii=False)
         cut = answer if len(answer) <= WIDEST else f"{answer[:WIDEST]}…"
         self._block("text", f"→ {tool} {given}\n← {cut}")
+
+    def image(self, png: bytes, name: str, shows: str) -> None:
+        """Keep a picture the agent took."""
+        file = PAGES / "images" / f"{name}.png"
+        if WRITING:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(png)
+        assert file.is_file(), f"{file} is missing: UI_MCP_WRITE_DOCS=1 pytest {Path(__file__).parent} makes it"
+        self._parts.append(f"![{shows}](images/{name}.png)")
 
     def picture(self, page: Page, name: str, shows: str) -> None:
         """Keep what the browser shows."""
@@ -72,6 +87,6 @@ class Story:
 
     def _unchanging(self, text: str) -> str:
         text = text.replace(self._home, "~/project")
-        for pattern, replacement in CHANGING:
+        for pattern, replacement in self._changing:
             text = re.sub(pattern, replacement, text)
         return text

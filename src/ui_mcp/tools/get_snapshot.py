@@ -45,7 +45,8 @@ async def get_snapshot(host: Host, args: SnapshotArgs, call: Call) -> ToolResult
     Answers an outline, one line per node: type, uid, #id, "text", prompt, value, states. Use the uid in ui_perform,
     ui_get_node and as `root`. The first line names the snapshot; pass its id as `since` to see only what changed.
     Console errors and failed requests since the last look are at the end, marked with "!". A long UI is cut level by
-    level; the last line then holds the `cursor` for the rest. `format: "json"` gives bounds and every property.
+    level; the last line then holds the `cursor` for the rest. `format: "json"` gives bounds and every property, as
+    structured content; beside a very long one the text is the outline.
     """
     return await answered(_look(host, args))
 

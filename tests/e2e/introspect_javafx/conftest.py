@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from introspect.cells import CELLS, cell
 from introspect.demos import DEBIAN_JAVAFX, JAVA_OPTIONS, ROOT, Cell, compiled, debian_cell, display
 
 
@@ -54,9 +55,9 @@ async def screen() -> AsyncIterator[str]:
         yield name
 
 
-@pytest.fixture(scope="module")
-async def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return await anyio.to_thread.run_sync(build, debian_cell(), tmp_path_factory.mktemp("programs"))
+@pytest.fixture(scope="module", params=[CELLS[0], *CELLS[2:]])
+async def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    return await anyio.to_thread.run_sync(build, cell(request.param), tmp_path_factory.mktemp("programs"))
 
 
 def build(cell: Cell, folder: Path) -> Programs:

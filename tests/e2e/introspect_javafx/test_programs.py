@@ -296,5 +296,8 @@ async def test_the_real_pointer_clicks_once_where_a_window_manager_runs(tmp_path
     async with javafx_demo(debian_cell(), tmp_path, managed=True) as demo:
         outcome = await demo.click("#okButton", native=True)
 
-        assert outcome.error is None
+        typed = await demo.do({"type": "typeText", "target": await demo.uid("#name"), "text": "Ann", "native": True})
+
+        assert (outcome.error, typed.error) == (None, None)
         assert await demo.said() == "clicked 1"
+        assert (await demo.one("#name")).record["vt"] == "Ann"

@@ -1,6 +1,7 @@
 package uimcp.core;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import javafx.geometry.Point2D;
 import javafx.scene.input.MouseButton;
@@ -13,6 +14,11 @@ final class Pointer {
     private static final int LOOKS = 40;
 
     private Pointer() {}
+
+    /** Whether an action is one for the real pointer. */
+    static boolean means(Map<String, Object> action) {
+        return Ask.flag(action, "native") && List.of("click", "doubleClick").contains(String.valueOf(action.get("type")));
+    }
 
     static void click(Refs refs, Map<String, Object> action, long limitMillis) throws AgentException {
         int count = "doubleClick".equals(action.get("type")) ? 2 : (int) Ask.number(action, "clickCount", 1);

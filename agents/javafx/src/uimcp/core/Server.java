@@ -149,7 +149,7 @@ final class Server implements Consumer<Map<String, String>> {
         if (readOnly) {
             throw new AgentException("MCP_UI_NOT_ENABLED", "This program may be looked at, not operated").with("reason", "READ_ONLY");
         }
-        if (Ask.flag(action, "native")) {
+        if (Pointer.means(action)) {
             Pointer.click(refs, action, limit);
             return Map.of();
         }
