@@ -17,7 +17,7 @@ from ui_mcp.agent.orchestrator import InboxPage, Pace
 from ui_mcp.agent.progress import Progress
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
-from ui_mcp.agent.transcript import messages_of, open_calls
+from ui_mcp.agent.transcript import Transcript
 from ui_mcp.errors import DeniedError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
@@ -157,12 +157,13 @@ async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
     told = [event.data["message_id"] for event in stored if event.type == "user_text"]
     taken = [message_id for message_id in told if "~" not in message_id]
     assert taken == [message["id"] for message in world.said]
-    assert open_calls(stored) == []
+    told_again = Transcript(stored)
+    assert told_again.open_calls() == []
     progress = Progress()
     for event in stored:
         progress.take(event)
     assert progress.turn == 0
-    assert messages_of(stored) == messages_of(talk.scribe.events)
+    assert told_again.messages() == talk.scribe.transcript.messages()
 
 
 def as_stored(event: StoredEvent) -> StoredEvent:

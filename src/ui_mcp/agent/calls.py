@@ -12,7 +12,7 @@ from ui_mcp.agent.outcome import Outcome, aborted, answered, denied, failed
 from ui_mcp.agent.questions import NoQuestions, Questions
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.timeline import Delta
-from ui_mcp.agent.transcript import OpenCall, deferred_calls, open_calls
+from ui_mcp.agent.transcript import OpenCall
 from ui_mcp.agent.vendor_names import VendorNames
 from ui_mcp.errors import DeniedError, UiMcpError
 from ui_mcp.ids import secret_id
@@ -104,21 +104,21 @@ class Calls:
 
     async def finish_open(self, background: TaskGroup) -> bool:
         """Give every call that a crash left open an outcome, none is made a second time; say if that was the answer."""
-        left = open_calls(self._scribe.events)
+        left = self._scribe.transcript.open_calls()
         if left:
             await self._run([await self._again(call) for call in left], background)
         return any(call.implicit for call in left)
 
     async def pick_up(self, background: TaskGroup) -> None:
         """Wait again for the answers that the conversation went on without."""
-        for call in deferred_calls(self._scribe.events):
+        for call in self._scribe.transcript.deferred_calls():
             running = await self._again(call)
             running.left = True
             background.start_soon(self._work, running)
 
     async def abort_open(self) -> list[Happened]:
         """Take back open questions; return outcomes for every call that has none."""
-        left = open_calls(self._scribe.events)
+        left = self._scribe.transcript.open_calls()
         for call in left:
             await self._questions.withdraw(self._scribe.agent, call.call_id)
         return [event for call in left for event in self._ended(_wanted(call), aborted())]

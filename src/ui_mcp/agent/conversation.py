@@ -12,7 +12,7 @@ from ui_mcp.agent.model import Usage
 from ui_mcp.agent.orchestrator import Inbox, Orchestrator, Pace
 from ui_mcp.agent.run_state import RunState, run_state
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.timeline import VERSION, Delta, Timeline
+from ui_mcp.agent.timeline import VERSION, Delta
 from ui_mcp.errors import AgentError, NotFoundError
 from ui_mcp.jsontypes import JsonObject
 
@@ -86,9 +86,7 @@ class Conversation:
         """Return the changes after `seq`, for a client that has seen the ones before; a snapshot if it cannot have."""
         if not 0 < seq <= self.scribe.timeline.seq:
             return [self.snapshot()]
-        timeline = Timeline()
-        deltas = (timeline.take(event) for event in self.scribe.events)
-        return [self._frame(delta) for delta in deltas if delta.ops and delta.seq > seq]
+        return [self._frame(delta) for delta in self.scribe.deltas[seq:]]
 
     def stop(self) -> bool:
         """Stop the running turn; say whether there was one."""

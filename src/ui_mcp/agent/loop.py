@@ -26,7 +26,7 @@ from ui_mcp.agent.model import (
 from ui_mcp.agent.outcome import Outcome
 from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.transcript import call_as_json, has_yielded, messages_of
+from ui_mcp.agent.transcript import call_as_json, has_yielded
 from ui_mcp.agent.vendor_names import VendorNames
 from ui_mcp.log import logger
 from ui_mcp.toolkit.combined import Combined
@@ -149,7 +149,7 @@ class Loop:
         names = VendorNames(tool.name for tool in listed)
         self._seen = len(self._scribe.events)
         request = ModelRequest(
-            messages=trimmed(messages_of(self._scribe.events), self._settings.max_context_tokens),
+            messages=trimmed(self._scribe.transcript.messages(), self._settings.max_context_tokens),
             system=self._settings.system,
             tools=[ToolOffer(names.out(tool.name), tool.description, tool.input_schema) for tool in listed],
             tool_choice="required" if self._settings.text_policy == "tool_only" else "auto",

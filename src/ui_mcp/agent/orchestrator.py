@@ -11,7 +11,6 @@ from anyio.abc import TaskGroup
 from ui_mcp.agent.journal import Happened, Journal, LeaseLostError, holder_name
 from ui_mcp.agent.loop import Loop
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.transcript import open_calls
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
@@ -130,7 +129,7 @@ class Orchestrator:
 
     async def _serve(self, scribe: Scribe, tasks: TaskGroup) -> None:
         loop = self._loop = self._make_loop(scribe)
-        if open_calls(scribe.events) and scribe.events[-1].data.get("text") != INTERRUPTED:
+        if scribe.transcript.open_calls() and scribe.events[-1].data.get("text") != INTERRUPTED:
             await scribe.write(Happened("notice", {"level": "warning", "text": INTERRUPTED}))
         await loop.pick_up(tasks)
         await self._drain(scribe)

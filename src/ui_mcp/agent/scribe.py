@@ -5,6 +5,7 @@ from collections.abc import Callable
 from ui_mcp.agent.journal import Happened, Journal, Lease
 from ui_mcp.agent.progress import Progress
 from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
+from ui_mcp.agent.transcript import Transcript
 from ui_mcp.jsontypes import JsonObject
 
 Follower = Callable[[Delta], None]
@@ -17,7 +18,10 @@ class Scribe:
         self.agent = agent
         self.timeline = Timeline()
         self.progress = Progress()
+        self.transcript = Transcript()
         self.events: list[StoredEvent] = []
+        self.deltas: list[Delta] = []
+        """Every change of the timeline, the one numbered `seq` at `seq - 1`."""
         self._journal = journal
         self._lease = lease
         self._followers: list[Follower] = []
@@ -56,8 +60,10 @@ class Scribe:
         for event in events:
             self.events.append(event)
             self.progress.take(event)
+            self.transcript.take(event)
             delta = self.timeline.take(event)
             if delta.ops:
+                self.deltas.append(delta)
                 for follower in list(self._followers):
                     follower(delta)
         return events

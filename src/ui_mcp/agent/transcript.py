@@ -37,25 +37,35 @@ class _Reading:
     """What was said while calls ran; vendors want their results first."""
 
 
-def messages_of(events: Iterable[StoredEvent]) -> list[Message]:
-    """Return the conversation so far; calls without an outcome are shown as interrupted."""
-    reading = _read(events)
-    missing = [
-        ToolSays(call.use.id, call.use.name, ABORTED, is_error=True)
-        for call in reading.open.values()
-        if not call.implicit
-    ]
-    return [*reading.messages, *missing, *(message for message, _ in reading.held)]
+class Transcript:
+    """Grows event by event, so that a long conversation is not read anew for each sampling."""
 
+    def __init__(self, events: Iterable[StoredEvent] = ()) -> None:
+        self._reading = _Reading()
+        for event in events:
+            self.take(event)
 
-def open_calls(events: Iterable[StoredEvent]) -> list[OpenCall]:
-    """Return the calls whose outcome is not known, in order."""
-    return list(_read(events).open.values())
+    def take(self, event: StoredEvent) -> None:
+        """Read one more event."""
+        _take(self._reading, event)
 
+    def messages(self) -> list[Message]:
+        """Return the conversation so far; calls without an outcome are shown as interrupted."""
+        reading = self._reading
+        missing = [
+            ToolSays(call.use.id, call.use.name, ABORTED, is_error=True)
+            for call in reading.open.values()
+            if not call.implicit
+        ]
+        return [*reading.messages, *missing, *(message for message, _ in reading.held)]
 
-def deferred_calls(events: Iterable[StoredEvent]) -> list[OpenCall]:
-    """Return the calls that wait for a person while the conversation goes on."""
-    return list(_read(events).deferred.values())
+    def open_calls(self) -> list[OpenCall]:
+        """Return the calls whose outcome is not known, in order."""
+        return list(self._reading.open.values())
+
+    def deferred_calls(self) -> list[OpenCall]:
+        """Return the calls that wait for a person while the conversation goes on."""
+        return list(self._reading.deferred.values())
 
 
 def has_yielded(events: Sequence[StoredEvent], yields: Collection[str]) -> bool:
@@ -70,13 +80,6 @@ def has_yielded(events: Sequence[StoredEvent], yields: Collection[str]) -> bool:
             case "assistant_text" | "ui_end_turn" | "rewind":
                 return False
     return False
-
-
-def _read(events: Iterable[StoredEvent]) -> _Reading:
-    reading = _Reading()
-    for event in events:
-        _take(reading, event)
-    return reading
 
 
 def _take(reading: _Reading, event: StoredEvent) -> None:
