@@ -142,7 +142,7 @@ class StorageSettings(Section):
     """`[storage]`: where chats last."""
 
     url: str | None = Field(None, description="sqlite:///PATH or postgresql://…; absent: storage/runtime.db.")
-    poll_ms: int = Field(25, ge=5, le=1000, description="How often SQLite is asked for commits of other processes.")
+    poll_ms: int = Field(25, ge=5, le=1000, description="How often SQLite is looked at while somebody waits.")
 
 
 class Config(Section):
