@@ -13,7 +13,6 @@ from ui_mcp.ids import secret_id
 from ui_mcp.log import logger
 
 _log = logger("chat")
-_PIPES = hasattr(os, "mkfifo")
 _SUFFIX = ".bell"
 _ENOUGH = 4096
 
@@ -25,13 +24,15 @@ class Bell:
         self._folder = folder
         self._own: Path | None = None
         self._pipe: int | None = None
+        self._possible = hasattr(os, "mkfifo")
 
     def hang(self) -> bool:
         """Be woken from now on; False where that is not possible."""
-        if self._pipe is None and _PIPES:
+        if self._pipe is None and self._possible:
             try:
                 self._hang()
             except OSError as error:
+                self._possible = False
                 _log.info("No bell for the chat, looking instead: %s", error)
         return self._pipe is not None
 
