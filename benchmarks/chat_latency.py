@@ -3,8 +3,8 @@
 Both servers run as processes of their own over streamable HTTP, both with the SDK's client. A post is one call, an
 announcement and one read, written to disk in between: the ratio to a single echo says what that costs.
 
-Bars: half of the posts are read within 20 ms in one process and within 100 ms across two. Posts are further apart than the window in which announcements are gathered, as those of people are; the waiting call
-has no window and is asked as fast as it answers.
+Bars: half of the posts are read within 20 ms in one process and within 100 ms across two. Posts are further apart than
+the window in which announcements are gathered, as those of people are; the waiting call has no window.
 """
 
 import statistics
