@@ -16,7 +16,7 @@ HOMES = {
     "starlette": ("httpd", "mcpd"),
     "watchfiles": ("session",),
     "playwright": ("introspect/backends",),
-    "psycopg": ("chat/stores", "compositor/approvals"),
+    "psycopg": ("chat/stores", "compositor/approvals", "agent/journals"),
 }
 """Third-party packages that only one part of the program may know."""
 
