@@ -199,6 +199,7 @@ def gateway_face(gateway: Gateway, asked: Asked) -> Face:
         announcements=gateway.announcements,
         instructions=instructions(gateway),
         prompts=MountedPrompts(gateway),
+        tools_per_page=gateway.settings.catalogue.page_size,
         list_changed=frozenset({"tools", "resources", "prompts"}),
     )
 

@@ -113,6 +113,7 @@ class TargetSettings(Part):
     exclude: Selection = Selection()
     overrides: dict[str, Override] = {}
     set_auth: bool = True
+    output_schemas: bool = False
     reload_s: float = Field(300.0, ge=0)
     files: FileSettings = FileSettings()
     refs: RefSettings = RefSettings()
@@ -198,6 +199,7 @@ class CatalogueSettings(Part):
 
     mode: Literal["full", "compact", "auto"] = "full"
     tool_budget: int = Field(4_000, ge=500)
+    page_size: int = Field(0, ge=0)
     extra_tools: bool = True
 
 

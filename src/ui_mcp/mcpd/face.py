@@ -60,6 +60,8 @@ class Face:
     max_result_chars: Callable[[], int] = lambda: MAX_RESULT_CHARS
     spill: Spill | None = None
     """Where texts over `max_result_chars` go; without it nothing is cut."""
+    tools_per_page: int = 0
+    """How many tools one page of the list holds; 0 lists all at once, since many clients ignore cursors."""
     mirrors_arguments: bool = False
     """Whether any tool's schema has `x-mcp-header` annotations."""
     extra_handlers: Mapping[str, tuple[type[Any], Callable[..., Awaitable[Any]]]] = field(default_factory=dict)

@@ -103,11 +103,13 @@ class Service:
         return results.complete({**answer, **named})
 
     async def _list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> Any:
-        one_page(params)
         call = call_of(ctx)
+        start = _offset(params, self.face.tools_per_page)
         listed = await self.face.toolset.tools(call)
-        shown = [results.tool(tool) for tool in listed if call.shows_apps() or not tool.app_only]
-        return results.complete({"tools": shown})
+        shown = [tool for tool in listed if call.shows_apps() or not tool.app_only]
+        end = start + (self.face.tools_per_page or len(shown))
+        following = {"nextCursor": str(end)} if end < len(shown) else {}
+        return results.complete({"tools": [results.tool(tool) for tool in shown[start:end]], **following})
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> Any:
         call = replace(call_of(ctx), given=_given(ctx.params or {}))
@@ -237,6 +239,16 @@ def _ask_client(exchange: Exchange) -> Callable[[str, JsonObject], Awaitable[Jso
             raise UpstreamError(error.message, rpc_code=error.code, data=error.data) from error
 
     return ask
+
+
+def _offset(params: PaginatedRequestParams | None, size: int) -> int:
+    """Return where a page begins; its cursor is the number of entries before it."""
+    cursor = params.cursor if params else None
+    if cursor is None:
+        return 0
+    if not size or not cursor.isdecimal() or int(cursor) % size:
+        raise MCPError(rpc.INVALID_PARAMS, "Unknown cursor: list again from the start")
+    return int(cursor)
 
 
 def one_page(params: PaginatedRequestParams | None) -> None:

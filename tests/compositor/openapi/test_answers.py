@@ -55,6 +55,27 @@ async def test_a_json_array_is_wrapped(recorder: Recorder, make_target) -> None:
     assert (await answer(recorder, make_target, json_reply([1, 2]))).structured == {"result": [1, 2]}
 
 
+@pytest.mark.covers("GW-RES-3")
+@pytest.mark.parametrize("listed", [True, False])
+async def test_an_answer_that_differs_from_its_schema_is_delivered_with_a_note(
+    listed: bool, recorder: Recorder, make_target
+) -> None:
+    boat = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "description": "Hers."}}}
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/B"}}}
+    operation = {"operationId": "go", "responses": {"200": {"description": "", "content": content}}}
+    boats = document({"/x": {"get": operation}}, components={"schemas": {"B": boat}})
+    recorder.default = json_reply({"name": 3})
+    async with make_target(boats, base_url=recorder.url, output_schemas=listed) as target:
+        await target.refresh()
+        result = await target.source.call("api__go", {}, Call())
+        shown = target.source.entries()[0].tool.output_schema
+
+    assert result.structured == {"name": 3}
+    assert (result.meta or {}).get("ui-mcp/schema_drift") == (["name: 3 is not of type 'string'"] if listed else None)
+    loose = {"type": "object", "properties": {"name": {"description": "string: Hers."}}}
+    assert shown == (loose if listed else None)
+
+
 @pytest.mark.covers("GW-RES-7")
 @pytest.mark.parametrize(
     ("encoding", "packed"),

@@ -186,3 +186,25 @@ def test_an_edited_document_changes_the_list_while_the_client_is_connected(tmp_p
 
     assert "live__two" not in before
     assert "live__two" in with_two
+
+
+@pytest.mark.covers("GW-CAT-6")
+def test_the_list_comes_in_pages_where_the_configuration_wants_it(tmp_path: Path) -> None:
+    whole = configured(tmp_path / "whole")
+    paged = configured(tmp_path / "paged", catalogue={"page_size": 3})
+    with NluiClient("--mcp", str(whole), cwd=tmp_path) as client:
+        every = list(client.tools())
+        refused = client.request("tools/list", {"cursor": "3"})
+    with NluiClient("--mcp", str(paged), cwd=tmp_path) as client:
+        names: list[str] = []
+        cursor: JsonObject = {}
+        while True:
+            page = client.request("tools/list", cursor)
+            assert len(page["tools"]) <= 3
+            names += [tool["name"] for tool in page["tools"]]
+            if "nextCursor" not in page:
+                break
+            cursor = {"cursor": page["nextCursor"]}
+
+    assert names == every
+    assert refused["code"] == -32602

@@ -4,6 +4,7 @@ import html
 import re
 
 from ui_mcp.compositor.openapi.model import Operation
+from ui_mcp.compositor.openapi.outputs import loosened
 from ui_mcp.compositor.openapi.shrink import shrunk
 from ui_mcp.toolkit.tool import Annotations, Tool
 
@@ -21,6 +22,7 @@ def listed(operation: Operation, name: str, budget: int) -> Tool:
         title=title(operation),
         description=description,
         input_schema=shrunk(operation.input_schema, room),
+        output_schema=loosened(operation.output_schema) if operation.output_schema else None,
         annotations=hints(operation),
     )
 

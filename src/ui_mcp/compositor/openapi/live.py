@@ -19,6 +19,7 @@ from ui_mcp.compositor.openapi.document import Document, load
 from ui_mcp.compositor.openapi.fetch import Fetched, Fetcher, is_url
 from ui_mcp.compositor.openapi.files import Files
 from ui_mcp.compositor.openapi.guard import GuardedTransport, is_loopback, tls
+from ui_mcp.compositor.openapi.model import Api
 from ui_mcp.compositor.openapi.operations import read_api
 from ui_mcp.compositor.openapi.response import Limits, Responses
 from ui_mcp.compositor.openapi.send import Sender
@@ -128,7 +129,7 @@ class LiveTarget:
         if held is None:
             return False
         self._etag, self._modified = held.etag, held.modified
-        self.source.adopt(read_api(held.document, self.settings.server_variables), stale=True)
+        self.source.adopt(self._understood(held.document), stale=True)
         return True
 
     async def refresh(self) -> bool:
@@ -144,12 +145,15 @@ class LiveTarget:
             return False
         document, fetched = found
         self._etag, self._modified = _header(fetched, "etag"), _header(fetched, "last-modified")
-        api = await anyio.to_thread.run_sync(read_api, document, self.settings.server_variables)
+        api = await anyio.to_thread.run_sync(self._understood, document)
         await anyio.to_thread.run_sync(
             lambda: self._cache.save(self._key, document, etag=self._etag, modified=self._modified)
         )
         self._stamps = await anyio.to_thread.run_sync(_stamps, document)
         return self.source.adopt(api)
+
+    def _understood(self, document: Document) -> Api:
+        return read_api(document, self.settings.server_variables, outputs=self.settings.output_schemas)
 
     async def follow(self, changed: Callable[[], None]) -> None:
         """Keep reading the document as it changes, for ever; tell when the tools did."""

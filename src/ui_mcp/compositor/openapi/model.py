@@ -86,6 +86,8 @@ class Operation:
     pointer: str
     notes: tuple[Note, ...] = ()
     pagination: Json = None
+    output_schema: JsonObject | None = None
+    """What a successful answer looks like; read only where the target lists it."""
 
     @property
     def wanted_name(self) -> str:

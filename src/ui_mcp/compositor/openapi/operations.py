@@ -9,6 +9,7 @@ from ui_mcp.compositor.openapi.bundle import bundle
 from ui_mcp.compositor.openapi.document import Document, Place
 from ui_mcp.compositor.openapi.model import Alternative, Api, Body, Operation, Parameter, Scheme
 from ui_mcp.compositor.openapi.notes import Note, Notes
+from ui_mcp.compositor.openapi.outputs import read_output
 from ui_mcp.compositor.openapi.parameters import declared, read
 from ui_mcp.compositor.openapi.schemas import Schemas
 from ui_mcp.compositor.openapi.security import read_requirements, read_schemes, read_servers, read_servers_v2
@@ -29,11 +30,12 @@ class _Reader:
     servers: tuple[str, ...]
     security: tuple[Alternative, ...]
     schemes: dict[str, Scheme]
+    outputs: Schemas | None = None
     skipped: list[Note] = field(default_factory=list)
 
 
-def read_api(document: Document, variables: Mapping[str, str] | None = None) -> Api:
-    """Understand a document."""
+def read_api(document: Document, variables: Mapping[str, str] | None = None, *, outputs: bool = False) -> Api:
+    """Understand a document; what operations answer only when `outputs` says so."""
     root: JsonObject = document.root.value
     chosen = dict(variables or {})
     notes = Notes()
@@ -46,6 +48,7 @@ def read_api(document: Document, variables: Mapping[str, str] | None = None) -> 
         servers=read_servers_v2(root, document.location) if two else read_servers(document.root.at("servers"), chosen),
         security=read_requirements(root.get("security"), ()),
         schemes=read_schemes(document),
+        outputs=Schemas(document, "response", Notes()) if outputs else None,
     )
     operations = tuple(_operations(reader))
     raw = root.get("info")
@@ -119,6 +122,7 @@ def _operation(reader: _Reader, path: str, method: str, item: Place, place: Plac
         input_schema=bundle(input_schema(parameters, body), reader.schemas.definitions),
         pointer=place.pointer,
         notes=notes,
+        output_schema=read_output(reader.document, place, reader.outputs) if reader.outputs else None,
     )
 
 

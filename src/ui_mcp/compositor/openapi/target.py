@@ -9,6 +9,7 @@ from ui_mcp.compositor.openapi.arguments import ArgumentCheck, Checked
 from ui_mcp.compositor.openapi.auth import Attached, Credentials
 from ui_mcp.compositor.openapi.files import Files
 from ui_mcp.compositor.openapi.model import Api, Operation
+from ui_mcp.compositor.openapi.outputs import drift
 from ui_mcp.compositor.openapi.pages import MAX_PAGES, NextArguments, NextUrl, next_page
 from ui_mcp.compositor.openapi.payload import Habits
 from ui_mcp.compositor.openapi.request import Outgoing, build
@@ -196,7 +197,8 @@ class Target:
         pages = options.get("_pages")
         if isinstance(pages, int) and pages > 1 and answer.status < 400:
             return await self._paged(prepared, answer, shaping, min(pages, MAX_PAGES), call)
-        return await self._parts.responses.result(answer, shaping, call.principal)
+        result = await self._parts.responses.result(answer, shaping, call.principal)
+        return _compared(result, prepared.operation, answer)
 
     async def _paged(self, prepared: _Prepared, answer: Answer, shaping: Shaping, pages: int, call: Call) -> ToolResult:
         """Follow the pages and join their rows."""
@@ -270,3 +272,14 @@ def _shown_next(following: Json) -> Json:
             return changed
         case _:
             return None
+
+
+def _compared(result: ToolResult, operation: Operation, answer: Answer) -> ToolResult:
+    """Note where an answer differs from what the document says; it is delivered all the same."""
+    if operation.output_schema is None or result.is_error or result.structured is None:
+        return result
+    try:
+        found = drift(operation.output_schema, loads(answer.body))
+    except ValueError:
+        return result
+    return replace(result, meta={**(result.meta or {}), "ui-mcp/schema_drift": list(found)}) if found else result
