@@ -18,7 +18,7 @@ from ui_mcp.app import inbox_client
 from ui_mcp.app.inbox_client import McpInbox
 from ui_mcp.chat.chat import Chat
 from ui_mcp.compositor import mount
-from ui_mcp.compositor.approvals.store import SqliteApprovals
+from ui_mcp.compositor.approvals.store import ApprovalStore
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.mount import Mount
 
@@ -113,8 +113,8 @@ def install(folder: Path) -> None:
     around(SqliteJournal, "events", lambda *_: "", grown)
     around(SqliteJournal, "append", lambda _, __, events: "+".join(event.type for event in events), grown)
     around(SqliteJournal, "inject", lambda *_: "", grown)
-    around(SqliteApprovals, "add", lambda _: "")
-    around(SqliteApprovals, "swap", lambda _, row: f"{row.status} {row.execution} {row.delivered}")
+    around(ApprovalStore, "add", lambda _: "")
+    around(ApprovalStore, "swap", lambda _, row: f"{row.status} {row.execution} {row.delivered}")
     around(Catalogue, "call", lambda name, *_: name)
     around(Chat, "post", lambda *_: "")
     around(McpInbox, "read", lambda *_: "")

@@ -22,8 +22,8 @@ from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.chat.chat import Ask, Chat, open_chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
+from ui_mcp.compositor.approvals.bases import open_store
 from ui_mcp.compositor.approvals.desk import Desk, Reply
-from ui_mcp.compositor.approvals.store import SqliteApprovals
 from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import dumps
 from ui_mcp.workspace import Workspace
@@ -141,7 +141,7 @@ async def world(folder: Path, victim: str) -> AsyncIterator[World]:
 
 async def answer_questions(file: Path) -> None:
     """Be the person at the desk: every third question gets a no."""
-    store = SqliteApprovals(file)
+    store = open_store(str(file))
     desk = Desk(store)
     try:
         while True:
