@@ -20,7 +20,7 @@ PET = '{"openapi": "3.0.3", "info": {"title": "P", "version": "1"}, "paths": {"/
             ["check", "f.yaml"],
             "",
             1,
-            ["f.yaml: names no targets and no servers; add them there, or on the page of the chat"],
+            ["f.yaml: names no targets and no servers; add them there"],
         ),
         (["check", "f.yaml"], "targets: [a, b", 3, ["f.yaml:", "not YAML: "]),
         (["--mcp", "f.yaml"], "targets: 3", 3, ["f.yaml:1: targets:"]),
