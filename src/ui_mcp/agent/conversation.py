@@ -80,6 +80,7 @@ class Conversation:
             "seq": state.seq,
             "state": {"seq": state.seq, "items": list(state.items)},
             "run": self.run_state,
+            "usage": {"input_tokens": self.usage.input_tokens, "output_tokens": self.usage.output_tokens},
         }
 
     def since(self, seq: int) -> list[JsonObject]:

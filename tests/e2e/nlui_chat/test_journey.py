@@ -68,13 +68,14 @@ def test_a_question_is_edited_in_place_and_asked_again(page: Page) -> None:
 
 
 def test_a_reloaded_page_shows_the_same_conversation(page: Page) -> None:
-    say(page, "hello")
-    expect(log(page).get_by_text("I am a scripted demo")).to_be_visible()
+    say(page, "show the orders")
+    expect(log(page).get_by_text("and I ask you before I do it")).to_be_visible()
 
     page.reload()
 
-    expect(log(page).get_by_text("I am a scripted demo")).to_be_visible()
-    expect(page.get_by_role("article", name="You")).to_contain_text("hello")
+    expect(log(page).get_by_text("and I ask you before I do it")).to_be_visible()
+    expect(page.get_by_role("article", name="You")).to_contain_text("show the orders")
+    expect(page.get_by_text("622 tokens used (580 in, 42 out)")).to_be_visible()
 
 
 def test_arguments_can_be_edited_before_saying_yes(page: Page) -> None:

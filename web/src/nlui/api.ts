@@ -46,8 +46,13 @@ export interface Added {
   readonly saved: boolean;
 }
 
+export interface Tokens {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
 export type Frame =
-  | { readonly type: "ui_state_snapshot"; readonly seq: number; readonly run: string; readonly state: { readonly items: readonly Item[] } }
+  | { readonly type: "ui_state_snapshot"; readonly seq: number; readonly run: string; readonly usage?: Tokens; readonly state: { readonly items: readonly Item[] } }
   | { readonly type: "ui_state_delta"; readonly seq: number; readonly ops: readonly Op[] }
   | { readonly type: "run_status"; readonly run: string }
   | { readonly type: "assistant_delta"; readonly text: string }

@@ -100,6 +100,7 @@ function took(frame: Frame): void {
       timeline.reset(frame.state.items, frame.seq);
       run = frame.run;
       typed = "";
+      panel.spent(frame.usage?.input_tokens ?? 0, frame.usage?.output_tokens ?? 0);
       break;
     case "ui_state_delta":
       if (!timeline.apply(frame.seq, frame.ops)) {
