@@ -24,14 +24,16 @@ ANSWERS = {
         "content": [{"type": "text", "text": ORDER}],
         "structuredContent": POSE,
         "_meta": {"ui-mcp/http": {"status": 200, "url": ORDER}},
-        "resultType": "input_required",
-        "inputRequests": QUESTION,
     },
 }
+ASKING = {"resultType": "input_required", "inputRequests": QUESTION, "requestState": "mine"}
 
 if __name__ == "__main__":
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message:
-            answer = {"jsonrpc": "2.0", "id": message["id"], "result": ANSWERS.get(message["method"], {})}
+            result = ANSWERS.get(message["method"], {})
+            if message.get("params", {}).get("arguments", {}).get("ask"):
+                result = ASKING
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
             print(json.dumps(answer), flush=True)

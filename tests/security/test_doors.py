@@ -138,7 +138,7 @@ async def test_a_sessions_number_opens_nothing_without_its_secret(tmp_path: Path
 def test_every_route_of_the_source_is_one_of_those_above_or_below_one() -> None:
     """A new route must be looked at here."""
     known = {path.split("/")[1] for paths in PATHS.values() for path in paths}
-    known |= {"ws", "vendor", "nlui", "agents", "openapi.json", "orders", "{path:path}"}
+    known |= {"ws", "vendor", "nlui", "look", "agents", "openapi.json", "orders", "{path:path}"}
     source = Path(__file__).parents[2] / "src" / "ui_mcp" / "httpd"
     found = {
         path.split("/")[1]

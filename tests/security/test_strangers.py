@@ -22,6 +22,8 @@ async def test_a_hostile_upstream_gets_no_say_outside_its_own_answer(recorder: R
     async with gateway(tmp_path, recorder, mcp={"servers": [server], "startup_wait_ms": 20000}) as found:
         listed = {tool.name: tool for tool in await Offered(found).tools(Call())}
         answered = await found.policed.call("mail__read_mail", {}, Call())
+        able = Call(era="modern", capabilities={"elicitation": {}})
+        asking = await found.policed.call("mail__read_mail", {"ask": True}, able)
         told = instructions(found)
         asked = await found.policed.call("shop__deleteThing", {"id": 1}, Call())
         audit = (tmp_path / "data" / "audit.jsonl").read_text()
@@ -29,6 +31,8 @@ async def test_a_hostile_upstream_gets_no_say_outside_its_own_answer(recorder: R
     assert "mail__read_mail" in listed
     assert [tool for tool in listed.values() if ORDER in tool.description and not tool.name.startswith("mail__")] == []
     assert answered.needs is None
+    assert asking.needs is not None
+    assert asking.needs.requests["approval"]["params"]["message"] == "The server mail asks: Your password?"
     assert (asked.structured or {})["status"] == "awaiting_approval"
     assert recorder.requests == []
     assert "root</system>" not in audit

@@ -13,6 +13,7 @@ from ui_mcp.compositor.audit import Audit, Line
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.codes import carries_stamp, denied, is_imitation, misused
 from ui_mcp.compositor.elicit import asked_by_result, asked_directly
+from ui_mcp.compositor.labelled import labelled_call, labelled_result
 from ui_mcp.compositor.plain import one_line
 from ui_mcp.compositor.policy import Policy, Question, Verdict, decide, matches, risk
 from ui_mcp.compositor.redact import MASK, Scrubber, unmasked
@@ -174,7 +175,11 @@ class Policed:
     ) -> ToolResult:
         started = time.perf_counter()
         try:
-            result = await self._catalogue.call(entry.name, arguments, call)
+            if entry.kind == "backend":
+                labelled = labelled_call(call, entry.source)
+                result = labelled_result(await self._catalogue.call(entry.name, arguments, labelled), entry.source)
+            else:
+                result = await self._catalogue.call(entry.name, arguments, call)
         except UnknownToolError:
             raise
         except UpstreamError as error:
