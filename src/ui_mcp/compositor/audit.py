@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,6 +19,7 @@ from ui_mcp.log import logger
 _ROTATE = 20_000_000
 _REMEMBERED = 1_000
 _LARGE = 4_000
+_GATHER_SECONDS = 0.01
 _log = logger("compositor.audit")
 
 
@@ -66,25 +68,38 @@ class Audit:
         self._scrubber = scrubber
         self._open: TextIO | None = None
         self._recent: deque[Called] = deque(maxlen=_REMEMBERED)
-        self._waiting: deque[tuple[Line, JsonObject]] = deque()
+        self._waiting: deque[tuple[datetime, Line, JsonObject]] = deque()
+        self._due = False
 
     def write(self, line: Line, arguments: JsonObject) -> None:
-        """Append one line, right after the answer it is about has gone out: nobody waits for the log."""
+        """Append one line a moment after the answer it is about has gone out: nobody waits for the log."""
         if self._file is None:
             return
-        self._waiting.append((line, arguments))
+        self._waiting.append((datetime.now(UTC), line, arguments))
+        if self._due:
+            return
         try:
-            asyncio.get_running_loop().call_soon(self._write_waiting)
+            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write_waiting)
+            self._due = True
         except RuntimeError:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
-        while self._waiting and self._file is not None:
-            self._write(self._file, *self._waiting.popleft())
+        """Append what was gathered; a full disk must not stop the calls it is about."""
+        self._due = False
+        texts: list[str] = []
+        with suppress(IndexError):  # history reads in a thread of its own
+            while True:
+                texts.append(self._text(*self._waiting.popleft()))
+        if not texts or self._file is None:
+            return
+        try:
+            self._append(self._file, "".join(texts))
+        except OSError as error:
+            _log.warning("cannot write %s: %s", self._file, error)
 
-    def _write(self, file: Path, line: Line, arguments: JsonObject) -> None:
-        """Append one line; a full disk must not stop the call it is about."""
-        told: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
+    def _text(self, when: datetime, line: Line, arguments: JsonObject) -> str:
+        told: JsonObject = {"ts": when.isoformat().replace("+00:00", "Z")}
         told |= {name: getattr(line, name) for name in _FIELDS}
         exact = canonical(arguments)
         told["bytes_in"] = len(exact)
@@ -94,10 +109,7 @@ class Audit:
         self._recent.append(
             Called(line.id, line.principal, line.tool, line.outcome, arguments if len(exact) <= _LARGE else None)
         )
-        try:
-            self._append(file, self._scrubber.text(dumps(told)) + "\n")
-        except OSError as error:
-            _log.warning("cannot write %s: %s", file, error)
+        return self._scrubber.text(dumps(told)) + "\n"
 
     def history(self, limit: int) -> Sequence[Called]:
         """Return the latest calls, oldest first: this process's with their arguments, older ones from the file."""
