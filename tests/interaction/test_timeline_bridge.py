@@ -126,9 +126,9 @@ def test_approvals_are_seen_and_answered_only_by_who_may(server: LineClient, fol
     worker = {"Authorization": f"Bearer {token}"}
     answer = {"decision": "approve", "digest": "x"}
 
-    assert visitor(url).get("/approvals").json() == {"approvals": []}
+    assert visitor(url).get("/approvals", headers={"Accept": "application/json"}).json()["approvals"] == []
     assert visitor(url).post("/approvals/unknown/decision", json=answer).status_code == 404
     assert httpx2.get(f"{url}/approvals").status_code == 401
     assert httpx2.get(f"{mcp}/approvals").status_code == 401
-    assert httpx2.get(f"{mcp}/approvals", headers=worker).json() == {"approvals": []}
+    assert httpx2.get(f"{mcp}/approvals", headers=worker).json()["approvals"] == []
     assert httpx2.post(f"{mcp}/approvals/unknown/decision", headers=worker, json=answer).status_code == 403
