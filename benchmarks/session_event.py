@@ -124,7 +124,7 @@ async def measure(host: str, folder: Path, scan: float) -> float:
             return session
 
         listener = bind("127.0.0.1", 0)
-        routes = [WebSocketRoute("/ws/echo", echo), WebSocketRoute("/ws/{session}", PageSocket(find).serve)]
+        routes = [WebSocketRoute("/ws/echo", echo), WebSocketRoute("/ws/{session}", PageSocket(find))]
         url = f"http://127.0.0.1:{port_of(listener)}"
         async with listening(Starlette(routes=routes), listener):
             async with open_socket(f"{url}/echo/", expand=False) as browser:

@@ -1,6 +1,6 @@
 """How fast the page is, against NiceGUI and against a bare WebSocket page, all in one run, clock inside the page.
 
-python benchmarks/web_pages.py [--clicks 100] [--pages 20] [--json FILE]
+python benchmarks/web_pages.py [--clicks 100] [--sessions 50] [--json FILE]
 """
 
 import argparse
@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Response, sync_playwright
 from web_rivals import KINDS, ROWS, Site, memory_of, serving
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+SETTLED_MS = 6000
+"""Milliseconds after which a server has done what it does in the background after its start."""
 BUNDLE = Path(__file__).parent.parent / "src" / "ui_mcp" / "bundle"
 CLICKS = """async ([target, clicks]) => {
   const button = document.querySelector('#up'), node = document.querySelector(target), times = [];
@@ -45,7 +47,7 @@ FIRST = """async (target) => {
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--clicks", type=int, default=100)
-    parser.add_argument("--pages", type=int, default=20)
+    parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -65,7 +67,8 @@ def measured(browser: Browser, kind: str, options: argparse.Namespace) -> dict[s
     starts = [cold_start(browser, kind) for _ in range(options.rounds)]
     with serving(kind, "counter") as site:
         counter = clicked(browser, site, options.clicks)
-        memory = growth(browser, site, options.pages)
+    with serving(kind, "sessions") as site:
+        memory = growth(browser, site, options.sessions)
     with serving(kind, "rows") as site:
         visible = statistics.median(rows_visible(browser, site) for _ in range(options.rounds + 2))
         rows = clicked(browser, site, options.clicks)
@@ -129,28 +132,28 @@ def rows_visible(browser: Browser, site: Site) -> float:
     return float(taken)
 
 
-def growth(browser: Browser, site: Site, pages: int) -> dict[str, float]:
-    """Memory of the server with one page and with many, and what one page load weighs."""
-    weights: list[int] = []
-    opened: list[Page] = []
+def growth(browser: Browser, site: Site, sessions: int) -> dict[str, Any]:
+    """Memory of the server with one session and with many, each a visitor of its own; what one page load weighs."""
+    loaded: list[Response] = []
     context = browser.new_context()
 
-    def open_page() -> None:
+    def visit() -> Page:
+        context.clear_cookies()
         page = context.new_page()
-        page.on("response", lambda response: weights.append(len(response.body())) if len(opened) == 0 else None)
+        if len(context.pages) == 1:
+            page.on("response", loaded.append)
         page.goto(site.url)
         page.wait_for_selector(site.target, state="attached")
-        opened.append(page)
+        return page
 
-    open_page()
-    opened[0].wait_for_timeout(500)
-    one = memory_of(site.pid)
-    for _ in range(pages - 1):
-        open_page()
-    opened[-1].wait_for_timeout(500)
+    visit().wait_for_timeout(SETTLED_MS)
+    one, weight = memory_of(site.pid), sum(len(found.body()) for found in loaded if found.ok)
+    for _ in range(sessions - 2):
+        visit()
+    visit().wait_for_timeout(SETTLED_MS)
     many = memory_of(site.pid)
     context.close()
-    return {"mb_one_page": one, "mb_many_pages": many, "pages": pages, "page_kb": sum(weights) / 1024}
+    return {"mb_one": one, "mb_many": many, "sessions": sessions, "page_kb": weight / 1024}
 
 
 def edits(browser: Browser) -> float:
@@ -202,8 +205,10 @@ def report(found: dict[str, Any]) -> None:
         ("1 of 1,000 rows, ms p95", lambda one: one["rows"]["p95_ms"]),
         ("1,000 rows visible, ms", lambda one: one["visible_ms"]),
         ("start to interactive, s", lambda one: one["start_s"]),
-        ("server MB, one page", lambda one: one["mb_one_page"]),
-        (f"server MB, {ours['pages']} pages", lambda one: one["mb_many_pages"]),
+        ("server MB, 1 session, PSS", lambda one: one["mb_one"]["Pss"]),
+        ("server MB, 1 session, RSS", lambda one: one["mb_one"]["Rss"]),
+        (f"server MB, {ours['sessions']} sessions, PSS", lambda one: one["mb_many"]["Pss"]),
+        (f"server MB, {ours['sessions']} sessions, RSS", lambda one: one["mb_many"]["Rss"]),
         ("page KB, unpacked", lambda one: one["page_kb"]),
     ]
     for name, pick in rows:

@@ -1,5 +1,6 @@
 """The same two pages, a counter and a list of 1,000 rows, by us, by NiceGUI and by hand.
 
+"sessions" is the counter again where each visitor has a session of his own; the other two have it no other way.
 The floor is the least a Python server can do: Starlette, one WebSocket, one text node.
 """
 
@@ -125,8 +126,8 @@ def nicegui_python() -> Path:
     return python
 
 
-def memory_of(pid: int) -> float:
-    """Return the resident memory of a process and its children, shared pages counted once, in MB."""
+def memory_of(pid: int) -> dict[str, float]:
+    """Return the resident memory of a process and its children in MB: shared pages counted once, and in each."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -137,20 +138,23 @@ def memory_of(pid: int) -> float:
     family = {pid}
     while more := {child for child, parent in parents.items() if parent in family} - family:
         family |= more
-    return sum(_pss(member) for member in family)
+    return {field: sum(_memory(member, field) for member in family) for field in ("Pss", "Rss")}
 
 
-def _pss(pid: int) -> float:
+def _memory(pid: int, field: str) -> float:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
         return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1024
 
 
 def _command(kind: str, page: str, folder: Path, port: int) -> list[str]:
     if kind == "ours":
         _lay_out(folder, ROWS if page == "rows" else 0)
+        if page == "sessions":
+            (folder / ".claude" / "ui" / "config").mkdir(exist_ok=True)
+            (folder / ".claude" / "ui" / "config" / "config.toml").write_text('[session]\nroot = "new"\n')
         return [sys.executable, "-m", "ui_mcp", "serve", "--port", str(port), "--mcp-port", "0"]
     script = folder / "main.py"
     script.write_text(textwrap.dedent((FLOOR if kind == "floor" else NICEGUI).format(rows=ROWS)))

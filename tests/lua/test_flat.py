@@ -1,33 +1,37 @@
-"""The pipe's format: what is packed comes back, what is not a message is refused."""
+"""The pipe's two formats: what is written comes back, what is not an answer is refused."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.lua.flat import HEAD, length, pack, unpack
+from ui_mcp.lua.flat import HEAD, answer, asked, length, question
+from ui_mcp.lua.replies import heard
 
-VALUES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(2**61), 2**61),
-    st.floats(allow_nan=False),
-    st.binary(max_size=50),
-    st.text(max_size=50),
-)
+NUMBERS = st.one_of(st.none(), st.booleans(), st.integers(-(2**61), 2**61), st.floats(allow_nan=False))
+ASKED = st.one_of(NUMBERS, st.binary(max_size=50), st.text(st.characters(), max_size=50))
+SAID = st.one_of(NUMBERS.filter(lambda value: abs(value or 0) != float("inf")), st.text(max_size=50))
 
 
-@given(st.lists(VALUES, max_size=8))
-def test_flat_values_survive_the_pipe(values: list[object]) -> None:
-    data = pack(values)  # type: ignore[arg-type]
+@given(st.lists(ASKED, max_size=8))
+def test_questions_survive_the_pipe(values: list[object]) -> None:
+    data = question(values)  # type: ignore[arg-type]
 
     assert length(data[:HEAD]) == len(data) - HEAD
-    assert unpack(data[HEAD:]) == values
+    assert asked(data[HEAD:]) == values
 
 
-@given(st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+@given(st.lists(SAID, min_size=1, max_size=8))
+def test_answers_survive_the_pipe(values: list[object]) -> None:
+    data = answer(values)  # type: ignore[arg-type]
+
+    assert length(data[:HEAD]) == len(data) - HEAD
+    assert heard(data[HEAD:]) == values
+
+
+@given(st.one_of(st.binary(max_size=200), st.text('[]{}",:019eENa', max_size=50).map(str.encode)))
+def test_any_bytes_of_a_child_are_read_or_refused(data: bytes) -> None:
     try:
-        values = unpack(data)
+        values = heard(data)
     except ValueError:
         return
     assert len(values) <= len(data)

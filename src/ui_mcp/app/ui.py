@@ -15,9 +15,13 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
 from ui_mcp.toolkit.resources import Announcements
 
+SWITCH_SECONDS = 0.0005
+"""How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""
+
 
 def run(main: Callable[..., Awaitable[int]], *arguments: object) -> int:
     """Run a coroutine function to its exit code, on uvloop where there is one."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     try:
         return anyio.run(main, *arguments, backend_options={"use_uvloop": sys.platform != "win32"})
     except BaseExceptionGroup as group:

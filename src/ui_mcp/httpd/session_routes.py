@@ -40,7 +40,7 @@ def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
 
     variables = Variables(for_visitor)
     return [
-        WebSocketRoute("/ws/{session}", PageSocket(for_page).serve),
+        WebSocketRoute("/ws/{session}", PageSocket(for_page)),
         *(
             route
             for prefix in ("", "/{session}")

@@ -6,7 +6,8 @@ from contextlib import suppress
 from anyio import create_task_group
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.session.connection import Connection
@@ -26,8 +27,9 @@ class PageSocket:
     def __init__(self, find: FindForPage) -> None:
         self._find = find
 
-    async def serve(self, socket: WebSocket) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one upgrade."""
+        socket = WebSocket(scope, receive, send)
         session = self._find(socket.path_params["session"], socket)
         if session is None:
             await socket.send_denial_response(PlainTextResponse("No such session\n", 404))
@@ -36,39 +38,29 @@ class PageSocket:
         try:
             driven = DRIVEN in socket.headers.get("user-agent", "")
             async with session.attach(driven=driven) as connection:
-                await _carry(socket, connection)
-                closed = connection.closed
+                await _carry(receive, send, connection)
+                closed = connection.closed or Closed(GOING_AWAY, "the server stops")
         except UiMcpError as error:
             closed = Closed(SESSION_ENDED, error.message[:100])
-        if socket.application_state is WebSocketState.CONNECTED and socket.client_state is WebSocketState.CONNECTED:
-            closed = closed or Closed(GOING_AWAY, "the server stops")
-            with suppress(RuntimeError, WebSocketDisconnect):
-                await socket.close(closed.code, closed.reason)
+        with suppress(RuntimeError, OSError):  # the page is gone already
+            await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
 
 
-async def _carry(socket: WebSocket, connection: Connection) -> None:
+async def _carry(receive: Receive, send: Send, connection: Connection) -> None:
     async with create_task_group() as tasks:
 
         async def inward() -> None:
-            with suppress(WebSocketDisconnect):
-                while True:
-                    await connection.receive(await _text(socket))
+            while (message := await receive())["type"] == "websocket.receive":
+                text = message.get("text")
+                await connection.receive(message["bytes"].decode("utf-8", "replace") if text is None else text)
             tasks.cancel_scope.cancel()
 
         async def outward() -> None:
-            with suppress(WebSocketDisconnect):
+            with suppress(OSError):  # the page is gone
                 while frames := await connection.take():
                     for frame in frames:
-                        await socket.send_text(frame)
+                        await send({"type": "websocket.send", "text": frame})
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(inward)
         tasks.start_soon(outward)
-
-
-async def _text(socket: WebSocket) -> str:
-    message = await socket.receive()
-    if message["type"] == "websocket.disconnect":
-        raise WebSocketDisconnect(message.get("code", GOING_AWAY))
-    text: str | None = message.get("text")
-    return text if text is not None else message["bytes"].decode("utf-8", "replace")

@@ -14,9 +14,9 @@ import anyio
 import ui_mcp
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.jsontypes import dumps
-from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, pack, unpack
+from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, question
 from ui_mcp.lua.host import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
-from ui_mcp.lua.replies import reply_of, start_error
+from ui_mcp.lua.replies import heard, reply_of, start_error
 from ui_mcp.lua.thread_host import deliver, settings_of
 
 FROZEN_COMMAND = "lua-child"
@@ -60,7 +60,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
         self._received = b""
         self._unanswered: deque[asyncio.Future[Reply]] = deque()
         """What the child has been asked, in order; whoever asked may have lost interest."""
-        self._limit: asyncio.TimerHandle | None = None
+        self._lookout: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
         self._open = 2
         """What must end before the world has: its process, and the pipe with its last words."""
@@ -76,7 +76,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
 
     async def begin(self, settings: str) -> Reply:
         """Hand over the settings and run the start-up files."""
-        self._input.write(pack([settings]))
+        self._input.write(question([settings]))
         return await self._ask("start", NO_FACTS, ())
 
     def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> asyncio.Future[Reply]:
@@ -97,14 +97,22 @@ class ChildWorld(asyncio.SubprocessProtocol):
     def _ask(self, op: str, facts: Facts, args: tuple[Flat, ...]) -> asyncio.Future[Reply]:
         if self._reason or self._closing:
             raise SessionGoneError(self._reason or "The session has ended")
-        loop = asyncio.get_running_loop()
-        if self._limit is None:
-            # The child ends itself when Lua overruns; this is for a child that cannot even do that.
-            self._limit = loop.call_later(10 * self._seconds + 30, self._process.kill)
-        answer: asyncio.Future[Reply] = loop.create_future()
+        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._unanswered.append(answer)
-        self._input.write(pack((op, len(facts), *facts, *args)))
+        if self._lookout is None:
+            self._look()
+        self._input.write(question((op, len(facts), *facts, *args)))
         return answer
+
+    def _look(self, before: asyncio.Future[Reply] | None = None) -> None:
+        """See now and then whether answers come; a child that overruns ends itself, unless it cannot even do that."""
+        first = self._unanswered[0] if self._unanswered else None
+        if first is None:
+            self._lookout = None
+        elif first is before:
+            self._process.kill()
+        else:
+            self._lookout = first.get_loop().call_later(10 * self._seconds + 30, self._look, first)
 
     def _take(self, kind: Flat, *values: Flat) -> None:
         if kind != "end":
@@ -112,15 +120,9 @@ class ChildWorld(asyncio.SubprocessProtocol):
             deliver(self._outputs, str(name), str(text), float(number or 0))
             return
         reply = reply_of(values, self._outputs)
-        self._rest()
         answer = self._unanswered.popleft()
         if not answer.done():
             answer.set_result(reply)
-
-    def _rest(self) -> None:
-        if self._limit is not None:
-            self._limit.cancel()
-            self._limit = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep what the loop made: the process and its input."""
@@ -133,7 +135,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
         at = 0
         try:
             while len(data) >= at + HEAD and len(data) >= (end := at + HEAD + length(data[at : at + HEAD])):
-                self._take(*unpack(data[at + HEAD : end]))
+                self._take(*heard(data[at + HEAD : end]))
                 at = end
         except ValueError:
             self._process.kill()
@@ -155,7 +157,8 @@ class ChildWorld(asyncio.SubprocessProtocol):
             return
         self._reason = _why(self._process.get_returncode() or 0, self._seconds)
         self._gone.set()
-        self._rest()
+        if self._lookout is not None:
+            self._lookout.cancel()
         for answer in self._unanswered:
             if not answer.done():
                 answer.set_exception(SessionGoneError(self._reason))

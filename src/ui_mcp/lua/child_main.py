@@ -10,7 +10,7 @@ import signal
 import time
 
 from ui_mcp.lua.core import Core
-from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Flat, length, pack, unpack
+from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Flat, answer, asked, length
 
 GRACE = 1.0
 """Seconds after its budget when code that no hook can stop ends the process."""
@@ -48,11 +48,11 @@ class Pipe:
         head = self._source.read(HEAD)
         if len(head) < HEAD:
             return None
-        return unpack(self._source.read(length(head)))
+        return asked(self._source.read(length(head)))
 
     def write(self, *values: Flat) -> None:
         """Send a message whole."""
-        data = memoryview(pack(values))
+        data = memoryview(answer(values))
         while data:
             data = data[os.write(self._sink, data) :]
 

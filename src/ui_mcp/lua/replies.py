@@ -3,13 +3,27 @@
 from collections.abc import Sequence
 
 from ui_mcp.errors import LuaError, LuaMemoryError, LuaSyntaxError, LuaTimeoutError
+from ui_mcp.jsontypes import loads
 from ui_mcp.lua.host import Fault, Flat, Outputs, Reply
 
+_KINDS = frozenset({str, int, float, bool, type(None)})
 _ERRORS: dict[str, type[LuaError]] = {
     "lua-syntax": LuaSyntaxError,
     "timeout": LuaTimeoutError,
     "memory": LuaMemoryError,
 }
+
+
+def heard(body: bytes) -> list[Flat]:
+    """Read what a child said.
+
+    Raises:
+        ValueError: it is not a list of flat values.
+    """
+    values = loads(body)
+    if type(values) is not list or not values or not _KINDS.issuperset(map(type, values)):
+        raise ValueError("not a message")
+    return values
 
 
 def reply_of(flat: Sequence[Flat], outputs: Outputs) -> Reply:

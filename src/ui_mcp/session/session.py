@@ -71,7 +71,17 @@ class Session:
         """
         self.touched = monotonic()
         async with self._door:
-            return await self._step(op, args)
+            if self._life.died is not None and self._life.over is None:
+                with CancelScope(shield=True):
+                    await self._revive(self._life.died)
+            try:
+                return await self._life.world().enter(op, *args, facts=self._facts())
+            except SessionGoneError as error:
+                self._world_ended(error.message)
+                raise
+            finally:
+                if self._life.over is None:
+                    self._announce_changes(op)  # also if whoever asked has lost interest: Lua goes on
 
     async def attempt(self, op: Op, *args: Flat) -> Reply | None:
         """Enter for a cause of our own; nobody waits for the answer, so trouble is only logged."""
@@ -144,19 +154,6 @@ class Session:
         await self._life.close()
         async with self._door:  # a world that was being started meanwhile
             await self._life.close()
-
-    async def _step(self, op: Op, args: tuple[Flat, ...]) -> Reply:
-        if self._life.died is not None and self._life.over is None:
-            with CancelScope(shield=True):
-                await self._revive(self._life.died)
-        try:
-            return await self._life.world().enter(op, *args, facts=self._facts())
-        except SessionGoneError as error:
-            self._world_ended(error.message)
-            raise
-        finally:
-            if self._life.over is None:
-                self._announce_changes(op)  # also if whoever asked has lost interest: Lua goes on
 
     async def _launch(self, outputs: WorldOutputs) -> World:
         return await self._around.launch(self.secret, outputs)

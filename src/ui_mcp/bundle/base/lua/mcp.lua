@@ -74,8 +74,11 @@ function mcp:hasApps()
     return #self:landingApps() > 0
 end
 
+local folder
+
 function mcp:appsFolder()
-    return self:status().base_dir .. "/apps"
+    folder = folder or self:status().base_dir .. "/apps"
+    return folder
 end
 
 function mcp:shellTitle()
