@@ -177,7 +177,8 @@ async def test_ending_the_session_tells_the_page_and_closes_it(running: Running,
 @pytest.mark.covers("UI-ROB-4", "UI-WIRE-11")
 async def test_a_tab_that_stops_reading_delays_nobody_and_is_closed(running: Running, session: Session) -> None:
     async with (
-        connect(socket_url(running), origin=running.url, max_queue=1, max_size=None) as sleeper,  # type: ignore[arg-type]
+        # Without pings of its own: on a slow machine the sleeper would give up before the server does.
+        connect(socket_url(running), origin=running.url, max_queue=1, max_size=None, ping_interval=None) as sleeper,  # type: ignore[arg-type]
         open_socket(page_url(running)) as reader,
     ):
         await sleeper.send('{"type":"watch","data":{"varId":1,"expand":true}}')

@@ -57,7 +57,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
     def __init__(self, launch: Launch, outputs: Outputs) -> None:
         self._outputs = outputs
         self._seconds = launch.max_seconds
-        self._received = b""
+        self._received = bytearray()
         self._unanswered: deque[asyncio.Future[Reply]] = deque()
         """What the child has been asked, in order; whoever asked may have lost interest."""
         self._lookout: asyncio.TimerHandle | None = None
@@ -131,15 +131,15 @@ class ChildWorld(asyncio.SubprocessProtocol):
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Act on every message that has arrived whole."""
-        data = self._received + data if self._received else data
-        at = 0
+        received, at = self._received, 0
+        received += data
         try:
-            while len(data) >= at + HEAD and len(data) >= (end := at + HEAD + length(data[at : at + HEAD])):
-                self._take(*heard(data[at + HEAD : end]))
+            while len(received) >= at + HEAD and len(received) >= (end := at + HEAD + length(received[at : at + HEAD])):
+                self._take(*heard(bytes(received[at + HEAD : end])))
                 at = end
         except ValueError:
             self._process.kill()
-        self._received = data[at:]
+        del received[:at]
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         """Note that nothing more will be said."""
