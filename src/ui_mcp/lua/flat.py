@@ -43,7 +43,7 @@ def answer(values: Sequence[Flat]) -> bytes:
     return _HEAD.pack(len(body)) + body
 
 
-def length(head: bytes) -> int:
+def length(head: bytes | bytearray) -> int:
     """Read the length of the message that follows.
 
     Raises:
