@@ -195,7 +195,12 @@ FX_TYPES = {"field": "TextField", "button": "Button", "label": "Label", "role": 
 async def window_manager(screen: str) -> AsyncIterator[None]:
     """Run a window manager, which the real pointer needs."""
     needs("openbox")
-    process = await anyio.open_process(["openbox"], env={**os.environ, "DISPLAY": screen}, stderr=subprocess.DEVNULL)
+    reading, writing = os.pipe()
+    command = ["openbox", "--startup", f"sh -c 'echo ready >/proc/{os.getpid()}/fd/{writing}'"]
+    process = await anyio.open_process(command, env={**os.environ, "DISPLAY": screen}, stderr=subprocess.DEVNULL)
+    with os.fdopen(reading) as pipe:
+        await anyio.to_thread.run_sync(pipe.readline)
+    os.close(writing)
     try:
         yield
     finally:

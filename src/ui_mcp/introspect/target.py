@@ -87,6 +87,11 @@ class Target:
         """Do one action; call it inside `turn`."""
         try:
             await self.backend.act(action)
+        except UiStaleRefError as error:
+            if self._redact:
+                # It names the item that is at the row now, which may be one of those nobody shall read.
+                error.details.pop("now", None)
+            raise
         except UiNodeNotFoundError as error:
             given: JsonObject = next((action[part] for part in ("target", "from", "to") if part in action), {})
             raise await self._gone(Ref(given.get("uid"), given.get("path")), error) from error

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from introspect.demos import Demo, debian_cell, javafx_demo
-from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiTimeoutError
+from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspect import view
 from ui_mcp.introspect.contract import ALL, PATH, Ask, Ref
 from ui_mcp.introspect.looking import Look, as_json, as_text
@@ -57,8 +57,12 @@ async def test_a_row_that_shows_another_item_now_is_stale(demo: Demo) -> None:
     await demo.click("#reverse")
 
     outcome = await demo.do({"type": "click", "target": row})
+    careful = Target("careful", demo.target.backend, redact=("#list",))
+    with pytest.raises(UiStaleRefError) as caught:
+        await careful.act({"type": "click", "target": {"uid": row}})
 
     await demo.click("#reverse")
+    assert "now" not in caught.value.details
     assert outcome.error.code == "MCP_UI_STALE_REF"
     assert outcome.error.details["now"] == "Item 998"
 

@@ -3,8 +3,11 @@ package uimcp.core;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import javafx.event.EventHandler;
 import javafx.geometry.Point2D;
 import javafx.scene.input.MouseButton;
+import javafx.scene.input.MouseEvent;
 import javafx.scene.robot.Robot;
 import javafx.stage.Stage;
 import javafx.stage.Window;
@@ -12,6 +15,7 @@ import javafx.stage.Window;
 /** Clicks with the real pointer, one step per pulse: the window system answers later than we can ask. */
 final class Pointer {
     private static final int LOOKS = 40;
+    private static final long PULSES_MILLIS = 5000;
 
     private Pointer() {}
 
@@ -28,11 +32,30 @@ final class Pointer {
         Robot robot = Fx.call(limitMillis, Robot::new);
         Point2D before = Fx.call(limitMillis, robot::getMousePosition);
         step(limitMillis, () -> move(robot, new Actions(refs, action).pointed()));
-        for (int nth = 0; nth < count; nth++) {
-            step(limitMillis, () -> robot.mousePress(button));
-            step(limitMillis, () -> robot.mouseRelease(button));
+        var pressed = new CountDownLatch(count);
+        EventHandler<MouseEvent> heard = press -> pressed.countDown();
+        Fx.call(limitMillis, Actions.work(() -> window.addEventFilter(MouseEvent.MOUSE_PRESSED, heard)));
+        try {
+            for (int nth = 0; nth < count; nth++) {
+                long left = count - nth - 1;
+                step(limitMillis, () -> robot.mousePress(button));
+                await(pressed, left);
+                step(limitMillis, () -> robot.mouseRelease(button));
+            }
+            step(limitMillis, () -> robot.mouseMove(before));
+        } finally {
+            Fx.call(limitMillis, Actions.work(() -> window.removeEventFilter(MouseEvent.MOUSE_PRESSED, heard)));
         }
-        step(limitMillis, () -> robot.mouseMove(before));
+        if (pressed.getCount() > 0) {
+            throw AgentException.refused("NOT_RECEIVED", "The window did not get the click");
+        }
+    }
+
+    /** The press travels through the window system, which may take its time. */
+    private static void await(CountDownLatch pressed, long left) throws AgentException {
+        for (int look = 0; look < LOOKS && pressed.getCount() > left; look++) {
+            Fx.idle(PULSES_MILLIS);
+        }
     }
 
     /** A click on a window that is not in front would only bring it there. */
