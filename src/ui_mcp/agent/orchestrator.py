@@ -177,7 +177,8 @@ class Orchestrator:
                 if page.messages and not taken:
                     return
                 last = taken[-1]["id"] if len(taken) < len(page.messages) else page.last_id
-                if last is not None and last != scribe.watermark:
+                # Our own posts alone are not worth a write; they are passed over again.
+                if last is not None and (taken or page.has_more):
                     await scribe.inject([_user_text(message) for message in taken], last)
                 if not page.has_more:
                     return
