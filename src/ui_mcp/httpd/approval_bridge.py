@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+from anyio import to_thread
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -115,7 +116,7 @@ def desks_at(place: Callable[[], str | None]) -> Desks:
         if where is None or (("://" not in where or where.startswith("sqlite:")) and not file_of(where).is_file()):
             yield None
             return
-        store = open_store(where)
+        store = await to_thread.run_sync(open_store, where)  # a database far away may keep us waiting
         try:
             yield Desk(store)
         finally:
