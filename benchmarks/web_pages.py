@@ -100,7 +100,7 @@ def clicked(browser: Browser, site: Site, clicks: int) -> dict[str, float]:
     page.goto(site.url)
     page.wait_for_selector(site.target, state="attached")
     page.evaluate(FIRST, site.target)
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(SETTLED_MS)
     page.evaluate(CLICKS, [site.target, 10])
     page.wait_for_timeout(100)
     frames.clear()
@@ -137,11 +137,14 @@ def growth(browser: Browser, site: Site, sessions: int) -> dict[str, Any]:
     loaded: list[Response] = []
     context = browser.new_context()
 
+    def note(response: Response) -> None:
+        loaded.append(response)
+
     def visit() -> Page:
         context.clear_cookies()
         page = context.new_page()
         if len(context.pages) == 1:
-            page.on("response", loaded.append)
+            page.on("response", note)
         page.goto(site.url)
         page.wait_for_selector(site.target, state="attached")
         return page
