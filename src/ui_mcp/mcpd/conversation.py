@@ -16,7 +16,7 @@ from ui_mcp.mcpd import results, rpc
 from ui_mcp.mcpd.asks import Asks
 from ui_mcp.mcpd.exchange import Exchange, Leaving, Outlet
 from ui_mcp.mcpd.mailbox import Mailbox
-from ui_mcp.mcpd.server import Service, is_plain_call
+from ui_mcp.mcpd.server import Service
 
 OLDEST_VERSION = "2024-11-05"
 
@@ -87,7 +87,7 @@ class Conversation:
             self._require_greeting(message["method"])
             exchange = self._exchange(message, outlet, asks=self._asks)
             client = self._connection.client_params
-            if client is not None and is_plain_call(message):
+            if client is not None and self.service.is_plain_call(message):
                 return rpc.result(request_id, await self.service.call_tool(exchange, client, message["params"]))
             params = _with_version(message) if message["method"] == "initialize" else message.get("params")
             return rpc.result(request_id, await self._handshake.on_request(exchange, message["method"], params))

@@ -83,6 +83,13 @@ class Service:
             server.add_request_handler(method, params, handler)
         return server
 
+    def is_plain_call(self, message: JsonObject) -> bool:
+        """Say whether a request is a well-formed `tools/call`, and the face has no handler of its own for it."""
+        if message["method"] != "tools/call" or "tools/call" in self.face.extra_handlers:
+            return False
+        params = message.get("params") or {}
+        return isinstance(params.get("name"), str) and isinstance(params.get("arguments", {}), dict)
+
     async def call_tool(self, exchange: Exchange, client: InitializeRequestParams, params: JsonObject) -> JsonObject:
         """Answer `tools/call` of the handshake era past the SDK, whose sieve would drop what it does not know.
 
@@ -183,14 +190,6 @@ def call_of(ctx: Context) -> Call:
     session = ctx.session
     call = _described(exchange_of(ctx), session.client_params, session.client_capabilities, ctx.meta)
     return replace(call, era="modern") if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else call
-
-
-def is_plain_call(message: JsonObject) -> bool:
-    """Say whether a request is a well-formed `tools/call`."""
-    if message["method"] != "tools/call":
-        return False
-    params = message.get("params") or {}
-    return isinstance(params.get("name"), str) and isinstance(params.get("arguments", {}), dict)
 
 
 def _described(

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from playwright.async_api import Page, async_playwright
 
+from chromium import FLAGS
 from compositor.conftest import Recorder, json_reply
 from compositor.gateways import gateway
 from servers import running_server
@@ -25,10 +26,6 @@ from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Call
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 SHOTS = os.environ.get("UI_MCP_SCREENSHOTS")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
+from chromium import FLAGS
 from ui_mcp.app.chat import Served, directory_of, is_page, opened
 from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.desk import Open
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     from ui_mcp.httpd.serve import App
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 
 
 @dataclass
