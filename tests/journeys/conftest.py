@@ -99,7 +99,7 @@ def tell(tmp_path: Path) -> Iterator[Telling]:
         story.finish()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """One browser for all journeys."""
     with launched() as browser:

@@ -212,7 +212,8 @@ async def test_a_kill_at_every_step_loses_nothing_and_repeats_nothing(
     print(f"{victim}: {len(died)} kills, {len({name.partition('@')[0] for name in died})} kinds of step")
     check(journal.events, inbox, texts, made.seen)
     assert len(died) > 30
-    assert {"note", "order"} <= {key.partition("-")[0] for key in made.seen}
+    if "UI_MCP_CRASHES" not in os.environ:  # killed at every single step, no call ever gets through
+        assert {"note", "order"} <= {key.partition("-")[0] for key in made.seen}
 
 
 def check(events: list[StoredEvent], inbox: Any, texts: list[str], seen: Counter[str]) -> None:
