@@ -7,14 +7,17 @@ import argparse
 import gzip
 import json
 import statistics
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from claims import claim
 from playwright.sync_api import Browser, Page, Response, sync_playwright
 from web_rivals import KINDS, ROWS, Site, memory_of, serving
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+CLOCK_STEP_MS = 0.1  # a page's clock is no finer
 SETTLED_MS = 6000
 """Milliseconds after which a server has done what it does in the background after its start."""
 BUNDLE = Path(__file__).parent.parent / "src" / "ui_mcp" / "bundle"
@@ -44,7 +47,7 @@ FIRST = """async (target) => {
 }"""
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--clicks", type=int, default=100)
     parser.add_argument("--sessions", type=int, default=50)
@@ -54,12 +57,19 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
         found = {kind: measured(browser, kind, options) for kind in KINDS}
+        # In turns, and the calmest window of each counts: other programs disturb the rest.
+        for kind in KINDS * options.rounds:
+            for app in ("counter", "rows"):
+                with serving(kind, app) as site:
+                    found[kind][app] = min(
+                        found[kind][app], clicked(browser, site, options.clicks), key=lambda one: one["p50_ms"]
+                    )
         found["ours"]["edit_ms"] = edits(browser)
         browser.close()
     found["runtime_gzip_bytes"] = runtime_size()
-    report(found)
     if options.json:
         options.json.write_text(json.dumps(found, indent=2))
+    return report(found)
 
 
 def measured(browser: Browser, kind: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -109,7 +119,7 @@ def clicked(browser: Browser, site: Site, clicks: int) -> dict[str, float]:
     total = sum(size for _, size in frames)
     page.close()
     return {
-        "p50_ms": statistics.median(times),
+        "p50_ms": statistics.median_grouped(times, CLOCK_STEP_MS),
         "p95_ms": times[int(len(times) * 0.95) - 1],
         "bytes": total / clicks,
     }
@@ -196,8 +206,8 @@ def runtime_size() -> int:
     return sum(len(gzip.compress(file.read_bytes(), 9)) for file in files)
 
 
-def report(found: dict[str, Any]) -> None:
-    """Print a table and the bars."""
+def report(found: dict[str, Any]) -> int:
+    """Print a table and the bars; return the exit code."""
     ours, floor, rival = (found[kind] for kind in KINDS)
     print(f"{'':28}{'ours':>10}{'floor':>10}{'NiceGUI':>10}")
     rows = [
@@ -216,20 +226,21 @@ def report(found: dict[str, Any]) -> None:
     ]
     for name, pick in rows:
         print(f"{name:28}{pick(ours):10.2f}{pick(floor):10.2f}{pick(rival):10.2f}")
-    bars = [
-        ("click ≤ 0.8 x NiceGUI", ours["counter"]["p50_ms"] / rival["counter"]["p50_ms"], 0.8),
-        ("click ≤ 1.5 x floor", ours["counter"]["p50_ms"] / floor["counter"]["p50_ms"], 1.5),
-        ("row ≤ 0.2 x NiceGUI", ours["rows"]["p50_ms"] / rival["rows"]["p50_ms"], 0.2),
-        ("row ≤ 2 x floor", ours["rows"]["p50_ms"] / floor["rows"]["p50_ms"], 2),
-        ("bytes ≤ 120", ours["counter"]["bytes"], 120),
-        ("start ≤ 0.6 x NiceGUI", ours["start_s"] / rival["start_s"], 0.6),
-        ("1,000 rows ≤ 3 x floor", ours["visible_ms"] / floor["visible_ms"], 3),
-        ("edit visible ≤ 100 ms", ours["edit_ms"], 100),
-        ("runtime ≤ 40 KB gzipped", found["runtime_gzip_bytes"] / 1024, 40),
+    held = [
+        claim("click / NiceGUI", ours["counter"]["p50_ms"] / rival["counter"]["p50_ms"], at_most=0.8),
+        claim("click / floor", ours["counter"]["p50_ms"] / floor["counter"]["p50_ms"], at_most=1.5),
+        claim("one row of 1,000 / NiceGUI", ours["rows"]["p50_ms"] / rival["rows"]["p50_ms"], at_most=0.2),
+        claim("one row of 1,000 / floor", ours["rows"]["p50_ms"] / floor["rows"]["p50_ms"], at_most=2),
+        claim("click and answer, bytes", ours["counter"]["bytes"], at_most=120),
+        claim("start to interactive / NiceGUI", ours["start_s"] / rival["start_s"], at_most=0.6),
+        claim("1,000 rows visible / floor", ours["visible_ms"] / floor["visible_ms"], at_most=3),
+        claim("edit to visible, ms", ours["edit_ms"], at_most=100),
+        claim("page runtime gzipped, KB", found["runtime_gzip_bytes"] / 1024, at_most=40),
+        claim("server with 1 session, PSS / NiceGUI", ours["mb_one"]["Pss"] / rival["mb_one"]["Pss"]),
+        claim("server with 50 sessions, PSS / NiceGUI", ours["mb_many"]["Pss"] / rival["mb_many"]["Pss"]),
     ]
-    for name, value, limit in bars:
-        print(f"{'met ' if value <= limit else 'MISSED'} {name}: {value:.2f}")
+    return 0 if all(held) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

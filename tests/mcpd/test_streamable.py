@@ -299,13 +299,15 @@ async def test_ten_thousand_rejected_requests_leave_no_session_and_no_memory() -
     await reject(300)
     gc.collect()
     tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    await reject(10_000)
-    gc.collect()
-    after, _ = tracemalloc.get_traced_memory()
+    sizes = []
+    for count in (0, 5_000, 5_000):
+        await reject(count)
+        gc.collect()
+        sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
 
-    assert after - before < 100_000
+    # A table that is laid out anew grows once; what leaks grows each time.
+    assert min(sizes[1] - sizes[0], sizes[2] - sizes[1]) < 50_000
 
 
 @settings(max_examples=150, deadline=None)
