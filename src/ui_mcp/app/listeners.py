@@ -3,24 +3,15 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from ui_mcp.app.approvals_place import approvals_place
 from ui_mcp.app.channel import pushing_events
 from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.observed import Observations
 from ui_mcp.config import Config
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import port_file, token_file
 from ui_mcp.host.states import Configured, Running
-from ui_mcp.httpd.approval_bridge import desks_at
-from ui_mcp.httpd.chat_routes import (
-    mcp_approval_routes,
-    mcp_chat_routes,
-    mcp_timeline_routes,
-    ui_approval_routes,
-    ui_chat_routes,
-    ui_timeline_routes,
-)
+from ui_mcp.httpd.chat_routes import mcp_chat_routes, ui_chat_routes
+from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, listening, port_of
@@ -30,6 +21,8 @@ from ui_mcp.httpd.ui_app import Pages, ui_app
 from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.resources import Announcements
+
+WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 
 
 @asynccontextmanager
@@ -52,9 +45,7 @@ async def serving(
         url = url_of(config.server.host, port_of(ui))
         running = Running(workspace, config, sessions, url, mcp_port, tokens.mint)
         pages = Pages(host, workspace, decorate)
-        desks = desks_at(lambda: approvals_place(host))
-        bridges = [*ui_timeline_routes(host, Observations(host).open), *ui_approval_routes(host, desks)]
-        routes = [*bridges, *ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
+        routes = [ui_watching(host), *ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
         await stack.enter_async_context(telling_of_chat(host, sessions))
@@ -71,9 +62,29 @@ async def serving(
 
 def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:
     """Build the MCP port with its guard."""
-    desks = desks_at(lambda: approvals_place(host))
-    bridges = [*mcp_timeline_routes(host, Observations(host).open), *mcp_approval_routes(host, desks)]
-    return Guard(mcp_app([*mcp_routes(host), *mcp_chat_routes(host), *bridges], transports), rules)
+    return Guard(mcp_app([*mcp_routes(host), *mcp_chat_routes(host), mcp_watching(host)], transports), rules)
+
+
+def ui_watching(host: Host) -> Deferred:
+    """Serve timeline and approvals on the UI port, read when somebody asks."""
+
+    def make() -> Routes:
+        from ui_mcp.app import watching
+
+        return watching.ui_watching(host)
+
+    return Deferred(WATCHED, make)
+
+
+def mcp_watching(host: Host) -> Deferred:
+    """Serve timeline and approvals on the MCP port, read when somebody asks."""
+
+    def make() -> Routes:
+        from ui_mcp.app import watching
+
+        return watching.mcp_watching(host)
+
+    return Deferred(WATCHED, make)
 
 
 def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens) -> Rules:

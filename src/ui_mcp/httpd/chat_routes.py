@@ -4,32 +4,28 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from ui_mcp.chat.chat import Chat
 from ui_mcp.chat.desk import Open
-from ui_mcp.chat.identity import READ, Principal, principal
+from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer, principal_of
-from ui_mcp.httpd.approval_bridge import ApprovalBridge, Desks
 from ui_mcp.httpd.chat_bridge import ChatBridge, failed
 from ui_mcp.httpd.chat_page import ChatPage
-from ui_mcp.httpd.timeline import Timelines, Watched
 from ui_mcp.httpd.visitors import remember, remembered_session
 from ui_mcp.jsontypes import loads
 
 CODE_PATH = "/chat/code"
-
-OpenTimeline = Callable[[str], Awaitable[Watched]]
 
 
 def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
     """On the UI port whoever holds a session's cookie is the human."""
 
     async def who(request: Request) -> Principal | None:
-        return principal("human", "human") if _is_visitor(host, request) else None
+        return principal("human", "human") if is_visitor(host, request) else None
 
     def welcome(request: Request, response: Response) -> Response:
         running = host.running()
@@ -46,56 +42,21 @@ def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
     """On the MCP port a bearer token says who it is."""
 
     async def who(request: Request) -> Principal | None:
-        return await _holder(host, bearer(request.scope))
+        return await holder(host, bearer(request.scope))
 
     return ChatBridge(host.chats.current, who, per_second).routes()
 
 
-def ui_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
-    """On the UI port whoever holds a session's cookie may look."""
-
-    async def may(connection: HTTPConnection, token: str | None) -> bool:
-        return _is_visitor(host, connection)
-
-    return Timelines(open_timeline, may).routes()
-
-
-def mcp_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
-    """On the MCP port a bearer token that may read is needed; a socket may bring it in its first frame."""
-
-    async def may(connection: HTTPConnection, token: str | None) -> bool:
-        who = await _holder(host, bearer(connection.scope) or token)
-        return who is not None and READ in who.scopes
-
-    return Timelines(open_timeline, may).routes()
-
-
-def ui_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
-    """On the UI port whoever holds a session's cookie is the human, who may answer."""
-
-    async def who(request: Request) -> Principal | None:
-        return principal("human", "human") if _is_visitor(host, request) else None
-
-    return ApprovalBridge(desks, who, has_page=True).routes()
-
-
-def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
-    """On the MCP port the scopes of a bearer token say who may look and who may answer."""
-
-    async def who(request: Request) -> Principal | None:
-        return await _holder(host, bearer(request.scope))
-
-    return ApprovalBridge(desks, who, has_page=False).routes()
-
-
-def _is_visitor(host: Host, connection: HTTPConnection) -> bool:
+def is_visitor(host: Host, connection: HTTPConnection) -> bool:
+    """Say whether a browser holds the cookie of a session."""
     try:
         return remembered_session(connection, host.running().sessions) is not None
     except LifecycleError:
         return False
 
 
-async def _holder(host: Host, token: str | None) -> Principal | None:
+async def holder(host: Host, token: str | None) -> Principal | None:
+    """Return whose token this is."""
     keys = Keys((await host.chats.current()).store)
     token_id = await keys.recognise(token or "")
     return await keys.holder(token_id) if token_id else None

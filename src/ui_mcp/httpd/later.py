@@ -1,7 +1,12 @@
-"""An application that is there before its parts are: the first request asks for them and waits."""
+"""Applications and routes that are there before their parts are: the first request asks for them."""
+
+from collections.abc import Callable, Sequence
 
 import anyio
+from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+Routes = Sequence[BaseRoute]
 
 
 class Later:
@@ -27,3 +32,23 @@ class Later:
         self._asked.set()
         await self._ready.wait()
         await self._app(scope, receive, send)
+
+
+class Deferred(BaseRoute):
+    """Stands in for the routes below some paths; they are made when the first request comes."""
+
+    def __init__(self, paths: Sequence[str], make: Callable[[], Routes]) -> None:
+        self._paths = frozenset(paths)
+        self._make = make
+        self._router: Router | None = None
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Take what lies at or below one of the paths."""
+        path = scope.get("path", "")
+        mine = any(path == one or path.startswith(f"{one}/") for one in self._paths)
+        return (Match.FULL if mine else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        self._router = self._router or Router(self._make())
+        await self._router(scope, receive, send)
