@@ -26,7 +26,7 @@ def main() -> int:
     for conn in range(2, 12):
         enter(core, "open", conn)
         start = time.perf_counter()
-        *_, frame = core.enter("frame", (conn, WATCH), NO_FACTS.flat)
+        *_, frame = core.enter("frame", (conn, WATCH), NO_FACTS)
         taken.append(time.perf_counter() - start)
         frames = 1
         enter(core, "close", conn)

@@ -54,7 +54,7 @@ def world(rows: int) -> tuple[Core, int]:
 
 
 def enter(core: Core, op: str, *args: str | int) -> list[object]:
-    reply = core.enter(op, args, NO_FACTS.flat)
+    reply = core.enter(op, args, NO_FACTS)
     assert not reply[0], reply
     return list(reply)
 
@@ -105,7 +105,7 @@ def main() -> int:
         rows = variables // len(FIELDS)
         core, grown = world(rows)
         times = max(5, 200_000 // variables)
-        scan = median(lambda core=core: core.enter("refresh", (), NO_FACTS.flat), times)
+        scan = median(lambda core=core: core.enter("refresh", (), NO_FACTS), times)
         walk = median(naive(rows), max(3, times // 10))
         go = f"{GO[variables] / scan:.1f}x" if variables in GO else "-"
         print(

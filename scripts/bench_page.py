@@ -58,12 +58,12 @@ def page(date: str, machine: str, claims: Sequence[Claim]) -> str:
 def _section(area: str, title: str, claims: Sequence[Claim]) -> Iterator[str]:
     yield f"## {title}\n"
     if any(claim.at_most or claim.at_least for claim in claims):
-        yield f"![How {title} figures stand to their bars](images/bench/{area}.svg)\n"
+        yield f"![How {title} figures stand to their bars](images/bench/{area}.svg)"
     benchmark = ""
     for claim in claims:
         if claim.benchmark != benchmark:
             benchmark = claim.benchmark
-            yield f"**`benchmarks/{benchmark}.py`**: {_claimed(benchmark)}\n"
+            yield f"\n**`benchmarks/{benchmark}.py`**: {_claimed(benchmark)}\n"
             yield "| figure | measured | bar | |\n|---|---:|---:|---|"
         yield f"| {claim.name} | {claim.value:.3g} | {_bar(claim)} | {_mark(claim)} |"
     yield ""

@@ -49,7 +49,7 @@ async def test_state_and_variables_are_what_the_agent_reads(running: Running) ->
     assert loads(await script(running, "variables"))[0]["type"] == "MCP"
 
 
-@pytest.mark.covers("UI-SCR-1", "UI-SCR-2")
+@pytest.mark.covers("MCP-WAIT-1", "UI-SCR-1", "UI-SCR-2")
 async def test_event_ends_when_something_happens(running: Running) -> None:
     heard: list[str] = []
 
