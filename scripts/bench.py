@@ -11,40 +11,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-from bench_page import AREAS, chart, page
+from bench_page import AREAS, Claim, chart, page
 
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "benchmarks" / "results.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
 CHARTS = ROOT / "docs" / "images" / "bench"
-WORSE = 1.25
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One measured figure of one benchmark; `at_most` and `at_least` are its bar."""
-
-    benchmark: str
-    name: str
-    value: float
-    at_most: float | None
-    at_least: float | None
-
-    @property
-    def holds(self) -> bool:
-        """Whether the bar is met; a figure without a bar always holds."""
-        return (self.at_most is None or self.value <= self.at_most) and (
-            self.at_least is None or self.value >= self.at_least
-        )
-
-    def worse_than(self, before: "Claim") -> bool:
-        """Whether the figure left the noise of an ordinary machine, in the wrong direction."""
-        if self.at_least is not None:
-            return self.value * WORSE < before.value
-        return self.value > before.value * WORSE
 
 
 def main() -> int:

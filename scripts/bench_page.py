@@ -2,9 +2,9 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Protocol
 
 AREAS = {
     "mcp": "MCP",
@@ -27,10 +27,12 @@ unless it names its unit. Timings differ from machine to machine; compare ratios
 {held} of {barred} bars hold.
 """
 ROW, LEFT, WIDTH = 22, 420, 760
+WORSE = 1.25
 
 
-class Claim(Protocol):
-    """A measured figure and its bar."""
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One measured figure of one benchmark; `at_most` and `at_least` are its bar."""
 
     benchmark: str
     name: str
@@ -40,7 +42,16 @@ class Claim(Protocol):
 
     @property
     def holds(self) -> bool:
-        """Whether the bar is met."""
+        """Whether the bar is met; a figure without a bar always holds."""
+        return (self.at_most is None or self.value <= self.at_most) and (
+            self.at_least is None or self.value >= self.at_least
+        )
+
+    def worse_than(self, before: "Claim") -> bool:
+        """Whether the figure left the noise of an ordinary machine, in the wrong direction."""
+        if self.at_least is not None:
+            return self.value * WORSE < before.value
+        return self.value > before.value * WORSE
 
 
 def page(date: str, machine: str, claims: Sequence[Claim]) -> str:

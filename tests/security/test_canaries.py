@@ -15,6 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from compositor.conftest import Recorded, Recorder, Reply, document, json_reply
+from security.processes import command_lines
 from ui_mcp.app.approvals_terminal import Wish, act
 from ui_mcp.errors import UiMcpError
 
@@ -147,7 +148,7 @@ async def test_no_planted_secret_is_found_anywhere(recorder: Recorder, tmp_path:
         await keep(client.call_tool("broken__x", {}))
         for uri in ("nlui://health", "approvals://pending", "approvals://history", "compositor://servers"):
             lists.append((await client.read_resource(uri)).contents[0].text)
-        processes = _command_lines()
+        processes = command_lines()
     audit = subprocess.run(
         [sys.executable, "-c", NLUI, "audit", "export", str(file), "--format", "csv"],
         capture_output=True,
@@ -168,16 +169,6 @@ async def test_no_planted_secret_is_found_anywhere(recorder: Recorder, tmp_path:
     assert [line for line in processes if found_in(line) and b"SystemExit('no')" not in line] == []
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {path.name: found_in(path.read_bytes()) for path in files if found_in(path.read_bytes())} == {}
-
-
-def _command_lines() -> list[bytes]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found.append(entry.read_bytes())
-        except OSError:
-            continue
-    return found
 
 
 @pytest.mark.parametrize("place", ["postgresql://ann:{}@127.0.0.1:9/x", "mysql://ann:{}@127.0.0.1/x"])

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from interaction.test_serve import Agent, serve
+from security.processes import command_lines
 from ui_mcp.app.approvals_terminal import Wish, act
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -39,7 +40,7 @@ def test_a_servers_secrets_are_private_and_told_nowhere(tmp_path: Path) -> None:
             page = httpx2.get(ui, follow_redirects=True, timeout=20)
             refused = httpx2.post(f"{mcp}/mcp", json={}, headers={"authorization": "Bearer wrong-token-canary"})
             httpx2.get(f"{mcp}/state?token={token}", timeout=20)
-            commands = b"".join(_command_lines())
+            commands = b"".join(command_lines())
             exposed = open_to_others(tmp_path)
             logs = b"".join(path.read_bytes() for path in tmp_path.rglob("*.log*"))
     finally:
@@ -83,13 +84,3 @@ def test_a_gateways_files_are_private(tmp_path: Path) -> None:
     assert mode(data) == 0o700
     assert (data / "audit.jsonl").is_file()
     assert [str(path) for path in data.rglob("*") if path.is_file() and mode(path) & 0o077] == []
-
-
-def _command_lines() -> list[bytes]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found.append(entry.read_bytes())
-        except OSError:
-            continue
-    return found

@@ -20,10 +20,9 @@ FAKETIME = [*Path("/usr/lib").glob("*/faketime/libfaketime.so.1")]
 
 
 def mounted(*words: str) -> None:
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode and os.environ.get("CI") != "true":
-        pytest.skip(f"this account may not mount: {done.stderr.strip()}")
-    assert done.returncode == 0, done.stderr
+    if os.getuid() != 0:
+        pytest.skip("only root may mount")
+    subprocess.run(words, capture_output=True, check=True)
 
 
 @pytest.fixture
