@@ -12,7 +12,7 @@ from ui_mcp.agent.model import Usage
 from ui_mcp.agent.orchestrator import Inbox, Orchestrator, Pace
 from ui_mcp.agent.run_state import RunState, run_state
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.timeline import VERSION, Delta
+from ui_mcp.agent.timeline import Delta
 from ui_mcp.errors import AgentError, NotFoundError
 from ui_mcp.jsontypes import JsonObject
 
@@ -74,11 +74,7 @@ class Conversation:
         """Return everything a client needs to render."""
         state = self.scribe.timeline.state
         return {
-            "type": "ui_state_snapshot",
-            "v": VERSION,
-            "state_id": self.name,
-            "seq": state.seq,
-            "state": {"seq": state.seq, "items": list(state.items)},
+            **state.snapshot(self.name),
             "run": self.run_state,
             "usage": {"input_tokens": self.usage.input_tokens, "output_tokens": self.usage.output_tokens},
         }

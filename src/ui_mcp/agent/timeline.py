@@ -26,6 +26,16 @@ class UiState:
     seq: int = 0
     items: tuple[JsonObject, ...] = ()
 
+    def snapshot(self, name: str) -> JsonObject:
+        """Write the whole state for a client that knows nothing yet; `name` is the conversation's."""
+        return {
+            "type": "ui_state_snapshot",
+            "v": VERSION,
+            "state_id": name,
+            "seq": self.seq,
+            "state": {"seq": self.seq, "items": list(self.items)},
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Append:

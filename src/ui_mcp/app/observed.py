@@ -10,7 +10,7 @@ from ui_mcp.agent.broadcast import Broadcast
 from ui_mcp.agent.journals import reader_for
 from ui_mcp.agent.journals.reader import Reader
 from ui_mcp.agent.run_state import RunState, run_state
-from ui_mcp.agent.timeline import VERSION, Delta, StoredEvent, Timeline
+from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
 from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.limits import conversation_name
@@ -58,11 +58,7 @@ class Observed:
         """Return everything a client needs to render."""
         state = self._timeline.state
         return {
-            "type": "ui_state_snapshot",
-            "v": VERSION,
-            "state_id": self.name,
-            "seq": state.seq,
-            "state": {"seq": state.seq, "items": list(state.items)},
+            **state.snapshot(self.name),
             "run": self.run_state,
         }
 
