@@ -11,6 +11,7 @@ from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.stores import open_store, sqlite_file
 from ui_mcp.chat.stores.sqlite import SqliteStore
+from ui_mcp.chat.stores.sqlite_writer import Writer
 from ui_mcp.errors import ChatError, ConfigError
 
 HELLO = Post(DEFAULT_CONVERSATION, "user", "human", (Draft("hello"),))
@@ -137,3 +138,26 @@ async def test_a_cancelled_post_is_not_written_later(tmp_path: Path) -> None:
 
     assert len((await store.since(Query(DEFAULT_CONVERSATION))).messages) == before + 1
     await store.close()
+
+
+async def test_work_that_fails_fails_alone(tmp_path: Path) -> None:
+    sqlite_file.prepare(tmp_path / "runtime.db")
+    writer, values = Writer(sqlite_file.connect(tmp_path / "runtime.db")), list[int]()
+
+    async def write(number: int) -> None:
+        sql, row = "INSERT INTO audit VALUES (?, 'somebody', 'asked', '')", (number,)
+        values.append(await writer.durable(lambda connection: connection.execute(sql, row).rowcount * 10 // number))
+
+    async def write_together(*numbers: int) -> None:
+        async with anyio.create_task_group() as tasks:
+            for number in numbers:
+                tasks.start_soon(write, number)
+
+    with pytest.raises(ExceptionGroup) as failed:
+        await write_together(1, 2, 0, 5)
+    await write(10)
+    kept = await writer.lazy(lambda connection: connection.execute("SELECT ts FROM audit ORDER BY ts").fetchall())
+    writer.close()
+
+    assert [type(error) for error in failed.value.exceptions] == [ZeroDivisionError]
+    assert (sorted(values), kept) == ([1, 2, 5, 10], [(1,), (2,), (5,), (10,)])
