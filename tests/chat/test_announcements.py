@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ui_mcp.chat import announcer
 from ui_mcp.chat.announcer import Announcer
 from ui_mcp.chat.chat import Chat, open_chat
+from ui_mcp.chat.clock import now_us
 from ui_mcp.chat.follower import Follower
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, Page
@@ -172,6 +173,19 @@ async def test_the_store_is_watched_closely_only_while_somebody_subscribes_or_wa
     await store.close()
 
     assert (alone, subscribed, afterwards, waiting) == (False, True, False, True)
+
+
+async def test_a_writer_whose_clock_is_wrong_is_noticed_too(tmp_path: Path) -> None:
+    late = await SqliteStore.open(tmp_path / "chat.db", clock=lambda: now_us() - 7_200_000_000)
+    async with open_chat(f"sqlite:///{tmp_path}/chat.db") as chat:
+        with chat.tail.watching(), anyio.fail_after(20):
+            for number in range(3):
+                newest = await chat.post(HUMAN, "user", "default", [Draft("now")])
+                (old,) = await late.append(Post(f"ops{number}", "user", "human", (Draft("two hours ago"),)))
+                await chat.tail.past(f"ops{number}", 0)
+    await late.close()
+
+    assert old.id < newest[0].id
 
 
 @pytest.mark.covers("R-ST-4", "R-NO-8")

@@ -69,8 +69,8 @@ class MessageLog(Protocol):
         """Return the newest messages older than `before`, oldest first."""
         ...
 
-    async def heads(self) -> Mapping[str, Head]:
-        """Return how far each conversation has come."""
+    async def heads(self, after: int = 0) -> Mapping[str, Head]:
+        """Return how far each conversation has come, of those with a message after an id."""
         ...
 
     async def unread(self, conversation: str, after: int, principal: str) -> int:

@@ -13,6 +13,8 @@ from ui_mcp.log import logger
 
 NET_SECONDS = 1.0
 IDLE_SECONDS = 30.0
+_ASTRAY = 600_000 * 1_000_000
+"""Ids are times: how far clocks that disagree may put a new message before the newest one."""
 _log = logger("chat")
 
 
@@ -37,7 +39,10 @@ class Tail:
 
     def __init__(self, store: ChatStore) -> None:
         self._store = store
-        self._heads: Mapping[str, Head] = {}
+        self._heads: dict[str, Head] = {}
+        self._newest = 0
+        self._whole = True
+        self._whole_due = 0.0
         self._listeners: list[Listener] = []
         self._watchers = 0
         self._wanted = anyio.Event()
@@ -50,7 +55,7 @@ class Tail:
 
     async def begin(self) -> None:
         """Note where everything stands; what comes after is movement."""
-        self._heads = await self._store.heads()
+        self._note(await self._store.heads())
 
     async def run(self) -> None:
         """Follow for ever; wake-ups of the store are hints, a look now and then is the net."""
@@ -68,7 +73,8 @@ class Tail:
         with anyio.CancelScope() as self._pause:
             if self._watchers:
                 return await self._store.changed(NET_SECONDS)
-            return await self._store.changed(IDLE_SECONDS, closely=False)
+            quiet = IDLE_SECONDS if self._whole else NET_SECONDS
+            return await self._store.changed(quiet, closely=False)
         return False
 
     def head(self, conversation: str) -> Head:
@@ -135,33 +141,38 @@ class Tail:
 
     def committed(self, conversation: str, author: Author, number: int) -> None:
         """Take note of a commit of our own at once, without asking the store."""
-        head = self.head(conversation)
-        if self.follows and number > head.any:
-            user = number if author == "user" else head.user
-            self._take({**self._heads, conversation: Head(number, user)}, told=True)
+        if self.follows and number > self.head(conversation).any:
+            self._take({conversation: Head(number, number if author == "user" else 0)}, told=True)
 
     async def _look(self, *, told: bool) -> None:
-        seen = await self._store.heads()
-        # A commit of our own may have been noted while the store was read.
-        newest = {name: _later(head, self.head(name)) for name, head in seen.items()}
-        self._take({**self._heads, **newest}, told=told)
+        """Ask for all conversations, but at most once a second: in between for those that look newer by their ids."""
+        now = anyio.current_time()
+        whole = now >= self._whole_due
+        seen = await self._store.heads(0 if whole else max(0, self._newest - _ASTRAY))
+        self._whole, self._whole_due = whole, now + NET_SECONDS if whole else self._whole_due
+        self._take(seen, told=told)
 
     def _take(self, heads: Mapping[str, Head], *, told: bool) -> None:
-        before, self._heads = self._heads, heads
-        if not told and before == heads:
+        moved = [Moved(name, was, now) for name, was, now in self._later(heads) if now != was]
+        if not told and not moved:
             return
+        self._note({movement.conversation: movement.now for movement in moved})
         self.version += 1
         turn, self._turn = self._turn, anyio.Event()
-        for name, now in heads.items():
-            was = before.get(name, Head())
-            if now != was:
-                self._tell(Moved(name, was, now))
+        for movement in moved:
+            self._tell(movement)
         turn.set()
+
+    def _later(self, heads: Mapping[str, Head]) -> Iterator[tuple[str, Head, Head]]:
+        for name, head in heads.items():
+            # A commit of our own may have been noted while the store was read.
+            was = self.head(name)
+            yield name, was, Head(max(head.any, was.any), max(head.user, was.user))
+
+    def _note(self, heads: Mapping[str, Head]) -> None:
+        self._heads |= heads
+        self._newest = max(self._newest, *(head.any for head in heads.values()), 0)
 
     def _tell(self, movement: Moved) -> None:
         for listener in tuple(self._listeners):
             listener(movement)
-
-
-def _later(one: Head, other: Head) -> Head:
-    return Head(max(one.any, other.any), max(one.user, other.user))

@@ -89,9 +89,9 @@ class PostgresStore:
         rows = await self._query(sql.BEFORE, values)
         return window((Message(*row) for row in rows), limit, max_bytes)
 
-    async def heads(self) -> Mapping[str, Head]:
-        """Return how far each conversation has come."""
-        rows = await self._query("SELECT name, head, user_head FROM chat_conversations")
+    async def heads(self, after: int = 0) -> Mapping[str, Head]:
+        """Return how far each conversation has come, of those with a message after an id."""
+        rows = await self._query("SELECT name, head, user_head FROM chat_conversations WHERE head > %s", (after,))
         return {name: Head(head, user_head) for name, head, user_head in rows}
 
     async def unread(self, conversation: str, after: int, principal: str) -> int:

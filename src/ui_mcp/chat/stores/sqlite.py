@@ -74,9 +74,9 @@ class SqliteStore:
             lambda connection: sqlite_log.before(connection, conversation, before, limit, max_bytes)
         )
 
-    async def heads(self) -> Mapping[str, Head]:
-        """Return how far each conversation has come."""
-        rows = await self._rows("SELECT name, head, user_head FROM conversations")
+    async def heads(self, after: int = 0) -> Mapping[str, Head]:
+        """Return how far each conversation has come, of those with a message after an id."""
+        rows = await self._rows("SELECT name, head, user_head FROM conversations WHERE head > ?", after)
         return {name: Head(head, user_head) for name, head, user_head in rows}
 
     async def unread(self, conversation: str, after: int, principal: str) -> int:
