@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json, JsonObject
@@ -19,9 +20,13 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def seconds(value: Json) -> Json:
-    """Read `90`, `90s`, `15m`, `24h` or `7d`; anything else is left for the validator to refuse."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", value.strip()) if isinstance(value, str) else None
-    return float(found[1]) * _UNITS[found[2]] if found else value
+    """Read `90`, `90s`, `15m`, `24h` or `7d`; what is no text is left for the validator to judge."""
+    if not isinstance(value, str):
+        return value
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", value.strip())
+    if found is None:
+        raise ValueError("should be a time such as 90s, 15m, 24h or 7d")
+    return float(found[1]) * _UNITS[found[2]]
 
 
 Seconds = Annotated[float, BeforeValidator(seconds), Field(ge=0)]
@@ -197,7 +202,9 @@ def _read(file: Path) -> JsonObject:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror or error}", file=str(file)) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{file}: {error}", file=str(file)) from error
 
 
@@ -218,7 +225,13 @@ def _checked(tree: JsonObject, source: str) -> Config:
     except ValidationError as error:
         problem = error.errors()[0]
         key = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"{source}: {key}: {problem['msg']} (got {problem['input']!r})", key=key) from error
+        raise ConfigError(f"{source}: {key}: {wording(problem)} (got {problem['input']!r})", key=key) from error
+
+
+def wording(problem: ErrorDetails) -> str:
+    """Say what is wrong with a value in words of people who write settings."""
+    text = problem["msg"].removeprefix("Value error, ").replace("Input should", "should")
+    return text.replace("valid tuple", "list").replace("valid dictionary", "mapping").partition(", unable")[0]
 
 
 def _require_token_beyond_loopback(config: Config) -> None:

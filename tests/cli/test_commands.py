@@ -28,7 +28,7 @@ def test_help_is_on_stdout_and_names_every_command(tmp_path: Path, spelling: str
 
 
 @pytest.mark.covers("UI-CLI-7")
-@pytest.mark.parametrize("arguments", [(), ("dance",), ("serve", "--port", "many")])
+@pytest.mark.parametrize("arguments", [(), ("dance",), ("serve", "--port", "many"), ("chat", "--port", "65536")])
 def test_wrong_usage_explains_itself_on_stderr_with_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     done = ui_mcp(*arguments, cwd=tmp_path)
 
@@ -60,13 +60,13 @@ def test_install_reports_what_it_did_and_then_that_it_is_done(tmp_path: Path) ->
 def test_a_directory_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    for command in ("install", "serve"):
-        done = ui_mcp(command, "--dir", "file/ui", cwd=tmp_path)
+    for command in (("install",), ("serve",), ("new", "week")):
+        done = ui_mcp(*command, "--dir", "file/ui", cwd=tmp_path)
 
         assert done.returncode == 1
         assert done.stderr.startswith("ui-mcp: ")
-        assert "file" in done.stderr
-        assert "Traceback" not in done.stderr
+        assert "a file is in the way" in done.stderr.splitlines()[0]
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.covers("UI-CFG-1", "UI-CLI-2")
@@ -93,3 +93,27 @@ def test_theme_prints_what_the_tool_answers(tmp_path: Path) -> None:
     assert "content-card" in [entry["name"] for entry in json.loads(classes.stdout)["classes"]]
     assert (json.loads(audit.stdout)["app"], json.loads(audit.stdout)["theme"]) == ("tasks", "dusk")
     assert (wrong.returncode, wrong.stderr.startswith("ui-mcp: ")) == (1, True)
+
+
+@pytest.mark.covers("UI-CLI-14")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("serve", "--session-timeout", "soon"), "should be a time such as 90s, 15m, 24h or 7d"),
+        (("attach", "--url", "example"), "'example' is no address"),
+        (("nlui", "init", "no/nlui.yaml"), "Cannot write no/nlui.yaml"),
+        (("nlui", "no.yaml"), "There is no file no.yaml"),
+        (("nlui", "check", "list.yaml"), "list.yaml: holds neither settings nor an OpenAPI document"),
+        (("nlui", "check", "wrong.yaml"), "wrong.yaml:1: targets: should be a list"),
+        (("nlui", "--port", "99999"), "'99999' is no port"),
+    ],
+)
+def test_wrong_input_is_named_with_what_would_be_right(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    (tmp_path / "list.yaml").write_text("text\n")
+    (tmp_path / "wrong.yaml").write_text("targets: 5\n")
+
+    done = ui_mcp(*words, cwd=tmp_path, HOME=str(tmp_path))
+
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -9,6 +9,7 @@ from platformdirs import user_data_path
 from ui_mcp.compositor.approvals.bases import file_of, open_store
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError, Scope
+from ui_mcp.compositor.approvals.store import ApprovalStore
 from ui_mcp.compositor.plain import one_line, plain
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -45,10 +46,10 @@ async def _act(place: str, wish: Wish) -> list[str]:
                 return [_line(row) for row in await desk.pending()] or ["Nothing waits."]
             case "rules":
                 rules = await approvals.rules()
-                return [f"{number}: {dumps(rule.model_dump(exclude_defaults=True))}" for number, rule in rules]
+                texts = [f"{number}: {dumps(rule.model_dump(exclude_defaults=True))}" for number, rule in rules]
+                return texts or ["There are no rules."]
             case "forget":
-                gone = [await approvals.remove_rule(_number(one)) for one in wish.ids]
-                return ["Forgotten." if one else "There is no such rule." for one in gone]
+                return [await _forgotten(approvals, _number(one)) for one in _named(wish)]
             case "show":
                 return [plain(dumps((await _one(desk, beginning)).to_json())) for beginning in _named(wish)]
             case _:
@@ -72,19 +73,36 @@ async def _answers(desk: Desk, wish: Wish) -> list[str]:
 
 
 def _reply(row: Approval, wish: Wish) -> Reply:
-    edited: JsonObject | None = loads(wish.arguments) if wish.arguments else None
+    edited = _edited(wish.arguments) if wish.arguments else None
     decision: Answer = "deny_abort" if wish.abort else "deny_continue"
     if wish.action == "approve":
         decision = "approve_with_edit" if edited is not None else "approve"
     return Reply(decision, row.digest, getpass.getuser(), wish.reason, edited, wish.scope, wish.covers)
 
 
+def _edited(text: str) -> JsonObject:
+    try:
+        given = loads(text)
+    except ValueError as error:
+        raise InvalidArgumentsError(f"--arguments: not JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise InvalidArgumentsError("--arguments: must be an object, for example '{\"id\": 7}'")
+    return dict(given)
+
+
 def _named(wish: Wish) -> tuple[str, ...]:
     if not wish.ids:
-        raise InvalidArgumentsError(f"Which approval? `ui-mcp approvals list` names them; then {wish.action} ID")
+        what, where = ("rule", "rules") if wish.action == "forget" else ("approval", "list")
+        raise InvalidArgumentsError(f"Which {what}? `ui-mcp approvals {where}` names them; then {wish.action} ID")
     if wish.arguments and len(wish.ids) > 1:
         raise InvalidArgumentsError("Other arguments can be given for one approval at a time")
     return wish.ids
+
+
+async def _forgotten(approvals: ApprovalStore, number: int) -> str:
+    if not await approvals.remove_rule(number):
+        raise NotFoundError(f"There is no rule {number}; `ui-mcp approvals rules` shows them")
+    return f"Forgotten: rule {number}"
 
 
 def _number(given: str) -> int:
@@ -97,7 +115,8 @@ async def _one(desk: Desk, beginning: str) -> Approval:
     rows = [*await desk.pending(), *await desk.history(1000)]
     found = [row for row in rows if row.id.startswith(beginning)]
     if len(found) != 1:
-        raise NotFoundError(f"{len(found)} approvals begin with {beginning!r}")
+        count = f"{len(found)} approvals begin" if found else "No approval begins"
+        raise NotFoundError(f"{count} with {beginning!r}; `ui-mcp approvals list` names those that wait")
     return found[0]
 
 

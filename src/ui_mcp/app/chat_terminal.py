@@ -5,8 +5,6 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 
-import anyio
-
 from ui_mcp.app.chat import ROLES, Served, joined
 from ui_mcp.app.ui import run
 from ui_mcp.chat.chat import Ask, Chat
@@ -23,7 +21,16 @@ FIELDS = ("id", "ts", "author", "mime", "content")
 
 def run_action(served: Served, options: Namespace) -> int:
     """Carry out one action."""
+    if options.action == "post" and " ".join(options.text) in {"", "-"}:
+        options.text = [_typed()]
     return run(_act, served, options)
+
+
+def _typed() -> str:
+    """Read the message before the loop runs, where Ctrl+C still ends the waiting."""
+    if sys.stdin.isatty():
+        sys.stderr.write("Type the message and end it with Ctrl+D.\n")
+    return sys.stdin.read().removesuffix("\n")
 
 
 async def _act(served: Served, options: Namespace) -> int:
@@ -40,17 +47,17 @@ async def _act(served: Served, options: Namespace) -> int:
                 _print(window.messages)
             case "backup":
                 await chat.store.backup(options.file)
+                _line(f"Written: {options.file}")
             case "restore":
                 await chat.store.restore(options.file)
+                _line(f"Restored from {options.file}")
             case _:
                 await _export(chat, who, options)
     return 0
 
 
 async def _post(chat: Chat, who: Principal, side: Side, options: Namespace) -> None:
-    text = " ".join(options.text)
-    content = (await anyio.to_thread.run_sync(sys.stdin.read)).removesuffix("\n") if text in {"", "-"} else text
-    (posted,) = await chat.post(who, AUTHORS[side], options.conversation, [Draft(content)])
+    (posted,) = await chat.post(who, AUTHORS[side], options.conversation, [Draft(" ".join(options.text))])
     _line(id_text(posted.id))
 
 

@@ -31,6 +31,7 @@ from ui_mcp.toolkit.tool import Call
 
 _log = logger("nlui")
 _SHORT_SECRET = 6
+_NOWHERE = "no nlui.yaml here and no address given: there are no targets (nlui init writes a file to start from)"
 
 
 Patience = Callable[[Call], float | None]
@@ -76,7 +77,7 @@ def configuration(asked: Asked) -> Configuration:
         return Configuration(GatewaySettings(targets=(target,)), [], frozenset())
     file = nlui_yaml.find(source, os.environ, user_config_path())
     if file is None:
-        return Configuration(GatewaySettings(), ["no configuration and no address: there are no targets"], frozenset())
+        return Configuration(GatewaySettings(), [_NOWHERE], frozenset())
     loaded = nlui_yaml.load(file)
     empty = [] if loaded.settings.targets or loaded.settings.backends else [_nothing(file)]
     return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, file.resolve())

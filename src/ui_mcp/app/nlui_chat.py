@@ -96,7 +96,8 @@ async def _serve(asked: Asked, port: int | None) -> int:
             sockets_without_origin=True,
         )
         async with listening(Guard(_front(chat, endpoints), rules), listener):
-            sys.stdout.write(f"nlui: chat at http://{host}:{port_of(listener)}\n")
+            stop = "Press Ctrl+C to stop.\n" if sys.stdout.isatty() else ""
+            sys.stdout.write(f"nlui: chat at http://{host}:{port_of(listener)}\n{stop}")
             sys.stdout.flush()
             try:
                 await anyio.sleep_forever()

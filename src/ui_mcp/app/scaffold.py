@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from ui_mcp.errors import RefusedError
-from ui_mcp.installer.files import leaves, write_atomically
+from ui_mcp.installer.files import leaves, make_base, write_atomically
 from ui_mcp.session.audit.rules import global_name
 from ui_mcp.workspace import BUNDLE, Workspace
 
@@ -27,7 +27,8 @@ def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[
     """Write `apps/NAME` and return its files.
 
     Raises:
-        RefusedError: the name cannot be an app's, or there is such an app already.
+        RefusedError: the name cannot be an app's, there is such an app already, or it cannot be written.
+        InstallError: the base directory cannot be made.
     """
     check_name(name)
     folder = workspace.apps / name
@@ -35,11 +36,15 @@ def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[
         raise RefusedError(f"{folder} is already there\nChoose another name; nothing was written.", path=str(folder))
     if leaves(folder / "app.lua", workspace.project):
         raise RefusedError(f"{workspace.apps} leads out of the project; nothing was written")
+    make_base(workspace)
     words = _words(name, title)
     made = []
     for source in sorted(file for file in TEMPLATE.rglob("*") if file.is_file()):
         target = folder / _filled(source.relative_to(TEMPLATE).as_posix(), words)
-        write_atomically(target, _filled(source.read_text(encoding="utf-8"), words).encode())
+        try:
+            write_atomically(target, _filled(source.read_text(encoding="utf-8"), words).encode())
+        except OSError as error:
+            raise RefusedError(f"Cannot write {target}: {error.strerror or error}", path=str(target)) from error
         made.append(target)
     return made
 

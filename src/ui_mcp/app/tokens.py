@@ -40,8 +40,9 @@ async def _lines(keys: Keys, options: Namespace) -> list[str]:
             await keys.revoke(options.name)
             return [f"{options.name} ended"]
         case _:
-            return [
+            rows = [
                 f"{token.id}  {token.name}  {token.subscriber}  {'good' if good else 'ended'}  "
                 f"{ts_text(token.created)}  {' '.join(sorted(token.scopes))}"
                 for token, good in await keys.listed()
             ]
+            return rows or ["There are no tokens."]

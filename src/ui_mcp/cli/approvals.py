@@ -12,9 +12,11 @@ HELP = "list, show, approve or deny calls that wait"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Take an action and the approval it is about."""
     parser.add_argument("--store", metavar="PATH|URL", help="the approvals.db of a gateway, or postgresql://…")
-    parser.add_argument("action", choices=("list", "show", "approve", "deny", "rules", "forget"))
-    parser.add_argument("id", nargs="*", help="approvals, their beginnings, or the number of a rule")
-    parser.add_argument("--reason", help="shown to the agent")
+    parser.add_argument("action", choices=("list", "show", "approve", "deny", "rules", "forget"), help="what to do")
+    parser.add_argument(
+        "id", nargs="*", default=[], metavar="ID", help="approvals, their beginnings, or the number of a rule"
+    )
+    parser.add_argument("--reason", metavar="TEXT", help="shown to the agent")
     parser.add_argument("--abort", action="store_true", help="deny and stop the agent's turn")
     parser.add_argument(
         "--scope", choices=("once", "session", "always"), default="once", help="how long a yes holds (default once)"

@@ -14,6 +14,7 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         _attached(folder, replace(entered, name=options.name or entered.name))
     elif options.url or options.cdp:
         kind: Kind = "url" if options.url else "cdp"
-        address = options.url or options.cdp
+        address = _address(options.url or options.cdp)
         _attached(folder, Attached(options.name or kind, kind, address, url=address))
     elif options.javaagent:
         print(_java_option(folder))
@@ -59,6 +60,13 @@ def run(options: argparse.Namespace) -> int:
     else:
         _list(folder)
     return 0
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme == "file" or (parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname):
+        return url
+    raise UiArgumentError(f"{url!r} is no address; write it whole, for example http://127.0.0.1:9222")
 
 
 def _attached(folder: Path, target: Attached) -> None:

@@ -25,7 +25,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(face="human", conversation="default", principal=None, verbosity=0, action=None)
     _common(parser)
     parser.add_argument("--stdio", action="store_true", dest="on_stdio", help="speak MCP on stdin and stdout (default)")
-    parser.add_argument("--port", type=int, metavar="N", help="serve HTTP on this port instead; 0 = any free one")
+    parser.add_argument(
+        "--port", type=shared.port, metavar="N", help="serve HTTP on this port instead; 0 = any free one"
+    )
     actions = parser.add_subparsers(title="actions", dest="action", metavar="ACTION")
     post = _action(actions, "post", "say something")
     post.add_argument("text", nargs="*", metavar="TEXT", help="what to say; - or nothing: read stdin")
@@ -33,9 +35,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     history = _action(actions, "history", "print the newest messages")
     history.add_argument("--limit", type=int, metavar="N", default=50, help="how many (default 50)")
     export = _action(actions, "export", "write every message")
-    export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl", help="default jsonl")
-    for name, text in (("backup", "copy the store to a new file"), ("restore", "fill an empty store from a backup")):
-        _action(actions, name, text).add_argument("file", metavar="FILE")
+    export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl", help="form of the lines (default jsonl)")
+    backup = _action(actions, "backup", "copy the store to a new file")
+    backup.add_argument("file", metavar="FILE", help="where to; it must not be there yet")
+    restore = _action(actions, "restore", "fill an empty store from a backup")
+    restore.add_argument("file", metavar="FILE", help="what `ui-mcp chat backup` wrote")
     for reader in (follow, export):
         reader.add_argument("--after", metavar="ID", help="only messages after this id")
 
@@ -43,8 +47,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def _action(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str
 ) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text)
-    parser.add_argument("--dir", metavar="D", default=argparse.SUPPRESS, help="base directory")
+    parser = actions.add_parser(name, help=text, description=f"{text.capitalize()}.")
+    parser.add_argument("--dir", metavar="D", default=argparse.SUPPRESS, help="base directory (default .claude/ui)")
     _common(parser)
     return parser
 

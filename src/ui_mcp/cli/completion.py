@@ -1,6 +1,7 @@
 """Print a script that lets the shell complete the commands ui-mcp and nlui.
 
-  bash   ui-mcp completion bash > ~/.local/share/bash-completion/completions/ui-mcp
+  bash   mkdir -p ~/.local/share/bash-completion/completions
+         ui-mcp completion bash > ~/.local/share/bash-completion/completions/ui-mcp
          ln -s ui-mcp ~/.local/share/bash-completion/completions/nlui
   zsh    ui-mcp completion zsh > "${fpath[1]}/_ui-mcp"
   fish   ui-mcp completion fish > ~/.config/fish/conf.d/ui-mcp.fish

@@ -11,7 +11,9 @@ HELP = "see the example apps in your browser"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Take the app to begin with."""
-    parser.add_argument("app", nargs="?", default="dashboard", help="example to begin with (default dashboard)")
+    parser.add_argument(
+        "app", nargs="?", metavar="APP", default="dashboard", help="example to begin with (default dashboard)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
 
 

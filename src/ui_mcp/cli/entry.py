@@ -26,4 +26,4 @@ def speaks_on_stdio(arguments: list[str]) -> bool:
 
 
 def _sends_chat_elsewhere(argument: str) -> bool:
-    return argument in {"post", "follow", "history", "export", "backup"} or argument.startswith("--port")
+    return argument in {"post", "follow", "history", "export", "backup", "restore"} or argument.startswith("--port")

@@ -31,7 +31,7 @@ def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
     if arguments[0] in {"help", "-h", "--help"}:
         parser_of_all().print_help()
         return 0
-    if arguments[0] == "--version":
+    if arguments[0] in {"-V", "--version"}:
         arguments = ["version", *arguments[1:]]
     options = parse(arguments, stdio)
     try:
@@ -42,9 +42,7 @@ def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has gone; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return nobody_reads()
     return code
 
 
@@ -90,8 +88,14 @@ def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
         )
         module.arguments(command)
         command.set_defaults(run=module.run)
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     return parser
+
+
+def nobody_reads() -> int:
+    """Keep Python from complaining at exit that whoever read our output has gone; return the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
 
 
 def complain(error: UiMcpError, command: str = "ui-mcp") -> None:

@@ -19,7 +19,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-HELP = "use APIs and MCP servers as tools (the same as the command nlui)"
+from ui_mcp.cli.options import port
+
+HELP = "use APIs and MCP servers as tools (the same as nlui)"
 TAKES_ALL = True
 LEVELS = ("warning", "info", "debug")
 COMMANDS = ("check", "tools", "dump", "call", "audit", "init", "serve")
@@ -81,9 +83,9 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--mcp", action="store_true", help="speak MCP on stdin and stdout")
     found.add_argument("--mcp-sse", action="store_true", help="serve MCP over HTTP+SSE")
     found.add_argument("--mcp-http", action="store_true", help="serve MCP over streamable HTTP")
-    found.add_argument("--mcp-port", type=int, metavar="N", help="port of the MCP listener (default 8080; 0 = any)")
+    found.add_argument("--mcp-port", type=port, metavar="N", help="port of the MCP listener (default 8080; 0 = any)")
     found.add_argument("--host", metavar="ADDR", help="address to listen on (default 127.0.0.1)")
-    found.add_argument("--port", type=int, metavar="N", help="port of the chat (default 9000; 0 = any)")
+    found.add_argument("--port", type=port, metavar="N", help="port of the chat (default 9000; 0 = any)")
     found.add_argument("--compact", action="store_true", help="list four tools that find all others")
     found.add_argument("--policy", choices=("host", "guard"), help="who asks before calls that change something")
     found.add_argument("--log-level", choices=LEVELS, help="how much is said on stderr (default warning)")

@@ -9,6 +9,7 @@ import anyio
 
 from ui_mcp.app.nlui import Asked, configuration, opened
 from ui_mcp.app.ui import run
+from ui_mcp.cli.main import complain
 from ui_mcp.cli.nlui_starter import STARTER
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.nlui_yaml import FILE
@@ -67,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     call.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
     call.add_argument("--dry-run", action="store_true", help="show the request, send nothing")
     call.set_defaults(run=lambda options: run(_call, options))
-    audit = commands.add_parser("audit", help="read the log of calls")
+    audit = commands.add_parser("audit", help="read the log of calls", description="Read the log of calls.")
     audit.add_argument("action", choices=("tail", "export"), help="the newest lines, or all of them")
     audit.add_argument("source", nargs="?", metavar="CONFIG", help="the nlui.yaml of the gateway")
     audit.add_argument(
@@ -129,7 +130,7 @@ def _report(gateway: Gateway, name: str) -> JsonObject:
 
 def _print_report(name: str, report: JsonObject) -> int:
     if "error" in report:
-        print(f"{name}: failed: {report['error']}")
+        print(f"{name}: failed: {report['error']}".replace("\n", "\n  "))
         return 1
     counts = dict.fromkeys(("ok", "degraded", "skipped"), 0)
     for operation in report["operations"]:
@@ -233,12 +234,15 @@ def _init(options: argparse.Namespace) -> int:
     file = Path(options.file)
     if file.exists():
         raise ConfigError(f"{file} is already there")
-    file.touch(mode=0o600)
-    file.write_text(STARTER, encoding="utf-8")
+    try:
+        file.touch(mode=0o600)
+        file.write_text(STARTER, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
     print(f"Wrote {file}. Start the chat with: nlui{'' if file.name == FILE else f' {file}'}")
     return 0
 
 
 def _complain(error: UiMcpError, code: int) -> int:
-    print(f"nlui: {error.message}", file=sys.stderr)
+    complain(error, "nlui")
     return code

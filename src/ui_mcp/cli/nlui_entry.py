@@ -13,7 +13,7 @@ def run(words: list[str]) -> int:
     from ui_mcp.cli import reserve
 
     stdio = reserve.stdio() if speaks_on_stdio(words) else None
-    from ui_mcp.cli.main import complain
+    from ui_mcp.cli.main import complain, nobody_reads
     from ui_mcp.cli.nlui import run_words
     from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
 
@@ -24,6 +24,8 @@ def run(words: list[str]) -> int:
         return 3 if isinstance(error, ConfigError) else 4 if isinstance(error, UpstreamError) else 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        return nobody_reads()
 
 
 def speaks_on_stdio(words: list[str]) -> bool:

@@ -50,6 +50,13 @@ def server(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def port(text: str) -> int:
+    """Read the number of a port."""
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are numbers from 0 to 65535")
+    return int(text)
+
+
 def flags_of(options: argparse.Namespace) -> JsonObject:
     """Return the settings given on the command line, by TOML key."""
     given = vars(options)

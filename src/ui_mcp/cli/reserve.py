@@ -15,6 +15,10 @@ def stdio() -> tuple[int, int]:
     """
     # Looking for garbage while a thousand classes are being imported costs a tenth of the start; the pump resumes it.
     gc.disable()
+    if os.isatty(0):
+        os.write(
+            2, b"Waiting for a host's MCP messages on stdin. Press Ctrl+C to stop; --help tells what else there is.\n"
+        )
     stdin, stdout = _private_copy(0), _private_copy(1)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)

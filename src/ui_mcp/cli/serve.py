@@ -13,9 +13,11 @@ HELP = "run UI and MCP servers on fixed ports"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Take ports besides the common options."""
     shared.server(parser)
-    parser.add_argument("--port", type=int, metavar="P", help="UI port (env UI_PORT; default 8000; 0 = any free one)")
     parser.add_argument(
-        "--mcp-port", type=int, metavar="M", help="MCP port (env UI_MCP_PORT; default 8001; 0 = any free one)"
+        "--port", type=shared.port, metavar="P", help="UI port (env UI_PORT; default 8000; 0 = any free one)"
+    )
+    parser.add_argument(
+        "--mcp-port", type=shared.port, metavar="M", help="MCP port (env UI_MCP_PORT; default 8001; 0 = any free one)"
     )
 
 

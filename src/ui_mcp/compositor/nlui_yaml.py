@@ -11,11 +11,13 @@ from pydantic import BaseModel, ValidationError
 
 from ui_mcp.compositor.openapi.text import parse
 from ui_mcp.compositor.settings import GatewaySettings, Part
+from ui_mcp.config import wording
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import closest
 
 FILE = "nlui.yaml"
+_WAY_OUT = "nlui init writes a file to start from; nlui --help lists the commands."
 SECRETS = frozenset({"token", "password", "client_secret", "refresh_token", "api_key"})
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
@@ -39,7 +41,7 @@ def find(given: str | None, environment: Mapping[str, str], user_config: Path) -
     if named:
         path = Path(named).expanduser()
         if not path.is_file():
-            raise ConfigError(f"There is no configuration file {named}")
+            raise ConfigError(f"There is no file {named}\n{_WAY_OUT}")
         return path
     candidates = (Path(FILE), user_config / "nlui" / FILE)
     return next((path for path in candidates if path.is_file()), None)
@@ -67,7 +69,7 @@ def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -
     if tree is None:
         tree = {}
     if not isinstance(tree, dict):
-        raise ConfigError(f"{name}: must be a mapping")
+        raise ConfigError(f"{name}: holds neither settings nor an OpenAPI document\n{_WAY_OUT}")
     used: set[str] = set()
     expanded = _expanded(tree, "", environment, used)
     try:
@@ -76,7 +78,7 @@ def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -
         problem = error.errors()[0]
         line = _line(data, problem["loc"])
         where = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"{name}:{line}: {where}: {problem['msg']}") from error
+        raise ConfigError(f"{name}:{line}: {where}: {wording(problem)}") from error
     warnings = [f"{name}: {text}" for text in _unknown(tree, GatewaySettings, "")]
     return Loaded(_rooted(settings, folder), warnings, frozenset(used))
 

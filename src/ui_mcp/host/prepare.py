@@ -44,7 +44,8 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
 
 def reason(error: OSError) -> str:
     """Say what the system said, naming the path it complains of."""
-    text = error.strerror or str(error)
+    blocked = isinstance(error, FileExistsError | NotADirectoryError)
+    text = "a file is in the way" if blocked else error.strerror or str(error)
     return f"{text} ({Path(os.fsdecode(error.filename)).name})" if error.filename else text
 
 

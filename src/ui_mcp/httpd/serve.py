@@ -38,11 +38,10 @@ def bind(host: str, port: int) -> socket.socket:
         listener.listen(128)
     except OSError as error:
         listener.close()
-        raise ConfigError(
-            f"Cannot listen on {host}:{port}: {error.strerror or error}\n"
-            "Stop the program that uses the port, or choose another with --port and --mcp-port.",
-            port=port,
-        ) from error
+        taken = "Stop the program that uses the port, or choose another port; 0 takes any that is free."
+        way_out = taken if error.errno == errno.EADDRINUSE else "Choose another address or port."
+        message = f"Cannot listen on {host}:{port}: {error.strerror or error}\n{way_out}"
+        raise ConfigError(message, port=port) from error
     return listener
 
 

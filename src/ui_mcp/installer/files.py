@@ -5,6 +5,9 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
+from ui_mcp.errors import InstallError
+from ui_mcp.workspace import Workspace
+
 
 def write_atomically(file: Path, content: bytes, *, executable: bool = False) -> None:
     """Replace `file` in one step, making its folders; a link in its place is replaced, not written through."""
@@ -19,6 +22,22 @@ def write_atomically(file: Path, content: bytes, *, executable: bool = False) ->
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
+
+
+def make_base(workspace: Workspace) -> None:
+    """Make the base directory.
+
+    Raises:
+        InstallError: it cannot be made; nothing was written.
+    """
+    try:
+        workspace.base.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        blocked = isinstance(error, FileExistsError | NotADirectoryError)
+        why = "a file is in the way" if blocked else error.strerror or error
+        raise InstallError(
+            f"Cannot make the directory {workspace.base}: {why}\nChoose another with --dir; nothing was written."
+        ) from error
 
 
 def digest_of(file: Path) -> str | None:

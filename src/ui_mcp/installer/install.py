@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ui_mcp.errors import InstallError
 from ui_mcp.installer.bundle import BundledFile, bundled_files
-from ui_mcp.installer.files import digest_of, free_backup_name, leaves, write_atomically
+from ui_mcp.installer.files import digest_of, free_backup_name, leaves, make_base, write_atomically
 from ui_mcp.installer.plan import Action, Facts, action, wanted
 from ui_mcp.installer.record import Record
 from ui_mcp.installer.result import Conflict, InstallResult
@@ -32,13 +32,14 @@ def install(workspace: Workspace, *, force: bool = False, bundle: Path = BUNDLE)
     """Install every bundled file that is missing or out of date; `force` also replaces what the user changed.
 
     Raises:
-        InstallError: names the files that could not be written; the others are installed.
+        InstallError: the directory cannot be made, or some files could not be written; the others are installed.
     """
     files = bundled_files(workspace, bundle)
     bundled, installed = _version(files, workspace), version_in(workspace.readme)
     names = (str(bundled or UNKNOWN), str(installed) if installed else None)
     if not wanted(bundled, installed, force=force):
         return InstallResult(bundled_version=names[0], installed_version=names[1], version_skipped=True)
+    make_base(workspace)
     run = _Run(workspace, InstallResult(bundled_version=names[0], installed_version=names[1]), force=force)
     run.all(files)
     return run.result

@@ -28,6 +28,8 @@ SECONDS = 5.0
 async def findings(workspace: Workspace) -> list[Finding]:
     """Look at one project; a directory that is not there yet is no problem."""
     found = [directory(workspace)]
+    if any(path.is_file() for path in (workspace.base, *workspace.base.parents)):
+        return found
     config, judged = configuration(workspace)
     found.append(judged)
     if workspace.base.is_dir():
@@ -42,6 +44,8 @@ def directory(workspace: Workspace) -> Finding:
     """Judge the base directory by writing to it, or to the nearest one above that exists."""
     there = workspace.base.is_dir()
     nearest = next(folder for folder in (workspace.base, *workspace.base.parents) if folder.exists())
+    if not nearest.is_dir():
+        return problem("directory", f"{nearest} is a file, not a directory", "Choose another directory with --dir.")
     try:
         with tempfile.TemporaryFile(dir=nearest):
             pass
