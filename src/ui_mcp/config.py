@@ -147,7 +147,9 @@ class StorageSettings(Section):
     """`[storage]`: where chats last."""
 
     url: str | None = Field(None, description="sqlite:///PATH or postgresql://…; absent: storage/runtime.db.")
-    poll_ms: int = Field(25, ge=5, le=1000, description="How often SQLite is looked at while somebody waits.")
+    poll_ms: int = Field(
+        25, ge=5, le=1000, description="How often those who wait look at SQLite where other processes cannot wake them."
+    )
 
 
 class Config(Section):

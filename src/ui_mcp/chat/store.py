@@ -116,7 +116,7 @@ class Wakeup(Protocol):
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next commit by any process, False after `limit` seconds; either may be a mistake.
 
-        `closely` looks by itself too, for those who wait; without it only what other processes tell counts.
+        A store that nobody can wake looks for itself, more often when `closely` says that somebody waits.
         """
         ...
 

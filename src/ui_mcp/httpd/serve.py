@@ -81,7 +81,7 @@ async def listening(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None
             await tasks.start(server.run_on, listener)
             yield
         finally:
-            server.should_exit = True
+            server.end()
 
 
 class _Server(uvicorn.Server):
@@ -106,15 +106,25 @@ class _Server(uvicorn.Server):
             )
         )
         self._status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+        self._ending = anyio.Event()
 
     async def run_on(self, listener: socket.socket, *, task_status: TaskStatus[None]) -> None:
         self._status = task_status
-        with anyio.CancelScope(shield=True):  # ends by `should_exit`, so that open answers are finished in any case
+        with anyio.CancelScope(shield=True):  # ends by `end`, so that open answers are finished in any case
             await self.serve(sockets=[listener])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._status.started()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)  # uvicorn would tick ten times a second to keep a date that we do not send
+        await self._ending.wait()
+
+    def end(self) -> None:
+        """Take no more connections and finish what is open."""
+        self.should_exit = True
+        self._ending.set()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -28,7 +28,8 @@ class SqliteStore:
         self._path = path
         self._poll = poll
         self._clock = clock
-        self._bell = Bell(path.with_name(f"{path.name}-bells"))
+        real = path.resolve()
+        self._bell = Bell(real.with_name(f"{real.name}-bells"))
         self._writer = Writer(connect(path), self._bell.ring)
         self._watcher = connect(path)
         self._seen = self._version()
@@ -150,7 +151,7 @@ class SqliteStore:
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next commit by any process, False after `limit` seconds."""
         hears = self._bell.hang()
-        pause = self._poll if closely else None if hears else _DEAF_SECONDS
+        pause = None if hears else self._poll if closely else _DEAF_SECONDS
         with move_on_after(limit):
             async with create_task_group() as tasks:
                 tasks.start_soon(self._when_rung)
