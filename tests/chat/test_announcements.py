@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from ui_mcp.chat import announcer
 from ui_mcp.chat.announcer import Announcer
-from ui_mcp.chat.chat import Chat, open_chat
+from ui_mcp.chat.chat import Ask, Chat, open_chat
 from ui_mcp.chat.clock import now_us
 from ui_mcp.chat.follower import Follower
 from ui_mcp.chat.identity import principal
@@ -68,6 +69,23 @@ async def test_a_batch_of_people_is_announced_once_with_the_messages(room: tuple
 
     (announced,) = heard.of("ui://chat/inbox")
     assert [message["content"] for message in (announced.extra or {})["messages"]] == ["a", "b"]
+
+
+@pytest.mark.covers("R-NO-1", "CHAT-UI-4")
+async def test_what_people_wrote_between_the_start_and_the_opening_is_told(store_url: str) -> None:
+    bus = Announcements()
+    heard = Heard(bus)
+    async with open_chat(store_url) as elsewhere:
+        await elsewhere.post(HUMAN, "user", "default", [Draft("before the start")])
+        (before,) = (await elsewhere.read(HUMAN, Ask())).messages
+        while (start := time.time()) * 1000 < before.ts // 1000 + 1:
+            pass
+        await elsewhere.post(HUMAN, "user", "default", [Draft("after it")])
+        async with open_chat(store_url, announcements=bus, since=start):
+            await heard.until("ui://chat/inbox")
+
+    (told,) = heard.of("ui://chat/inbox")
+    assert [message["content"] for message in (told.extra or {})["messages"]] == ["after it"]
 
 
 @pytest.mark.covers("R-NO-1")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from mcpd.wire import HELLO
@@ -62,3 +63,27 @@ def test_a_start_loads_neither_lua_nor_browser_nor_gateway_before_its_first_answ
     assert json.loads(done.stdout)["id"] == 1
     assert not loaded & {"lupa", "playwright", "psycopg", "yaml", "websockets"}
     assert not {name for name in loaded if name.startswith(("ui_mcp.lua.", "ui_mcp.agent.", "ui_mcp.compositor."))}
+
+
+@pytest.mark.covers("CHAT-UI-4")
+def test_a_page_is_served_before_mcp_chat_and_agents_are_read(tmp_path: Path) -> None:
+    code = (
+        "import atexit, sys\n"
+        "from ui_mcp.app import chat_events\n"
+        "from ui_mcp.cli import entry\n"
+        "chat_events.QUIET_SECONDS = float('inf')\n"
+        "atexit.register(lambda: print('LOADED', *sys.modules))\n"
+        f"sys.argv = ['ui-mcp', 'serve', '--dir', {str(tmp_path / 'ui')!r}, '--port', '0', '--mcp-port', '0']\n"
+        "sys.exit(entry.main())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        _, url, _ = (server.stdout.readline() for _ in range(3))
+        page = httpx2.get(url.split()[1])
+        server.terminate()
+        loaded = set(server.communicate(timeout=20)[0].split())
+
+    assert page.status_code == 200
+    assert "ui_mcp.httpd.ui_app" in loaded
+    unread = ("mcp", "sqlite3", "ui_mcp.chat.", "ui_mcp.mcpd.", "ui_mcp.agent.", "ui_mcp.compositor.", "ui_mcp.tools.")
+    assert not {name for name in loaded if name.startswith(unread)}

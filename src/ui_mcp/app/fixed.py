@@ -1,5 +1,6 @@
 """`ui-mcp serve`: the UI on one fixed port, MCP over HTTP on another that outlives reconfigurations."""
 
+import gc
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
@@ -7,6 +8,7 @@ from contextlib import nullcontext
 import anyio
 import anyio.to_thread
 
+from ui_mcp.app.chat_events import QUIET_SECONDS
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules, url_of
 from ui_mcp.host.host import Host
@@ -19,7 +21,6 @@ from ui_mcp.toolkit.resources import Announcements
 
 UI_PORT = 8000
 MCP_PORT = 8001
-QUIET_SECONDS = 3.0
 
 Ready = Callable[[Running, str], Awaitable[None]]
 """Called with what runs and the address of the MCP port."""
@@ -62,6 +63,8 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
 
 async def _serve_mcp(host: Host, announcements: Announcements, transports: Later) -> None:
     await anyio.to_thread.run_sync(_read_mcp_machinery)
+    gc.freeze()
+    gc.enable()
     from ui_mcp.app.channel import CAPABILITY
     from ui_mcp.app.face import ui_face
     from ui_mcp.app.mounted_gateway import mounted_gateway

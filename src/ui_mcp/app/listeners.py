@@ -10,7 +10,6 @@ from ui_mcp.config import Config
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import port_file, token_file
 from ui_mcp.host.states import Configured, Running
-from ui_mcp.httpd.chat_routes import mcp_chat_routes, ui_chat_routes
 from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
@@ -22,6 +21,7 @@ from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.resources import Announcements
 
+CHAT = ("/chat",)
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 
 
@@ -45,24 +45,46 @@ async def serving(
         url = url_of(config.server.host, port_of(ui))
         running = Running(workspace, config, sessions, url, mcp_port, tokens.mint)
         pages = Pages(host, workspace, decorate)
-        routes = [ui_watching(host), *ui_routes(host, tokens), *ui_chat_routes(host, config.chat.rate)]
+        routes = [ui_watching(host), *ui_routes(host, tokens), ui_chat(host, config.chat.rate)]
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
-        await stack.enter_async_context(telling_of_chat(host, sessions))
         await stack.enter_async_context(listening(Guard(ui_app(pages, routes), ui_rules(config, ports, tokens)), ui))
         if mcp:
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
             await stack.enter_async_context(listening(guarded_mcp_app(host, mcp_rules(config, ports, token)), mcp))
-        stack.callback(host.chats.interrupt)
+        stack.callback(host.interrupt_chats)
         stack.push_async_callback(sessions.stop)  # before the listeners, so that blocked waiters still get an answer
         stack.enter_context(port_file(workspace.ui_port, port_of(ui)))
         stack.enter_context(port_file(workspace.mcp_port, mcp_port))
+        await stack.enter_async_context(telling_of_chat(host, sessions, announcements))
         yield running
 
 
 def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:
     """Build the MCP port with its guard."""
-    return Guard(mcp_app([*mcp_routes(host), *mcp_chat_routes(host), mcp_watching(host)], transports), rules)
+    return Guard(mcp_app([*mcp_routes(host), mcp_chat(host), mcp_watching(host)], transports), rules)
+
+
+def ui_chat(host: Host, per_second: float) -> Deferred:
+    """Serve the chat and its page on the UI port, read when somebody asks."""
+
+    def make() -> Routes:
+        from ui_mcp.httpd.chat_routes import ui_chat_routes
+
+        return ui_chat_routes(host, per_second)
+
+    return Deferred(CHAT, make)
+
+
+def mcp_chat(host: Host) -> Deferred:
+    """Serve the chat on the MCP port, read when somebody asks."""
+
+    def make() -> Routes:
+        from ui_mcp.httpd.chat_routes import mcp_chat_routes
+
+        return mcp_chat_routes(host)
+
+    return Deferred(CHAT, make)
 
 
 def ui_watching(host: Host) -> Deferred:

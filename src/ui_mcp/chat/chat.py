@@ -9,7 +9,7 @@ import anyio
 from ui_mcp.chat.announcer import Announcer, Heard
 from ui_mcp.chat.identity import ADMIN, POST_ASSISTANT, POST_USER, READ, Principal
 from ui_mcp.chat.limits import Limits, conversation_name, cursor
-from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, Message, Page, Posted, Window, optional_id
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, Message, Page, Posted, Window, next_id, optional_id
 from ui_mcp.chat.receipts import ReceiptBook
 from ui_mcp.chat.store import ChatStore, Post, Query
 from ui_mcp.chat.stores import PATIENCE, open_store
@@ -147,10 +147,13 @@ async def open_chat(
     limits: Limits = Limits(),
     announcements: Announcements | None = None,
     heard: Callable[[Heard], object] = lambda _: None,
+    since: float | None = None,
     poll: float = 0.025,
     patience: float = PATIENCE,
 ) -> AsyncIterator[Chat]:
     """Open a store, follow it, and announce what people write; everything ends with the block.
+
+    What was written after `since`, in seconds since 1970, is announced too, though the store was not open then.
 
     Raises:
         ConfigError: the URL names no store.
@@ -158,7 +161,7 @@ async def open_chat(
     """
     async with open_store(url, poll=poll, patience=patience) as store, anyio.create_task_group() as tasks:
         chat = Chat(store, limits)
-        await chat.tail.begin()
+        await chat.tail.begin(None if since is None else next_id(0, int(since * 1e6)) - 1)
         tasks.start_soon(chat.tail.run)
         tasks.start_soon(chat.receipts.run)
         if announcements is not None:

@@ -100,6 +100,10 @@ class Head:
     any: int = 0
     user: int = 0
 
+    def until(self, number: int) -> "Head":
+        """Return how far it had come at most when ids had reached `number`."""
+        return Head(min(self.any, number), min(self.user, number))
+
 
 def id_text(number: int) -> str:
     """Write an id so that text order is number order."""

@@ -53,9 +53,10 @@ class Tail:
         self.interruptions = 0
         """Grows when everybody who waits is sent home."""
 
-    async def begin(self) -> None:
-        """Note where everything stands; what comes after is movement."""
-        self._note(await self._store.heads())
+    async def begin(self, since: int | None = None) -> None:
+        """Note where everything stands; what comes after, or has come after the id `since`, is movement."""
+        heads = await self._store.heads()
+        self._note(heads if since is None else {name: head.until(since) for name, head in heads.items()})
 
     async def run(self) -> None:
         """Follow for ever; wake-ups of the store are hints, a look now and then is the net."""

@@ -1,5 +1,6 @@
 """Where the `ui-mcp` command begins: stdout is set aside for MCP before anything that could print is imported."""
 
+import gc
 import sys
 
 
@@ -12,6 +13,8 @@ def main() -> int:
         from ui_mcp.cli.nlui_entry import run as run_nlui
 
         return run_nlui(arguments[1:])
+    if arguments[:1] == ["serve"]:
+        gc.disable()  # as for stdio: while everything is imported there is no garbage; the server resumes it
     stdio = reserve.stdio() if speaks_on_stdio(arguments) else None
     from ui_mcp.cli.main import run
 

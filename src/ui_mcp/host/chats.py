@@ -39,7 +39,11 @@ class Chats:
     """At most one open chat, owned by the host's task group."""
 
     def __init__(
-        self, configured: Callable[[], Configured | Running], announcements: Announcements, tasks: TaskGroup
+        self,
+        configured: Callable[[], Configured | Running],
+        announcements: Announcements,
+        tasks: TaskGroup,
+        heard: Callable[[Heard], object],
     ) -> None:
         self._configured = configured
         self._announcements = announcements
@@ -47,8 +51,7 @@ class Chats:
         self._kept: _Kept | None = None
         self._lock = anyio.Lock()
         self._failed: _Failed | None = None
-        self.heard: Callable[[Heard], object] = lambda _: None
-        """Told of what people write, while the chat is open; says whether that reached an agent."""
+        self._heard = heard
 
     async def current(self) -> Chat:
         """Return the chat of the configured directory.
@@ -83,7 +86,7 @@ class Chats:
         return Open(chat, Directory(Keys(chat.store), principal("agent", "agent")))
 
     def interrupt(self) -> None:
-        """Send home who waits for messages: the listeners are about to close."""
+        """Send home who waits for messages."""
         if self._kept is not None:
             self._kept.chat.tail.interrupt()
 
@@ -93,15 +96,13 @@ class Chats:
             self._kept.end.set()
             self._kept = None
 
-    def _tell(self, heard: Heard) -> object:
-        return self.heard(heard)
-
     async def _keep(self, url: str, state: Configured | Running, *, task_status: TaskStatus[_Kept]) -> None:
         async with open_chat(
             url,
             limits=limits_of(state.config),
             announcements=self._announcements,
-            heard=self._tell,
+            heard=self._heard,
+            since=state.since if isinstance(state, Running) else None,
             poll=state.config.storage.poll_ms / 1000,
             patience=_PATIENCE_SECONDS,
         ) as chat:

@@ -21,6 +21,7 @@ from ui_mcp.toolkit.resources import Announcements
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
+    from ui_mcp.chat.announcer import Heard
     from ui_mcp.host.chats import Chats
     from ui_mcp.host.sight import Sight
 
@@ -45,6 +46,8 @@ class Host:
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
         self._tasks: TaskGroup
+        self.heard: Callable[[Heard], object] = lambda _: None
+        """Told of what people write, while the chat is open; says whether that reached an agent."""
 
     async def __aenter__(self) -> Self:
         self._tasks = await anyio.create_task_group().__aenter__()
@@ -67,7 +70,15 @@ class Host:
         """The chat of the base directory in use."""
         from ui_mcp.host.chats import Chats
 
-        return Chats(self.configured, self._announcements, self._tasks)
+        return Chats(self.configured, self._announcements, self._tasks, self._tell)
+
+    def _tell(self, heard: "Heard") -> object:
+        return self.heard(heard)
+
+    def interrupt_chats(self) -> None:
+        """Send home who waits for messages: the listeners are about to close."""
+        if "chats" in vars(self):
+            self.chats.interrupt()
 
     @cached_property
     def sight(self) -> "Sight":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import time
 from typing import TYPE_CHECKING
 
 from ui_mcp.config import Config
@@ -44,6 +45,8 @@ class Running:
     mcp_port: int
     mint_token: Callable[[str], str] = lambda _: ""
     """Makes a one-time token that opens one socket of the session with this secret id."""
+    since: float = field(default_factory=time)
+    """When it began, in seconds since 1970; what people write from then on is news, whenever the chat is opened."""
 
 
 State = Unconfigured | Configured | Running
