@@ -11,8 +11,8 @@ from compositor.gateways import gateway
 from ui_mcp.app.nlui_audit import printed
 from ui_mcp.compositor.audit import rotated
 from ui_mcp.compositor.offered import Offered
-from ui_mcp.compositor.settings import GatewaySettings
-from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.compositor.settings import GatewaySettings, Rule
+from ui_mcp.errors import ConfigError, DeniedError, InvalidArgumentsError
 from ui_mcp.toolkit.tool import Call
 
 
@@ -37,6 +37,36 @@ async def test_the_log_is_printed_by_time_and_as_a_table(recorder: Recorder, tmp
     assert (last[0]["method"], last[0]["status"], last[0]["url"]) == ("DELETE", 200, f"{recorder.url}/things/2")
     assert [row["tool"] for row in table] == [line["tool"] for line in everything]
     assert table[1]["client"] == "'=cmd()"
+
+
+@pytest.mark.covers("GW-AUD-1")
+async def test_a_line_is_there_before_the_answer(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder, policy={"mode": "host"}) as found:
+        await found.policed.call("shop__listThings", {}, Call())
+        kept = (tmp_path / "data" / "audit.jsonl").read_text()
+
+    assert [json.loads(line)["tool"] for line in kept.splitlines()] == ["shop__listThings"]
+
+
+@pytest.mark.covers("R-PC-4")
+async def test_the_gateways_own_tools_need_no_permission_and_are_noted(recorder: Recorder, tmp_path: Path) -> None:
+    rules = [{"decision": "deny_continue", "tool": "*"}]
+    async with gateway(tmp_path, recorder, policy={"mode": "guard", "rules": rules}) as found:
+        offered = Offered(found)
+        await offered.call("nlui__search", {"query": "things"}, Call(principal="agent"))
+        with pytest.raises(InvalidArgumentsError):
+            await offered.call("nlui__describe", {}, Call(principal="agent"))
+        with pytest.raises(DeniedError):
+            await offered.call("nlui__call", {"name": "shop__listThings"}, Call(principal="agent"))
+        replayed = await found.replay(Rule(decision="ask", tool="*"))
+
+    told = [json.loads(line) for line in (tmp_path / "data" / "audit.jsonl").read_text().splitlines()]
+    assert [(line["source"], line["tool"], line["outcome"], line["is_error"]) for line in told] == [
+        ("nlui", "nlui__search", "policy_allow", False),
+        ("nlui", "nlui__describe", "policy_allow", True),
+        ("shop", "shop__listThings", "policy_deny_continue", False),
+    ]
+    assert replayed["calls"] == 1
 
 
 def test_a_missing_log_and_a_bad_time_are_named(tmp_path: Path) -> None:

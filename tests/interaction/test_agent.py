@@ -1,5 +1,6 @@
 """`ui-mcp agent` as a process: a person writes, it answers, and kill -9 changes nothing."""
 
+import json
 import random
 import subprocess
 import sys
@@ -75,7 +76,7 @@ async def until_quiet(folder: Path, messages: int) -> list[StoredEvent]:
 
 
 @pytest.mark.slow
-@pytest.mark.covers("R-OR-1", "R-OR-2", "R-OR-7")
+@pytest.mark.covers("R-OR-1", "R-OR-2", "R-OR-7", "R-PC-4")
 async def test_a_message_is_answered_through_the_persons_own_chat_server(folder: Path) -> None:
     async with open_chat(store_url(folder)) as chat:
         await say(chat, "written before it started")
@@ -92,6 +93,8 @@ async def test_a_message_is_answered_through_the_persons_own_chat_server(folder:
         ("assistant", "re: written while it runs"),
     ]
     assert [item["kind"] for item in replay(events).items] == ["user_message", "assistant_markdown", "end_turn"] * 2
+    noted = [json.loads(line) for line in (folder / "data" / "audit.jsonl").read_text().splitlines()]
+    assert [line["tool"] for line in noted] == ["chat_assistant_post", "loop_yield_turn"] * 2
 
 
 @pytest.mark.slow

@@ -88,6 +88,7 @@ class Loop:
         *,
         questions: Questions | None = None,
         handlers: Sequence[Handler] = (),
+        noted: Callable[[Toolset], Toolset] = lambda tools: tools,
     ) -> None:
         self._model = model
         self._scribe = scribe
@@ -95,7 +96,7 @@ class Loop:
         self._deltas = deltas
         self._control = TurnControl()
         self._call = Call(principal=settings.principal)
-        self._tools = Combined([ControlTools(self._control, settings.legacy), tools])
+        self._tools = Combined([noted(ControlTools(self._control, settings.legacy)), tools])
         self._handlers = handlers
         self._seen = 0
         silent = settings.posts | {YIELD, *YIELD_SPELLINGS}

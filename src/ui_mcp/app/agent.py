@@ -60,9 +60,8 @@ async def _agent(asked: AgentAsked) -> int:
         journal = journal_for(config.storage.url, Workspace.at(asked.base_dir).storage)
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
-        tools = Combined(
-            [ChatTools(desk_for(chat, directory_of(served, chat)), "assistant", naming_of(config)), Offered(gateway)]
-        )
+        posts = ChatTools(desk_for(chat, directory_of(served, chat)), "assistant", naming_of(config))
+        tools = Combined([gateway.noted(posts, "chat"), Offered(gateway)])
 
         settings = LoopSettings(
             system=f"{SYSTEM}\n{instructions(gateway)}",
@@ -77,7 +76,15 @@ async def _agent(asked: AgentAsked) -> int:
             asked.conversation,
             journal,
             inbox,
-            lambda scribe: Loop(model, tools, scribe, settings, questions=watch, handlers=[MountNews(gateway.hear)]),
+            lambda scribe: Loop(
+                model,
+                tools,
+                scribe,
+                settings,
+                questions=watch,
+                handlers=[MountNews(gateway.hear)],
+                noted=lambda own: gateway.noted(own, "loop"),
+            ),
             ready=lambda scribe: tasks.start_soon(watch.catch_up, scribe),
         )
         try:

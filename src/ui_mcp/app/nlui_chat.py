@@ -160,7 +160,7 @@ def _demo_in(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
 def loops(gateway: Gateway, chat: Chat, model: LiveModel, questions: Questions) -> Callable[[str], MakeLoop]:
     """Return how the loop of a conversation is made."""
     keys = Directory(Keys(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
-    posts = ChatTools(desk_for(chat, keys), "assistant")
+    posts = gateway.noted(ChatTools(desk_for(chat, keys), "assistant"), "chat")
     offered = Offered(gateway)
 
     def of(name: str) -> MakeLoop:
@@ -182,6 +182,7 @@ def loops(gateway: Gateway, chat: Chat, model: LiveModel, questions: Questions) 
                 deltas,
                 questions=questions,
                 handlers=[MountNews(gateway.hear)],
+                noted=lambda own: gateway.noted(own, "loop"),
             )
 
         return make

@@ -1,10 +1,8 @@
 """The audit log: one JSON line per call, without secrets; it is also the history that proposed rules are tried on."""
 
-import asyncio
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,11 +13,13 @@ from ui_mcp.compositor.approvals.row import canonical
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
+from ui_mcp.toolkit.tool import Text, ToolResult
 
 _ROTATE = 20_000_000
 _REMEMBERED = 1_000
 _LARGE = 4_000
-_GATHER_SECONDS = 0.01
+OWN = "own"
+"""The method of calls to tools of our own, which no rule is about."""
 _log = logger("compositor.audit")
 
 
@@ -36,11 +36,11 @@ class Line:
     outcome: str
     """`policy_allow`, `policy_deny_continue`, `policy_deny_abort`, `user_approve`, `user_approve_edited`,
     `user_deny_continue`, `user_deny_abort` or `expired`."""
-    approval_id: str | None
-    status: int | None
-    is_error: bool
-    ms: int
-    bytes_out: int
+    approval_id: str | None = None
+    status: int | None = None
+    is_error: bool = False
+    ms: int = 0
+    bytes_out: int = 0
     url: str = ""
     """Where the request went, without secrets."""
 
@@ -68,73 +68,51 @@ class Audit:
         self._scrubber = scrubber
         self._open: TextIO | None = None
         self._recent: deque[Called] = deque(maxlen=_REMEMBERED)
-        self._waiting: deque[tuple[datetime, Line, JsonObject]] = deque()
-        self._due = False
 
     def write(self, line: Line, arguments: JsonObject) -> None:
-        """Append one line a moment after the answer it is about has gone out: nobody waits for the log."""
+        """Append one line, so that it is there before the answer it is about; a full disk does not stop the call."""
         if self._file is None:
             return
-        self._waiting.append((datetime.now(UTC), line, arguments))
-        if self._due:
-            return
+        text = self._text(line, arguments)
         try:
-            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write_waiting)
-            self._due = True
-        except RuntimeError:
-            self._write_waiting()
-
-    def _write_waiting(self) -> None:
-        """Append what was gathered; a full disk must not stop the calls it is about."""
-        self._due = False
-        texts: list[str] = []
-        with suppress(IndexError):  # history reads in a thread of its own
-            while True:
-                texts.append(self._text(*self._waiting.popleft()))
-        if not texts or self._file is None:
-            return
-        try:
-            self._append(self._file, "".join(texts))
+            self._append(self._file, text)
         except OSError as error:
             _log.warning("cannot write %s: %s", self._file, error)
 
-    def _text(self, when: datetime, line: Line, arguments: JsonObject) -> str:
-        told: JsonObject = {"ts": when.isoformat().replace("+00:00", "Z")}
+    def _text(self, line: Line, arguments: JsonObject) -> str:
+        told: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
         told |= {name: getattr(line, name) for name in _FIELDS}
         exact = canonical(arguments)
         told["bytes_in"] = len(exact)
         told["args_digest"] = sha256(exact.encode()).hexdigest()[:16]
         if self._level in {"args", "full"}:
             told["args"] = self._scrubber.json(arguments)
-        self._recent.append(
-            Called(line.id, line.principal, line.tool, line.outcome, arguments if len(exact) <= _LARGE else None)
-        )
+        if line.method != OWN:
+            kept = arguments if len(exact) <= _LARGE else None
+            self._recent.append(Called(line.id, line.principal, line.tool, line.outcome, kept))
         return self._scrubber.text(dumps(told)) + "\n"
 
     def history(self, limit: int) -> Sequence[Called]:
-        """Return the latest calls, oldest first: this process's with their arguments, older ones from the file."""
-        self._write_waiting()
+        """Return the latest calls that rules are about, oldest first: arguments of older ones as the file has them."""
         recent = list(self._recent)[-limit:]
         known = {call.id for call in recent}
         missing = limit - len(recent)
         if self._file is None or missing <= 0:
             return recent
-        older = [_called(line) for line in lines(self._file) if line.get("id") not in known]
+        older = [
+            _called(line) for line in lines(self._file) if line.get("method") != OWN and line.get("id") not in known
+        ]
         return [*older[-missing:], *recent]
 
     def close(self) -> None:
-        """Write what waits and close the file."""
-        self._write_waiting()
-        self._close_file()
-
-    def _close_file(self) -> None:
+        """Close the file."""
         if self._open is not None:
             self._open.close()
             self._open = None
 
     def _append(self, file: Path, text: str) -> None:
         if self._open is not None and self._open.tell() > _ROTATE:
-            self._close_file()
+            self.close()
             file.replace(rotated(file))
         if self._open is None:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -142,6 +120,11 @@ class Audit:
             self._open = os.fdopen(descriptor, "a", encoding="utf-8")
         self._open.write(text)
         self._open.flush()
+
+
+def text_bytes(result: ToolResult) -> int:
+    """Return how much text an answer holds."""
+    return sum(len(part.text) for part in result.content if isinstance(part, Text))
 
 
 def rotated(file: Path) -> Path:

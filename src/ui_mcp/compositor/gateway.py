@@ -16,6 +16,7 @@ from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.connection import Connect
 from ui_mcp.compositor.kept_mounts import KeptMounts
 from ui_mcp.compositor.mount import Mount
+from ui_mcp.compositor.noted import Noted
 from ui_mcp.compositor.openapi.cache import DocumentCache
 from ui_mcp.compositor.openapi.live import LiveTarget
 from ui_mcp.compositor.openapi.response import Limits
@@ -34,6 +35,7 @@ from ui_mcp.log import concealing, logger
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.resources import Announcements, ListKind
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.toolkit.toolset import Toolset
 
 _log = logger("compositor")
 _REPLAYED = 200
@@ -230,6 +232,10 @@ class Gateway:
             wanted = auth.passthrough if auth else None
             if len(self.targets) == 1 if wanted is None else wanted:
                 target.credentials.carry(principal, conversation, token)
+
+    def noted(self, tools: Toolset, source: str) -> Toolset:
+        """Return tools of our own so that their calls are in the audit log."""
+        return Noted(tools, source, self._audit)
 
     async def replay(self, rule: Rule) -> JsonObject:
         """Say what a rule would have done with the latest calls."""

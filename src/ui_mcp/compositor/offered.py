@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ui_mcp.compositor.builtin import ADMIN, ALL, COMPACT, FULL, GATE
+from ui_mcp.compositor.builtin import ADMIN, ALL, COMPACT, FULL, GATE, call_tool
 from ui_mcp.compositor.catalogue import unknown
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.jsontypes import JsonObject, dumps
@@ -21,6 +21,7 @@ class Offered:
         self._gateway = gateway
         self._mode = mode or gateway.settings.catalogue.mode
         self._builtins = FunctionToolset(gateway, ALL)
+        self._noted = gateway.noted(self._builtins, "nlui")
         self._names = {entry.tool.name for entry in ALL}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
@@ -36,8 +37,10 @@ class Offered:
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call a tool of any source through the gate, or one of the gateway's own."""
-        if name in self._names:
+        if name == call_tool.tool.name:  # the call it makes is noted
             return await self._builtins.call(name, arguments, call)
+        if name in self._names:
+            return await self._noted.call(name, arguments, call)
         catalogue = self._gateway.catalogue
         if not catalogue.has(name):
             await self._gateway.ready()

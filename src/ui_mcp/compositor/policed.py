@@ -9,7 +9,7 @@ import anyio
 from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.approvals.row import Approval, digest_of
 from ui_mcp.compositor.approvals.scope import session_rule
-from ui_mcp.compositor.audit import Audit, Line
+from ui_mcp.compositor.audit import Audit, Line, text_bytes
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.codes import carries_stamp, denied, is_imitation, misused
 from ui_mcp.compositor.elicit import asked_by_result, asked_directly
@@ -191,6 +191,7 @@ class Policed:
             self._note(entry, arguments, call, outcome, approval_id, started=started, is_error=True)
             raise
         if entry.kind == "backend" and carries_stamp(result):
+            self._note(entry, arguments, call, outcome, approval_id, started=started, is_error=True)
             raise misused(entry.source, entry.name, None)
         self._note(entry, arguments, call, outcome, approval_id, started=started, result=result)
         return result
@@ -229,6 +230,6 @@ class Policed:
             is_error=is_error or bool(result and result.is_error),
             ms=int((time.perf_counter() - started) * 1000) if started else 0,
             url=str(http.get("url", "")),
-            bytes_out=sum(len(part.text) for part in result.content if isinstance(part, Text)) if result else 0,
+            bytes_out=text_bytes(result) if result else 0,
         )
         self._audit.write(line, arguments)
