@@ -12,6 +12,7 @@ from anyio.abc import TaskStatus
 from starlette.types import ASGIApp
 
 from ui_mcp.errors import ConfigError
+from ui_mcp.httpd.line import Line
 from ui_mcp.log import adopt, logger
 
 App = ASGIApp
@@ -92,7 +93,7 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 http="httptools",
-                ws="websockets-sansio",
+                ws=Line,
                 ws_per_message_deflate=False,
                 ws_max_size=MAX_FRAME,
                 lifespan="off",

@@ -1,7 +1,7 @@
 """`GET /ws/ID`: the socket of a page."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from anyio import create_task_group
 from starlette.requests import HTTPConnection
@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from ui_mcp.errors import UiMcpError
+from ui_mcp.httpd.line import Line, line_of
 from ui_mcp.session.connection import Connection
 from ui_mcp.session.outbox import GOING_AWAY, SESSION_ENDED, Closed
 from ui_mcp.session.session import Session
@@ -38,12 +39,26 @@ class PageSocket:
         try:
             driven = DRIVEN in socket.headers.get("user-agent", "")
             async with session.attach(driven=driven) as connection:
-                await _carry(receive, send, connection)
+                with _straight(line_of(scope), connection):
+                    await _carry(receive, send, connection)
                 closed = connection.closed or Closed(GOING_AWAY, "the server stops")
         except UiMcpError as error:
             closed = Closed(SESSION_ENDED, error.message[:100])
         with suppress(RuntimeError, OSError):  # the page is gone already
             await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
+
+
+@contextmanager
+def _straight(line: Line | None, connection: Connection) -> Iterator[None]:
+    """Let frames pass without waking a task while nothing waits before them."""
+    if line is None:
+        yield
+        return
+    line.take, connection.outbox.line = connection.receive_now, line.put
+    try:
+        yield
+    finally:
+        line.take = connection.outbox.line = None
 
 
 async def _carry(receive: Receive, send: Send, connection: Connection) -> None:

@@ -22,6 +22,9 @@ from ui_mcp.lua.thread_host import deliver, settings_of
 FROZEN_COMMAND = "lua-child"
 """The hidden command by which a self-contained executable starts itself as a child."""
 
+QUEUED = 32
+"""Questions a child may have before it while more are put without waiting."""
+
 _START = "import sys; sys.path[:0] = sys.argv[1:]; from ui_mcp.lua.child_main import main; main()"
 
 
@@ -86,6 +89,14 @@ class ChildWorld(asyncio.SubprocessProtocol):
             SessionGoneError: the world has ended.
         """
         return self._ask(op.value, facts, args)
+
+    def ask(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> asyncio.Future[Reply] | None:
+        """Enter behind what is still being done; None if that is a lot already.
+
+        Raises:
+            SessionGoneError: the world has ended.
+        """
+        return self._ask(op.value, facts, args) if len(self._unanswered) < QUEUED else None
 
     async def close(self) -> None:
         """End the process; safe to call twice."""

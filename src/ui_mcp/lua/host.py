@@ -1,5 +1,6 @@
 """The seam between a session and its Lua world: one door in, flat values, finished frames out."""
 
+from asyncio import Future
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -118,6 +119,14 @@ class World(Protocol):
 
     def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Awaitable[Reply]:
         """Begin one thing at once; what changed has been put out when it is answered, even if nobody waits any more.
+
+        Raises:
+            SessionGoneError: the world has ended.
+        """
+        ...
+
+    def ask(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Future[Reply] | None:
+        """Enter behind what is still being done; None, and nothing is done, where that would lose the order.
 
         Raises:
             SessionGoneError: the world has ended.

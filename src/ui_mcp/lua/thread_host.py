@@ -47,6 +47,9 @@ class ThreadWorld:
         """
         return await self.enter_raw(op.value, args, facts)
 
+    def ask(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> None:
+        """Decline: threads would overtake each other."""
+
     async def enter_raw(self, op: str, args: tuple[Flat, ...], facts: Facts) -> Reply:
         """Enter by the operation's plain name."""
         core = self._core

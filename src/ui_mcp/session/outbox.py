@@ -2,6 +2,7 @@
 
 from asyncio import Event
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -27,11 +28,16 @@ class Outbox:
         self._size = 0
         self._limit = limit
         self._news = Event()
+        self._waiting = False
+        self.line: Callable[[str], bool] | None = None
+        """Sends a frame at once, if it can; used while the reader waits for something to send."""
         self.closed: Closed | None = None
 
     def put(self, frame: str) -> None:
         """Queue a frame; a page that is too far behind is closed and starts afresh when it reconnects."""
         if self.closed is not None:
+            return
+        if self.line is not None and self._waiting and not self._frames and self.line(frame):
             return
         self._size += len(frame)
         if self._size > self._limit:
@@ -51,7 +57,11 @@ class Outbox:
         """Wait for frames and take all of them; an empty list says that the connection is closed."""
         while not self._frames and self.closed is None:
             self._news.clear()
-            await self._news.wait()
+            self._waiting = True
+            try:
+                await self._news.wait()
+            finally:
+                self._waiting = False
         return self.take_now()
 
     def take_now(self) -> list[str]:

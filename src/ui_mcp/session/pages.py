@@ -9,8 +9,15 @@ from ui_mcp.session.notices import Level, notice_frame
 class Pages:
     """Connections by number; numbers are never used twice."""
 
-    def __init__(self, accept: Callable[[Connection, str], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        accept: Callable[[Connection, str], Awaitable[None]],
+        at_once: Callable[[Connection, str], bool] = lambda _connection, _frame: False,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self._accept = accept
+        self._at_once = at_once
+        self._changed = changed
         self._connections: dict[int, Connection] = {}
         self._last = 0
 
@@ -20,7 +27,8 @@ class Pages:
     def add(self, *, driven: bool = False) -> Connection:
         """Return a new connection; nobody sits before a `driven` page."""
         self._last += 1
-        connection = self._connections[self._last] = Connection(self._last, self._accept, driven=driven)
+        connection = self._connections[self._last] = Connection(self._last, self._accept, self._at_once, driven=driven)
+        self._changed()
         return connection
 
     def latest(self) -> Connection | None:
@@ -30,7 +38,9 @@ class Pages:
     def remove(self, connection: Connection) -> bool:
         """Forget a connection; False if it was closed before."""
         connection.eyes.close()
-        return self._connections.pop(connection.number, None) is not None
+        known = self._connections.pop(connection.number, None) is not None
+        self._changed()
+        return known
 
     def deliver(self, number: int, frame: str) -> None:
         """Hand a frame to its page, if that is still there."""
@@ -49,3 +59,4 @@ class Pages:
         for connection in self._connections.values():
             connection.outbox.close(code, reason)
         self._connections.clear()
+        self._changed()

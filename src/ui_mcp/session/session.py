@@ -1,8 +1,9 @@
 """One Lua world with its pages, events and timers; `enter` is the only door in."""
 
-from asyncio import Lock
+from asyncio import Future, Lock
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from time import monotonic
 
 from anyio import CancelScope
@@ -11,7 +12,8 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
-from ui_mcp.lua.host import Facts, Flat, Op, Reply, World
+from ui_mcp.lua.host import Facts, Fault, Flat, Op, Reply, World
+from ui_mcp.session.announcing import Changes
 from ui_mcp.session.connection import Connection
 from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.session.faults import checked
@@ -26,8 +28,6 @@ from ui_mcp.session.timers import Timers
 
 WATCHED_SECONDS = 10.0
 """How long a look at the variables keeps compute times being measured."""
-_READING = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
-"""What cannot change an app's state."""
 
 _log = logger("session")
 
@@ -39,9 +39,10 @@ class Session:
         self.vended = vended
         self.secret = secret_id()
         self.events = EventQueue(self._queue_changed)
-        self.pages = Pages(self._accept)
+        self.pages = Pages(self._accept, self._accept_at_once, around.pages_changed)
         self.touched = monotonic()
         self._around = around
+        self._changes = Changes(vended, around.announce)
         self._door = Lock()
         self._timers = Timers(around.tasks, self._fire)
         self.polls = LongPolls(self.attach, around.tasks)
@@ -81,7 +82,7 @@ class Session:
                 raise
             finally:
                 if self._life.over is None:
-                    self._announce_changes(op)  # also if whoever asked has lost interest: Lua goes on
+                    self._changes.after(op)  # also if whoever asked has lost interest: Lua goes on
 
     async def attempt(self, op: Op, *args: Flat) -> Reply | None:
         """Enter for a cause of our own; nobody waits for the answer, so trouble is only logged."""
@@ -160,13 +161,40 @@ class Session:
 
     def _outputs(self) -> WorldOutputs:
         return WorldOutputs(
-            self.pages, self.events, self._timers, self._variables_changed, self._noted, self._world_ended
+            self.pages, self.events, self._timers, self._changes.variables, self._noted, self._world_ended
         )
 
     async def _accept(self, connection: Connection, frame: str) -> None:
         reply = await self.attempt(Op.FRAME, connection.number, frame)
         if reply is not None and reply.fault is not None:
-            connection.outbox.put(notice_frame("error", reply.fault.message, reply.fault.code))
+            self._refuse(connection, reply.fault)
+
+    def _refuse(self, connection: Connection, fault: Fault) -> None:
+        connection.outbox.put(notice_frame("error", fault.message, fault.code))
+
+    def _accept_at_once(self, connection: Connection, frame: str) -> bool:
+        """Begin what a page sent, behind what is being done; False if it must wait for a turn of its own."""
+        if self._door.locked() or self._life.died is not None or self._life.over is not None:
+            return False
+        try:
+            answer = self._life.world().ask(Op.FRAME, connection.number, frame, facts=self._facts())
+        except SessionGoneError:
+            return False
+        if answer is None:
+            return False
+        self.touched = monotonic()
+        answer.add_done_callback(partial(self._accepted, connection))
+        return True
+
+    def _accepted(self, connection: Connection, answer: Future[Reply]) -> None:
+        gone = answer.exception()
+        if gone is not None:
+            self._world_ended(str(gone))
+        elif (fault := answer.result().fault) is not None:
+            _log.info("session %s: %s: %s", self.vended, Op.FRAME, fault.message)
+            self._refuse(connection, fault)
+        if self._life.over is None:
+            self._changes.after(Op.FRAME)
 
     async def _fire(self, handle: int) -> None:
         await self.attempt(Op.TIMER, handle)
@@ -227,24 +255,8 @@ class Session:
         if reply.fault is not None:
             self.load_failed({"name": self._displayed, "message": reply.fault.message})
 
-    def _variables_changed(self) -> None:
-        self._announce("variables")
-
-    def _announce_changes(self, op: Op) -> None:
-        if op in {Op.OPEN, Op.CLOSE}:
-            self._announce("variables")
-        if op not in _READING:
-            self._announce("state")
-
-    def _announce(self, name: str) -> None:
-        if self.vended == "1":
-            self._around.announce(f"ui://{name}")
-        if name == "state":
-            self._around.announce(f"ui://state/{self.vended}")
-
     def _queue_changed(self, change: Change) -> None:
         self.touched = monotonic()
-        self._announce("events")
-        self._announce("state")
+        self._changes.events()
         if change != "pushed":
             self.refresh()

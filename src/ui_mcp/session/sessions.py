@@ -55,7 +55,8 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace)
-        self._told: tuple[int, str] | None = None
+        self._told: str | None = None
+        """What worlds are told of the server, until a page comes or goes."""
         self._around: Surroundings
         self._tasks: TaskGroup
 
@@ -153,6 +154,7 @@ class Sessions:
             status=self._status,
             announce=Coalesced(tasks, announcements.resource_updated),
             tasks=tasks,
+            pages_changed=self._pages_changed,
             timing=self._config.logging.verbosity >= TIMING_VERBOSITY,
             note=self._server.note,
         )
@@ -164,13 +166,15 @@ class Sessions:
         tasks.start_soon(self._sweep_now_and_then)
 
     def _status(self) -> str:
-        pages = self.pages
-        if self._told is None or self._told[0] != pages:
+        if self._told is None:
             status = self._server.status()
-            # Only what says "running" stays true until a page comes or goes.
-            self._told = (pages, dumps(status)) if status.get("state") == "running" else None
-            return dumps(status)
-        return self._told[1]
+            if status.get("state") != "running":
+                return dumps(status)
+            self._told = dumps(status)
+        return self._told
+
+    def _pages_changed(self) -> None:
+        self._told = None
 
     async def _launch(self, secret: str, outputs: Outputs) -> World:
         world = await self._host.launch(launch_of(self._workspace, self._config, secret), outputs)

@@ -20,6 +20,8 @@ class Surroundings:
     """Say that the resource at a URI changed; bursts are thinned out."""
     tasks: TaskGroup
     """Owns what the sessions run in the background."""
+    pages_changed: Callable[[], None] = lambda: None
+    """Say that a page came or went."""
     timing: bool = False
     """Whether compute times are always measured."""
     note: Callable[[str, str], None] = lambda _kind, _text: None

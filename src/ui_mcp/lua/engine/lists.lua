@@ -53,14 +53,14 @@ end
 
 -- Rows whose element is another one. Elements that define equality are compared by identity, which costs a call each.
 local function differing(list, elements, n, rows)
-  local found, count = {}, 0
-  local exact = rows.equates or getmetatable(list) ~= nil
-  for i = 1, n do
-    local same
-    if exact then same = rawequal(rawget(list, i), elements[i]) else same = list[i] == elements[i] end
-    if not same then
-      count = count + 1
-      found[count] = i
+  local found = {}
+  if rows.equates or getmetatable(list) ~= nil then
+    for i = 1, n do
+      if not rawequal(rawget(list, i), elements[i]) then found[#found + 1] = i end
+    end
+  else
+    for i = 1, n do
+      if list[i] ~= elements[i] then found[#found + 1] = i end
     end
   end
   return found
