@@ -11,6 +11,7 @@ from ui_mcp.app.nlui import Asked, configuration, opened
 from ui_mcp.app.ui import run
 from ui_mcp.cli.main import complain
 from ui_mcp.cli.nlui_starter import STARTER
+from ui_mcp.cli.progress import telling
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.nlui_yaml import FILE
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
@@ -96,7 +97,8 @@ async def _check(options: argparse.Namespace) -> int:
         print(f"warning: {warning}")
     unreachable = False
     async with opened(asked, mode="host") as gateway:
-        await _all_tried(gateway)
+        async with telling(lambda: _untried(gateway)):
+            await _all_tried(gateway)
         if options.json:
             print(dumps({name: _report(gateway, name) for name in gateway.targets}))
         for name, target in gateway.targets.items():
@@ -121,6 +123,11 @@ async def _all_tried(gateway: Gateway) -> None:
         for mount in list(gateway.mounts.values()):
             await mount.settled(PATIENCE)
         await gateway.ready()
+
+
+def _untried(gateway: Gateway) -> list[str]:
+    targets = [name for name, target in gateway.targets.items() if not target.first.is_set()]
+    return targets + [name for name, mount in gateway.mounts.items() if mount.health().state == "pending"]
 
 
 def _report(gateway: Gateway, name: str) -> JsonObject:
