@@ -10,6 +10,7 @@ UiMcpError
 ├── InvalidArgumentsError    arguments that do not fit the tool's schema
 ├── RefusedError             a path, name or request we do not serve, for safety
 ├── InstallError             a bundled file could not be written
+├── DiskError                a file of the project could not be written
 ├── LuaError                 code in an app failed
 │   ├── LuaSyntaxError
 │   ├── LuaTimeoutError
@@ -35,6 +36,8 @@ UiMcpError
 The first line of a message is complete by itself; further lines give the reason or the way out.
 Three places turn these outward: mcpd/results, httpd and cli/main.
 """
+
+DISK_HINT = "Make room on its disk, or make the disk writable, and try again; nothing has to be started anew."
 
 
 class UiMcpError(Exception):
@@ -106,6 +109,15 @@ class InstallError(UiMcpError):
     """A bundled file could not be written."""
 
     code = "install"
+
+
+class DiskError(UiMcpError):
+    """A file could not be written; says which, why, and what helps."""
+
+    code = "disk"
+
+    def __init__(self, doing: str, error: OSError, **details: object) -> None:
+        super().__init__(f"{doing}: {error.strerror or error}\n{DISK_HINT}", **details)
 
 
 class LuaError(UiMcpError):

@@ -65,12 +65,19 @@ def only_errors() -> None:
     logging.getLogger(ROOT).setLevel(logging.ERROR)
 
 
+class _Kept(RotatingFileHandler):
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's name)
+        """Pass over what cannot be written: stderr has it, and a full disk is no reason for a traceback each."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+
 def to_file(path: Path) -> None:
     """Also append records to `path`, replacing an earlier file; one rotation at 10 MB."""
     root = logging.getLogger(ROOT)
     for old in [handler for handler in root.handlers if isinstance(handler, RotatingFileHandler)]:
         root.removeHandler(old)
         old.close()
-    handler = RotatingFileHandler(path, maxBytes=10_000_000, backupCount=1, encoding="utf-8", delay=True)
+    handler = _Kept(path, maxBytes=10_000_000, backupCount=1, encoding="utf-8", delay=True)
     handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from agent.test_loop import World, add, post
-from ui_mcp.agent.journal import Happened, Lease, LeaseLostError
+from ui_mcp.agent.journal import Happened, JournalError, Lease, LeaseLostError
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
@@ -24,6 +24,9 @@ SCRIPT = [
     {"when": {"tool": "calc__add"}, "emit": [{"call": "chat_assistant_post", "args": {"content": "{{result.sum}}"}}]},
     {"emit": [{"call": "loop_yield_turn"}]},
 ]
+
+
+PACE = Pace(lease_seconds=0.05, renew_seconds=0.02, look_seconds=0.02, mend_seconds=0.005)
 
 
 class People:
@@ -80,9 +83,7 @@ def orchestrator(journal: SqliteJournal, people: People, world: World) -> Orches
     def make_loop(scribe: Scribe) -> Loop:
         return Loop(ScriptedModel(read_script(SCRIPT)), tools, scribe, LoopSettings())
 
-    return Orchestrator(
-        "a", journal, people, make_loop, pace=Pace(lease_seconds=0.05, renew_seconds=0.02, look_seconds=0.02)
-    )
+    return Orchestrator("a", journal, people, make_loop, pace=PACE)
 
 
 async def until_asleep(running: Orchestrator) -> None:
@@ -142,6 +143,46 @@ async def test_a_crash_at_any_write_loses_nothing_and_repeats_nothing(tmp_path: 
         assert said == world.posted, crash_at
         await mended.close()
     assert crashes > 5
+
+
+class Flaky(Fragile):
+    """Fails at the n-th write and at the next three uses, as a full disk does, and then works again."""
+
+    failures = 0
+
+    async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
+        self._fail_again()
+        return await super().take_lease(agent, holder, seconds)
+
+    async def _fragile(self, write: Any) -> list[StoredEvent]:
+        try:
+            self._fail_again()
+            return await super()._fragile(write)
+        except (Crash, JournalError) as error:
+            write.close()
+            self.failures += isinstance(error, Crash)
+            raise JournalError("the disk is full") from error
+
+    def _fail_again(self) -> None:
+        if 0 < self.failures < 4:
+            self.failures += 1
+            raise JournalError("the disk is full")
+
+
+@pytest.mark.covers("R-OR-4", "R-OR-5")
+@pytest.mark.parametrize("after", [False, True])
+async def test_a_journal_that_fails_for_a_while_is_waited_for_and_nothing_is_lost(tmp_path: Path, after: bool) -> None:
+    for fail_at in range(1, 7):
+        journal, world = Flaky(tmp_path / f"{fail_at}.db", fail_at, after=after), World()
+
+        await until_asleep(orchestrator(journal, People("sum", "hello"), world))
+
+        events = await journal.events("a")
+        assert journal.failures == 4, fail_at
+        assert [event.data["message_id"] for event in events if event.type == "user_text"] == ["0001", "0002"]
+        assert [event.data["md"] for event in events if event.type == "ui_message"] == world.posted, fail_at
+        assert events[-1].type == "ui_end_turn"
+        await journal.close()
 
 
 @pytest.mark.covers("R-OR-8")

@@ -142,7 +142,7 @@ async def test_a_cancelled_post_is_not_written_later(tmp_path: Path) -> None:
 
 async def test_work_that_fails_fails_alone(tmp_path: Path) -> None:
     sqlite_file.prepare(tmp_path / "runtime.db")
-    writer, values = Writer(sqlite_file.connect(tmp_path / "runtime.db")), list[int]()
+    writer, values = Writer(tmp_path / "runtime.db"), list[int]()
 
     async def write(number: int) -> None:
         sql, row = "INSERT INTO audit VALUES (?, 'somebody', 'asked', '')", (number,)

@@ -136,12 +136,17 @@ class Crowd:
                 await anyio.sleep(0.05)
 
     async def call(self, http: httpx2.AsyncClient, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call one tool as a client that keeps no session."""
-        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool}
-        headers["accept"] = "application/json, text/event-stream"
-        params = {"name": tool, "arguments": arguments, "_meta": MODERN}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        text = (await http.post(f"{self.product.mcp}/mcp", json=body, headers=headers)).text
-        answer: dict[str, Any] = httpx2.Response(200, text=text[text.index("{") :]).json()
-        result: dict[str, Any] = answer["result"]
-        return result
+        """Call one tool of the product."""
+        return await call_tool(http, f"{self.product.mcp}/mcp", tool, arguments)
+
+
+async def call_tool(http: httpx2.AsyncClient, url: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Call one tool as a client that keeps no session."""
+    headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool}
+    headers["accept"] = "application/json, text/event-stream"
+    params = {"name": tool, "arguments": arguments, "_meta": MODERN}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    text = (await http.post(url, json=body, headers=headers)).text
+    answer: dict[str, Any] = httpx2.Response(200, text=text[text.index("{") :]).json()
+    result: dict[str, Any] = answer["result"]
+    return result

@@ -44,8 +44,9 @@ for line in sys.stdin:
 class Product:
     """One server and everything it started."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, log: Path | None = None) -> None:
         self.folder = folder
+        self.log = log or folder / "server.log"
         self.base = folder / ".claude" / "ui"
         self.ui_port, self.mcp_port = free_port(), free_port()
         self.ui, self.mcp = f"http://127.0.0.1:{self.ui_port}", f"http://127.0.0.1:{self.mcp_port}"
@@ -63,14 +64,14 @@ class Product:
     def start(self) -> None:
         """Start the server and wait for its addresses."""
         ports = ["--port", str(self.ui_port), "--mcp-port", str(self.mcp_port)]
-        with (self.folder / "server.log").open("a") as log:
+        with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "ui_mcp", "serve", *ports],
                 cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True,
             )  # fmt: skip
         assert self.process.stdout is not None
         said = [self.process.stdout.readline() for _ in range(3)]
-        assert self.ui in said[1], (said, (self.folder / "server.log").read_text()[-2000:])
+        assert self.ui in said[1], (said, self.log.read_text()[-2000:])
         self.starts += 1
 
     def kill(self) -> None:

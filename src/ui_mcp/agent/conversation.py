@@ -28,16 +28,24 @@ class Conversation:
         self.usage = Usage()
         self._deltas = Deltas(self._piece, self._spent)
         self._orchestrator = Orchestrator(
-            name, journal, inbox, lambda scribe: make_loop(scribe, self._deltas), pace=pace, ready=self._ready
+            name,
+            journal,
+            inbox,
+            lambda scribe: make_loop(scribe, self._deltas),
+            pace=pace,
+            ready=self._ready,
+            trouble=self._troubled,
         )
-        self._open = anyio.Event()
+        self._started: Callable[[], None] = lambda: None
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve until cancelled; started once the timeline has been read."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._orchestrator.run)
-            await self._open.wait()
-            task_status.started()
+        """Serve until cancelled; started once the timeline has been read.
+
+        Raises:
+            JournalError: it cannot be read.
+        """
+        self._started = task_status.started
+        await self._orchestrator.run()
 
     @property
     def running(self) -> bool:
@@ -111,7 +119,7 @@ class Conversation:
 
     def _ready(self, scribe: Scribe) -> None:
         scribe.follow(self._changed)
-        self._open.set()
+        self._started()
 
     def _changed(self, delta: Delta) -> None:
         self.news.send(self._frame(delta))
@@ -119,6 +127,10 @@ class Conversation:
     def _frame(self, delta: Delta) -> JsonObject:
         ops = [op.as_json() for op in delta.ops]
         return {"type": "ui_state_delta", "state_id": self.name, "seq": delta.seq, "ops": ops}
+
+    def _troubled(self, message: str) -> None:
+        # Not of the journal, which has just failed: only those who look now are told.
+        self.news.send({"type": "error", "message": f"The answer has to wait. {message}"})
 
     def _piece(self, text: str) -> None:
         self.news.send({"type": "assistant_delta", "text": text})

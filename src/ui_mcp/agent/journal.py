@@ -67,8 +67,17 @@ class LeaseLostError(AgentError):
     code = "lease-lost"
 
 
+class JournalError(AgentError):
+    """The journal cannot be read or written now: its disk is full or read-only, or its database is away."""
+
+    code = "journal"
+
+
 class Journal(Protocol):
-    """An append-only list of events per agent; every write proves that its writer still holds the lease."""
+    """An append-only list of events per agent; every write proves that its writer still holds the lease.
+
+    Every method raises JournalError when the place it is kept in fails; nothing has been written then.
+    """
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
         """Return the lease if nobody else holds a live one; renewing is taking it again."""

@@ -30,6 +30,10 @@ class NluiEvents:
                 given, made = frame["input_tokens"], frame["output_tokens"]
                 total = given + made
                 yield "usage", {"prompt_tokens": given, "completion_tokens": made, "total_tokens": total}
+            case "error":
+                self.done = True
+                yield "error", {"error": frame["message"], "message": frame["message"]}
+                yield "done", {"conversation_id": self._conversation}
             case "ui_state_delta":
                 for op in frame["ops"]:
                     yield from self._appended(op["item"]) if op["op"] == "append" else self._updated(op)

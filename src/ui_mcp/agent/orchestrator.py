@@ -1,6 +1,7 @@
 """Turns what a person writes into turns of the agent: each message once, in order, whatever crashes."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -8,7 +9,7 @@ import anyio
 from anyio import CancelScope
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Happened, Journal, LeaseLostError, holder_name
+from ui_mcp.agent.journal import Happened, Journal, JournalError, Lease, LeaseLostError, holder_name
 from ui_mcp.agent.loop import Loop
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.errors import UiMcpError
@@ -49,6 +50,8 @@ class Pace:
     lease_seconds: float = 15.0
     renew_seconds: float = 5.0
     look_seconds: float = 30.0
+    mend_seconds: float = 1.0
+    """Between looks whether a journal that failed works again."""
     max_batch: int = 50
     """Messages that one sampling may be shown as new."""
     max_batch_chars: int = 65_536
@@ -66,6 +69,7 @@ class Orchestrator:
         *,
         pace: Pace = Pace(),
         ready: Callable[[Scribe], object] = lambda _: None,
+        trouble: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._agent = agent
         self._journal = journal
@@ -73,6 +77,7 @@ class Orchestrator:
         self._make_loop = make_loop
         self._pace = pace
         self._ready = ready
+        self._trouble = trouble
         self._holder = holder_name()
         self._turn: CancelScope | None = None
         self._loop: Loop | None = None
@@ -82,9 +87,15 @@ class Orchestrator:
         self._state: RunState = "idle"
 
     async def run(self) -> None:
-        """Take the lease, then serve the inbox until cancelled or until another orchestrator takes over."""
+        """Take the lease, then serve the inbox until cancelled or until another orchestrator takes over.
+
+        A journal that fails on the way ends the turn, and is waited for.
+
+        Raises:
+            JournalError: the journal cannot be used from the beginning.
+        """
         while True:
-            lease = await self._journal.take_lease(self._agent, self._holder, self._pace.lease_seconds)
+            lease = await self._lease()
             if lease is not None:
                 break
             await anyio.sleep(self._pace.renew_seconds)
@@ -94,13 +105,40 @@ class Orchestrator:
         self.scribe = scribe
         self._ready(scribe)
         try:
+            while await self._while_written(scribe) and await self._renewed(scribe):
+                pass
+        finally:
+            self._state = "idle"
+            with CancelScope(shield=True), suppress(JournalError):  # it runs out by itself
+                await self._journal.drop_lease(self._agent, scribe.lease)
+
+    async def _while_written(self, scribe: Scribe) -> bool:
+        """Serve until the lease is lost, or return True when the journal has failed."""
+        failures: list[str] = []
+        try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._keep_lease, tasks.cancel_scope)
                 await self._serve(scribe, tasks)
-        finally:
-            self._state = "idle"
-            with CancelScope(shield=True):
-                await self._journal.drop_lease(self._agent, lease)
+        except* JournalError as failed:
+            failures = [message_of(failed)]
+        for message in failures:
+            _log.warning("agent %s waits for its journal: %s", self._agent, message)
+            self._trouble(message)
+        return bool(failures)
+
+    async def _renewed(self, scribe: Scribe) -> bool:
+        """Wait until the journal works again; say whether the agent is still ours."""
+        self._state = "starting"
+        while True:
+            await anyio.sleep(self._pace.mend_seconds)
+            with suppress(JournalError):
+                lease = await self._lease()
+                if lease is not None:
+                    await scribe.renew(lease)
+                return lease is not None
+
+    async def _lease(self) -> Lease | None:
+        return await self._journal.take_lease(self._agent, self._holder, self._pace.lease_seconds)
 
     @property
     def state(self) -> RunState:
@@ -122,7 +160,7 @@ class Orchestrator:
     async def _keep_lease(self, serving: CancelScope) -> None:
         while True:
             await anyio.sleep(self._pace.renew_seconds)
-            if await self._journal.take_lease(self._agent, self._holder, self._pace.lease_seconds) is None:
+            if await self._lease() is None:
                 _log.warning("agent %s: another orchestrator has taken over", self._agent)
                 serving.cancel()
                 return
@@ -146,18 +184,24 @@ class Orchestrator:
     async def _listen(self, scribe: Scribe) -> None:
         """Take messages while the agent sleeps, and while it waits for something else."""
         while True:
-            await self._inbox.hint(self._pace.look_seconds)
+            try:
+                await self._inbox.hint(self._pace.look_seconds)
+            except UiMcpError as error:
+                _log.info("agent %s: cannot follow the inbox: %s", self._agent, error.message)
+                await anyio.sleep(self._pace.mend_seconds)
             await self._drain(scribe)
             if scribe.progress.turn:
                 self._news.set()
 
     async def _one_turn(self, scribe: Scribe, loop: Loop, tasks: TaskGroup) -> None:
         self._state = "running"
-        with CancelScope() as self._turn:
-            await loop.turn(lambda: self._drain(scribe), tasks)
-        if self._turn.cancelled_caught:
-            await loop.end_aborted()
-        self._turn = None
+        try:
+            with CancelScope() as self._turn:
+                await loop.turn(lambda: self._drain(scribe), tasks)
+            if self._turn.cancelled_caught:
+                await loop.end_aborted()
+        finally:
+            self._turn = None
 
     async def _drain(self, scribe: Scribe) -> None:
         """Take what is new into the journal, with its watermark, but no more than one sampling should be shown."""
@@ -182,6 +226,14 @@ class Orchestrator:
                     await scribe.inject([_user_text(message) for message in taken], last)
                 if not page.has_more:
                     return
+
+
+def message_of(failed: BaseExceptionGroup[JournalError]) -> str:
+    """Return what the first of the failures says."""
+    first: BaseException = failed
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return str(first)
 
 
 def fitting(messages: Sequence[JsonObject], chars: int, *, at_least: int) -> Sequence[JsonObject]:

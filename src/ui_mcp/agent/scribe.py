@@ -23,7 +23,7 @@ class Scribe:
         self.deltas: list[Delta] = []
         """Every change of the timeline, the one numbered `seq` at `seq - 1`."""
         self._journal = journal
-        self._lease = lease
+        self.lease = lease
         self._followers: list[Follower] = []
         self.watermark: str | None = None
         """How far the inbox has been read; nobody else moves it while the lease is held."""
@@ -32,6 +32,12 @@ class Scribe:
         """Read what has been written before."""
         self.watermark = await self._journal.watermark(self.agent)
         self._take(await self._journal.events(self.agent))
+
+    async def renew(self, lease: Lease) -> None:
+        """Go on with a lease taken anew, and with what was written although we were told it was not."""
+        self.lease = lease
+        self.watermark = await self._journal.watermark(self.agent)
+        self._take(await self._journal.events(self.agent, self.events[-1].id if self.events else 0))
 
     def follow(self, follower: Follower) -> Callable[[], None]:
         """Tell `follower` of every change until the returned function is called."""
@@ -44,7 +50,7 @@ class Scribe:
         Raises:
             LeaseLostError: another orchestrator has taken over.
         """
-        return self._take(await self._journal.append(self.agent, self._lease, events))
+        return self._take(await self._journal.append(self.agent, self.lease, events))
 
     async def inject(self, messages: list[JsonObject], watermark: str) -> list[StoredEvent]:
         """Store inbox messages with the watermark; return those that were new.
@@ -52,7 +58,7 @@ class Scribe:
         Raises:
             LeaseLostError: another orchestrator has taken over.
         """
-        stored = await self._journal.inject(self.agent, self._lease, messages, watermark)
+        stored = await self._journal.inject(self.agent, self.lease, messages, watermark)
         self.watermark = watermark
         return self._take(stored)
 

@@ -9,11 +9,13 @@ from ui_mcp.agent.questions import Fetch
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.compositor.approvals.row import Approval, UnknownApprovalError
 from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.errors import UiMcpError
 from ui_mcp.log import logger
 from ui_mcp.toolkit.resources import Announcement, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 
 PREFIX = "approvals://"
+_MEND_SECONDS = 1.0
 _log = logger("agent.approvals")
 
 
@@ -25,6 +27,8 @@ class ApprovalWatch:
         self._desk = gateway.desk
         self._find = find
         self._principal = principal
+        self._changed: set[str] = set()
+        self._news = anyio.Event()
 
     async def about(self, agent: str, call_id: str) -> Fetch | None:
         """Return how to learn what became of a call that a person was asked about."""
@@ -46,27 +50,39 @@ class ApprovalWatch:
         """Write answers that were given while nobody followed."""
         for item in scribe.timeline.state.items:
             if item["kind"] == "approval" and item["status"] == "pending":
-                await self._write(item["approval_id"])
+                await self._written(item["approval_id"])
 
     async def run(self) -> None:
         """Follow until cancelled."""
-        changed: set[str] = set()
-        news = anyio.Event()
 
         def heard(announcement: Announcement) -> None:
             if isinstance(announcement, ResourceUpdated) and announcement.uri.startswith(PREFIX):
-                changed.add(announcement.uri.removeprefix(PREFIX))
-                news.set()
+                self._later(announcement.uri.removeprefix(PREFIX))
 
         stop = self._gateway.announcements.listen(heard)
         try:
             while True:
-                await news.wait()
-                news = anyio.Event()
-                while changed:
-                    await self._write(changed.pop())
+                await self._news.wait()
+                self._news = anyio.Event()
+                while self._changed and await self._written(self._changed.pop()):
+                    pass
         finally:
             stop()
+
+    def _later(self, approval_id: str) -> None:
+        self._changed.add(approval_id)
+        self._news.set()
+
+    async def _written(self, approval_id: str) -> bool:
+        """Write about a question, or try again when the stores work; say whether it is done."""
+        try:
+            await self._write(approval_id)
+        except UiMcpError as error:
+            _log.warning("%s is written later: %s", approval_id, error.message)
+            await anyio.sleep(_MEND_SECONDS)
+            self._later(approval_id)
+            return False
+        return True
 
     async def _write(self, approval_id: str) -> None:
         try:

@@ -1,13 +1,15 @@
 """The audit log: one JSON line per call, without secrets; it is also the history that proposed rules are tried on."""
 
+import asyncio
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
+from io import FileIO
 from pathlib import Path
-from typing import TextIO
 
 from ui_mcp.compositor.approvals.row import canonical
 from ui_mcp.compositor.redact import Scrubber
@@ -18,6 +20,8 @@ from ui_mcp.toolkit.tool import Text, ToolResult
 _ROTATE = 20_000_000
 _REMEMBERED = 1_000
 _LARGE = 4_000
+_KEPT = 10_000_000
+_RETRY_SECONDS = 1.0
 OWN = "own"
 """The method of calls to tools of our own, which no rule is about."""
 _log = logger("compositor.audit")
@@ -66,18 +70,43 @@ class Audit:
         self._file = file if level != "off" else None
         self._level = level
         self._scrubber = scrubber
-        self._open: TextIO | None = None
+        self._open: FileIO | None = None
+        self._unwritten = b""
+        self._failing = False
+        self._due = False
         self._recent: deque[Called] = deque(maxlen=_REMEMBERED)
 
     def write(self, line: Line, arguments: JsonObject) -> None:
-        """Append one line, so that it is there before the answer it is about; a full disk does not stop the call."""
+        """Append one line, so that it is there before the answer it is about.
+
+        A disk that is full does not stop the call; its line is kept until it can be written.
+        """
         if self._file is None:
             return
-        text = self._text(line, arguments)
+        self._unwritten += self._text(line, arguments).encode()
+        self._write_down(self._file)
+
+    def _write_down(self, file: Path) -> None:
         try:
-            self._append(self._file, text)
+            self._append(file)
+            self._failing = False
         except OSError as error:
-            _log.warning("cannot write %s: %s", self._file, error)
+            self._keep(file, error)
+
+    def _keep(self, file: Path, error: OSError) -> None:
+        if not self._failing:
+            _log.warning("cannot write %s: %s; its lines are kept until it can be written", file, error)
+        self._failing = True
+        self._unwritten = self._unwritten[-_KEPT:]
+        with suppress(RuntimeError):  # there is no loop: the next line tries again
+            if not self._due:
+                asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._retry, file)
+                self._due = True
+
+    def _retry(self, file: Path) -> None:
+        self._due = False
+        if self._unwritten:
+            self._write_down(file)
 
     def _text(self, line: Line, arguments: JsonObject) -> str:
         told: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
@@ -106,20 +135,24 @@ class Audit:
 
     def close(self) -> None:
         """Close the file."""
+        self._unwritten = b""
+        self._close_file()
+
+    def _close_file(self) -> None:
         if self._open is not None:
             self._open.close()
             self._open = None
 
-    def _append(self, file: Path, text: str) -> None:
+    def _append(self, file: Path) -> None:
         if self._open is not None and self._open.tell() > _ROTATE:
-            self.close()
+            self._close_file()
             file.replace(rotated(file))
         if self._open is None:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            self._open = os.fdopen(descriptor, "a", encoding="utf-8")
-        self._open.write(text)
-        self._open.flush()
+            self._open = FileIO(descriptor, "a")
+        while self._unwritten:  # a disk that fills up takes a part
+            self._unwritten = self._unwritten[self._open.write(self._unwritten) :]
 
 
 def text_bytes(result: ToolResult) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.compositor.settings import BackendSettings
+from ui_mcp.errors import DiskError
 from ui_mcp.log import logger
 
 _log = logger("compositor.mounts")
@@ -43,6 +44,12 @@ class KeptMounts:
             self._save(left)
 
     def _save(self, mounts: Sequence[BackendSettings]) -> None:
+        try:
+            self._write(mounts)
+        except OSError as error:
+            raise DiskError(f"Cannot keep the mounted servers in {self._file}", error) from error
+
+    def _write(self, mounts: Sequence[BackendSettings]) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         text = json.dumps([one.model_dump(mode="json", exclude_defaults=True) for one in mounts], indent=1)
         draft = self._file.with_suffix(".new")

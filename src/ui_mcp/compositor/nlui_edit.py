@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from ui_mcp.compositor.openapi.text import parse
-from ui_mcp.errors import ConfigError
+from ui_mcp.errors import ConfigError, DiskError
 from ui_mcp.jsontypes import Json, JsonObject
 
 
@@ -30,12 +30,21 @@ def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
 
 
 def own_file(file: Path, data: bytes) -> Path:
-    """Write a file that only its owner can read, in a folder likewise; return it."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file.unlink(missing_ok=True)
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as out:
-        out.write(data)
+    """Write a file that only its owner can read, in a folder likewise; return it.
+
+    Raises:
+        DiskError: it cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside = file.with_name(f".{file.name}.new")
+        beside.unlink(missing_ok=True)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(data)
+        beside.replace(file)
+    except OSError as error:
+        raise DiskError(f"Cannot write {file}", error) from error
     return file
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from ui_mcp.errors import AlreadyRunningError, NotConfiguredError, NotStartedError, UiMcpError
+from ui_mcp.errors import AlreadyRunningError, DiskError, NotConfiguredError, NotStartedError, UiMcpError
 from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.prepare import prepare
 from ui_mcp.host.states import Configured, Running, State, Unconfigured
@@ -148,13 +148,17 @@ class Host:
         Raises:
             NotConfiguredError: there is no usable base directory.
             AlreadyRunningError: it is being served already, by us or by another process.
+            DiskError: it cannot be written.
         """
         async with self._lock:
             state = self.configured()
             if isinstance(state, Running):
                 raise AlreadyRunningError
             self._stop, self._stopped = anyio.Event(), anyio.Event()
-            running: Running = await self._tasks.start(self._run, state)
+            try:
+                running: Running = await self._tasks.start(self._run, state)
+            except OSError as error:
+                raise DiskError(f"Cannot serve {state.workspace.given}", error) from error
             self._state = running
             return running
 

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.error_page import failure
 from ui_mcp.httpd.icons import Icons
@@ -80,5 +81,12 @@ def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:
             Route("/", pages.root, methods=["GET"]),
             Route("/icons/{name}.svg", pages.icons.get, methods=["GET"]),
             Route("/{path:path}", pages.anything, methods=["GET"]),
-        ]
+        ],
+        exception_handlers={LifecycleError: _not_now, NotFoundError: _not_now},
     )
+
+
+async def _not_now(request: Request, error: Exception) -> Response:
+    """Answer who comes while sessions are being started or stopped."""
+    text = "The server is being started or stopped; try again in a moment."
+    return failure(request, 503, "Not now", text, start=True)

@@ -168,14 +168,12 @@ async def _call_result(face: Face, answer: ToolResult) -> JsonObject:
 async def _fitting(face: Face, part: Content) -> Content:
     if not isinstance(part, Text) or face.spill is None or len(part.text) <= face.max_result_chars():
         return part
-    note = {
-        "truncated": True,
-        "chars": len(part.text),
-        "preview": part.text[:PREVIEW_CHARS],
-        "file": await face.spill(part.text),
-        "hint": "narrow the query",
-    }
-    return Text(dumps(note))
+    note = {"truncated": True, "chars": len(part.text), "preview": part.text[:PREVIEW_CHARS]}
+    try:
+        kept = {"file": await face.spill(part.text), "hint": "narrow the query"}
+    except OSError as error:
+        kept = {"hint": f"the whole text could not be written ({error.strerror}: {error.filename}); narrow the query"}
+    return Text(dumps(note | kept))
 
 
 def _block(part: Content) -> JsonObject:

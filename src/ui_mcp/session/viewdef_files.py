@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ui_mcp.errors import ViewdefError
+from ui_mcp.errors import DiskError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.session.hotload import Saved
+from ui_mcp.viewdefs.compile import compile_viewdef
 from ui_mcp.viewdefs.store import ViewdefStore, html_files, key_of
+from ui_mcp.viewdefs.viewdef import checked_key
 from ui_mcp.workspace import Workspace
 
 BUNDLED = Path(__file__).parents[1] / "bundle" / "base" / "viewdefs"
@@ -42,17 +44,16 @@ class ViewdefFiles:
         """Register `content` and save it; return the text for the Lua worlds.
 
         Raises:
-            ViewdefError: it cannot be compiled, or not be written; nothing has changed.
+            ViewdefError: it cannot be compiled; nothing has changed.
+            DiskError: it cannot be written; nothing has changed.
         """
         type_name, _, namespace = key.rpartition(".")
-        before = self._store.get(key)
-        self._store.put(type_name, namespace, content)
+        compile_viewdef(checked_key(type_name, namespace), content)
         try:
             _write(self._file_for(key), content)
         except OSError as error:
-            if before is not None:
-                self._store.put(type_name, namespace, before.html)
-            raise ViewdefError(f"cannot write {key}.html: {error.strerror}") from error
+            raise DiskError(f"Cannot write {self._file_for(key)}", error) from error
+        self._store.put(type_name, namespace, content)
         return self._store.bundle([key])
 
     def reload(self, files: Iterable[Saved]) -> Reloaded:
@@ -94,7 +95,11 @@ def _write(file: Path, content: str) -> None:
     target = Path(os.path.realpath(file))
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-", suffix=".tmp")
-    with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as temporary:
-        temporary.write(content)
-    Path(name).chmod(0o644)
-    Path(name).replace(target)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as temporary:
+            temporary.write(content)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -8,9 +8,8 @@ from typing import Any
 import anyio
 from psycopg import AsyncConnection, Error, OperationalError
 
-from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life, is_gone
+from ui_mcp.agent.journal import Happened, JournalError, Lease, LeaseLostError, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.errors import AgentError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 SCHEMA_LOCK = 7_203_412_009
@@ -137,9 +136,9 @@ class PostgresJournal:
                     yield connection
             except OperationalError as error:
                 await self.close()
-                raise AgentError(f"The journal's database cannot be reached: {_told(error)}") from error
+                raise JournalError(f"The journal's database cannot be reached: {_told(error)}") from error
             except Error as error:
-                raise AgentError(f"The journal's database failed: {_told(error)}") from error
+                raise JournalError(f"The journal's database failed: {_told(error)}") from error
 
     async def _connection(self) -> AsyncConnection[Any]:
         if self._opened is None or self._opened.closed:
@@ -195,7 +194,7 @@ class PostgresReader:
         """Return the events since the last call.
 
         Raises:
-            AgentError: the database cannot be read.
+            JournalError: the database cannot be read.
         """
         self.served = await self._journal.is_served(self._agent)
         events = await self._journal.events(self._agent, self._last)

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life, is_gone
+from ui_mcp.agent.journal import Happened, JournalError, Lease, LeaseLostError, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.errors import AgentError
+from ui_mcp.errors import DISK_HINT, AgentError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 T = TypeVar("T")
@@ -161,8 +161,9 @@ class SqliteJournal:
             try:
                 with _committed(self._database()) as database:
                     return work(database)
-            except sqlite3.Error as error:
-                raise AgentError(f"Cannot use the journal {self._file.name}: {error}", file=str(self._file)) from error
+            except (OSError, sqlite3.Error) as error:
+                message = f"Cannot use the journal {self._file}: {error}\n{DISK_HINT}"
+                raise JournalError(message, file=str(self._file)) from error
 
         return await to_thread.run_sync(transaction, limiter=self._one_at_a_time)
 
@@ -170,17 +171,25 @@ class SqliteJournal:
         if self._opened is None:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._file.touch(mode=0o600)
-            self._opened = sqlite3.connect(self._file, timeout=10, isolation_level=None, check_same_thread=False)
-            self._opened.execute("PRAGMA journal_mode = WAL")
-            self._opened.execute("PRAGMA synchronous = FULL")
-            with _committed(self._opened) as database:
-                (version,) = database.execute("PRAGMA user_version").fetchone()
-                if version > 1:
-                    raise AgentError(f"{self._file.name} was written by a newer ui-mcp; it is left alone")
-                if version == 0:
-                    for statement in SCHEMA.split(";"):
-                        database.execute(statement)
+            opened = sqlite3.connect(self._file, timeout=10, isolation_level=None, check_same_thread=False)
+            try:
+                self._prepare(opened)
+            except BaseException:
+                opened.close()
+                raise
+            self._opened = opened
         return self._opened
+
+    def _prepare(self, opened: sqlite3.Connection) -> None:
+        opened.execute("PRAGMA journal_mode = WAL")
+        opened.execute("PRAGMA synchronous = FULL")
+        with _committed(opened) as database:
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version > 1:
+                raise AgentError(f"{self._file.name} was written by a newer ui-mcp; it is left alone")
+            if version == 0:
+                for statement in SCHEMA.split(";"):
+                    database.execute(statement)
 
 
 @contextmanager
@@ -188,10 +197,11 @@ def _committed(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     database.execute("BEGIN IMMEDIATE")
     try:
         yield database
+        database.execute("COMMIT")
     except BaseException:
-        database.execute("ROLLBACK")
+        if database.in_transaction:  # SQLite has rolled back already when the disk failed
+            database.execute("ROLLBACK")
         raise
-    database.execute("COMMIT")
 
 
 def _prove(database: sqlite3.Connection, agent: str, lease: Lease) -> None:

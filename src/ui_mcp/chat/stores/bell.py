@@ -3,6 +3,7 @@
 Only a hint. Where there are no named pipes nobody is told, and followers look for themselves.
 """
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from ui_mcp.log import logger
 _log = logger("chat")
 _SUFFIX = ".bell"
 _ENOUGH = 4096
+_PASSING = {errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 
 
 class Bell:
@@ -32,7 +34,7 @@ class Bell:
             try:
                 self._hang()
             except OSError as error:
-                self._possible = False
+                self._possible = error.errno in _PASSING
                 _log.info("No bell for the chat, looking instead: %s", error)
         return self._pipe is not None
 
@@ -68,7 +70,8 @@ class Bell:
         if pipe is not None:
             os.close(pipe)
         if self._own is not None:
-            self._own.unlink(missing_ok=True)
+            with suppress(OSError):  # who rings it next takes it down
+                self._own.unlink()
 
 
 def _ring(path: str) -> None:

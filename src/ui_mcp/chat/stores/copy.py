@@ -27,7 +27,7 @@ TABLES: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "SELECT c.name, m.id, m.ts, m.author, m.principal, m.mime, m.content, m.client_id "
                 "FROM messages m JOIN conversations c ON c.key = m.conversation ORDER BY c.key, m.id"
             ),
-            "INSERT INTO messages SELECT key, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM conversations WHERE name = ?1",
+            "INSERT INTO messages VALUES ((SELECT key FROM conversations WHERE name = ?), ?, ?, ?, ?, ?, ?, ?)",
         ),
         "receipts": ("SELECT * FROM receipts", "INSERT INTO receipts VALUES (?, ?, ?)"),
         "tokens": ("SELECT * FROM tokens", "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)"),

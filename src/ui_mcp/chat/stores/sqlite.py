@@ -30,7 +30,7 @@ class SqliteStore:
         self._clock = clock
         real = path.resolve()
         self._bell = Bell(real.with_name(f"{real.name}-bells"))
-        self._writer = Writer(connect(path), self._bell.ring)
+        self._writer = Writer(path, self._bell.ring)
         self._watcher = connect(path)
         self._seen = self._version()
         self._written = Event()
@@ -120,11 +120,11 @@ class SqliteStore:
     async def end_tokens(self, name: str, at: int) -> int:
         """Let the valid tokens of `name` end at that time, and count them."""
         sql = (
-            "UPDATE tokens SET expires = min(coalesce(expires, ?1), ?1) "
-            "WHERE name = ?2 AND (expires IS NULL OR expires > ?3)"
+            "UPDATE tokens SET expires = min(coalesce(expires, ?), ?) "
+            "WHERE name = ? AND (expires IS NULL OR expires > ?)"
         )
         ended = await self._writer.durable(
-            lambda connection: connection.execute(sql, (at, name, self._clock())).rowcount
+            lambda connection: connection.execute(sql, (at, at, name, self._clock())).rowcount
         )
         return int(ended)
 
@@ -188,11 +188,15 @@ class SqliteStore:
             except IndexError:
                 connection = connect(self._path)
             try:
-                return work(connection)
+                found = work(connection)
             except sqlite3.Error as error:
-                raise translated(error) from error
-            finally:
+                connection.close()  # one that was opened while the disk was read-only stays so
+                raise translated(error, self._path) from error
+            except BaseException:
                 self._readers.append(connection)
+                raise
+            self._readers.append(connection)
+            return found
 
         return await to_thread.run_sync(run, limiter=self._limiter)
 

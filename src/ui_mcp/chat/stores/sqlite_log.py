@@ -9,7 +9,7 @@ from ui_mcp.chat.store import Post, Query
 
 _FIND = "SELECT key, head FROM conversations WHERE name = ?"
 _START = "INSERT INTO conversations (name, head, user_head) VALUES (?, 0, 0)"
-_MOVE = "UPDATE conversations SET head = ?1, user_head = CASE WHEN ?2 THEN ?1 ELSE user_head END WHERE key = ?3"
+_MOVE = "UPDATE conversations SET head = ?, user_head = CASE WHEN ? THEN ? ELSE user_head END WHERE key = ?"
 _INSERT = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _EARLIER = "SELECT id, ts FROM messages WHERE conversation = ? AND principal = ? AND client_id = ?"
 _AFTER = (
@@ -33,7 +33,7 @@ def append(connection: sqlite3.Connection, post: Post, clock: Clock) -> list[Pos
         head = max(head, done.id)
         posted.append(done)
     if not all(done.repeated for done in posted):
-        connection.execute(_MOVE, (head, post.author == "user", key))
+        connection.execute(_MOVE, (head, post.author == "user", head, key))
     return posted
 
 

@@ -5,13 +5,15 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
 from anyio import CancelScope
 
-from ui_mcp.errors import ChatError
+from ui_mcp.chat.stores.sqlite_file import connect
+from ui_mcp.errors import DISK_HINT, ChatError
 
 T = TypeVar("T")
 _TOGETHER = 256
@@ -33,8 +35,9 @@ class Writer:
     than the work.
     """
 
-    def __init__(self, connection: sqlite3.Connection, committed: Callable[[], None] = lambda: None) -> None:
-        self._connection = connection
+    def __init__(self, path: Path, committed: Callable[[], None] = lambda: None) -> None:
+        self._path = path
+        self._connection = connect(path)
         self._committed = committed
         self._asked: SimpleQueue[_Job | None] = SimpleQueue()
         self._thread: Thread | None = None
@@ -94,7 +97,7 @@ class Writer:
                 for job in jobs:
                     self._commit([job])
             else:
-                jobs[0].error = translated(error) if isinstance(error, sqlite3.Error) else error
+                jobs[0].error = translated(error, self._path) if isinstance(error, sqlite3.Error) else error
 
     def _transaction(self, jobs: Sequence[_Job]) -> None:
         flush = "FULL" if any(job.durable for job in jobs) else "NORMAL"
@@ -123,10 +126,10 @@ def _answer(jobs: Sequence[_Job]) -> None:
             job.answer.set_result(job.value)
 
 
-def translated(error: sqlite3.Error) -> ChatError:
+def translated(error: sqlite3.Error, path: Path) -> ChatError:
     """Turn SQLite's error into ours."""
     if isinstance(error, sqlite3.OperationalError) and any(
         word in str(error) for word in ("locked", "busy", "locking")
     ):
         return ChatError("The chat store is busy; try again", "busy")
-    return ChatError(f"The chat store failed: {error}", "storage_error")
+    return ChatError(f"The chat store {path} failed: {error}\n{DISK_HINT}", "storage_error", path=str(path))

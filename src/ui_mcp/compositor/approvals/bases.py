@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import anyio.to_thread
 
 from ui_mcp.compositor.approvals.store import SCHEMA, ApprovalStore
-from ui_mcp.errors import CompositorError, ConfigError
+from ui_mcp.errors import DISK_HINT, CompositorError, ConfigError
 from ui_mcp.jsontypes import Json
 
 
@@ -42,6 +42,7 @@ class SqliteBase:
     """One SQLite file in WAL mode, mode 0600; work happens in a worker thread."""
 
     def __init__(self, file: Path) -> None:
+        self._file = file
         try:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             file.touch(mode=0o600, exist_ok=True)
@@ -79,4 +80,4 @@ class SqliteBase:
         try:
             return await anyio.to_thread.run_sync(work)
         except sqlite3.Error as error:
-            raise CompositorError(f"The approvals store failed: {error}") from error
+            raise CompositorError(f"The approvals store {self._file} failed: {error}\n{DISK_HINT}") from error

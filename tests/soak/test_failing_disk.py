@@ -1,0 +1,214 @@
+"""The disk turns read-only or full under servers at work: said by name, nothing acknowledged lost, then it goes on."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+
+from interaction.nlui import nlui
+from soak.disk import FailingDisk, failing_disk
+from soak.people import Crowd, call_tool
+from soak.product import Product
+from soak.run import displayed
+
+pytestmark = pytest.mark.slow
+WAY_OUT = "make the disk writable"
+KINDS = pytest.mark.parametrize(
+    ("how", "words"), [("ro", "Read-only file system"), ("full", "No space left on device")]
+)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[FailingDisk]:
+    with failing_disk(tmp_path) as made:
+        yield made
+
+
+@asynccontextmanager
+async def at_work(disk: FailingDisk, log: Path) -> AsyncIterator[tuple[Crowd, httpx2.AsyncClient]]:
+    """People click, chat and call tools on a server whose project lies on the disk."""
+    product = Product(disk.folder / "project", log)
+    await anyio.to_thread.run_sync(product.start)
+    crowd = Crowd(product)
+    try:
+        await displayed(crowd)
+        async with httpx2.AsyncClient(timeout=20) as http, anyio.create_task_group() as people:
+            for work in (crowd.tab, crowd.tab, crowd.follows, crowd.agent):
+                people.start_soon(work)
+            people.start_soon(crowd.writes, "writer")
+            yield crowd, http
+            crowd.over.set()
+        assert await anyio.to_thread.run_sync(product.stop) == 0
+    finally:
+        product.process.kill()
+        product.process.wait()
+
+
+async def more(count: Any) -> None:
+    """Wait until something has been counted twice more."""
+    goal = count() + 2
+    with anyio.fail_after(30):
+        while count() < goal:
+            await anyio.sleep(0.02)
+
+
+def text(answer: dict[str, Any]) -> str:
+    return str(answer["content"][0]["text"])
+
+
+@KINDS
+async def test_a_server_names_what_it_cannot_write_and_goes_on_with_everything_else(
+    disk: FailingDisk, tmp_path: Path, how: str, words: str
+) -> None:
+    async with at_work(disk, tmp_path / "server.log") as (crowd, http):
+        seen = crowd.seen
+        await more(lambda: len(seen.acknowledged))
+        disk.fail(how)
+
+        await more(lambda: seen.clicks)
+        await more(lambda: seen.calls)
+        await refusals(crowd, http, words)
+        assert await anyio.to_thread.run_sync(crowd.product.kill_child, "ui_mcp.lua")
+        await more(lambda: seen.clicks)
+        await more(lambda: seen.calls)
+
+        disk.mend()
+        await more(lambda: len(seen.acknowledged))
+        uploaded = {"type": "Tally", "namespace": "small", "content": "<template><b>x</b></template>"}
+        assert text(await crowd.call(http, "ui_upload_viewdef", uploaded)) == "Viewdef Tally.small uploaded"
+        crowd.over.set()
+        while await crowd.catch_up(http):
+            pass
+    followed = [content for _, content in seen.followed]
+    assert followed == list(seen.acknowledged)
+    assert seen.refused == 0
+    assert "Traceback" not in (tmp_path / "server.log").read_text()
+
+
+async def refusals(crowd: Crowd, http: httpx2.AsyncClient, words: str) -> None:
+    """Try everything that has to write."""
+    cookie = {"origin": crowd.product.ui, "cookie": f"ui-session-{crowd.product.ui_port}={await crowd.secret(http)}"}
+    said = await http.post(f"{crowd.product.ui}/chat/messages", json={"content": "x" * 9000}, headers=cookie)
+    posted = await crowd.call(http, "chat_assistant_post", {"content": "x" * 9000})
+    for answer in (said.text, text(posted)):
+        assert "runtime.db" in answer
+        assert WAY_OUT in answer
+    assert (said.status_code, posted["isError"]) == (500, True)
+    uploaded = {"type": "Tally", "namespace": "small", "content": "<template><b>x</b></template>"}
+    refused = text(await crowd.call(http, "ui_upload_viewdef", uploaded))
+    assert "viewdefs/Tally.small.html" in refused
+    assert words in refused
+    assert WAY_OUT in refused
+    elsewhere = await crowd.call(http, "ui_configure", {"base_dir": str(crowd.product.folder / "elsewhere")})
+    assert words in text(elsewhere)
+    assert f"SKILL.md: {words}" in text(await crowd.call(http, "ui_install", {"force": True}))
+    long = json.loads(text(await crowd.call(http, "ui_run", {"code": "print('x') return string.rep('x', 100000)"})))
+    assert (long["chars"], "file" in long, words in long["hint"]) == (100_002, False, True)
+
+
+@KINDS
+async def test_a_server_is_started_and_stopped_by_its_words_while_the_disk_fails(
+    disk: FailingDisk, tmp_path: Path, how: str, words: str
+) -> None:
+    async with at_work(disk, tmp_path / "server.log") as (crowd, http):
+        await more(lambda: len(crowd.seen.acknowledged))
+        other = {"base_dir": str(crowd.product.folder / "other")}
+        assert not (await crowd.call(http, "ui_configure", other))["isError"]
+        disk.fail(how)
+
+        refused = await crowd.call(http, "ui_start", {})
+        chat = await crowd.call(http, "chat_read_since", {})
+
+        assert words in text(refused)
+        assert WAY_OUT in text(refused)
+        assert WAY_OUT in text(chat)
+        disk.mend()
+        assert not (await crowd.call(http, "ui_start", {}))["isError"]
+        disk.fail(how)
+    assert "Traceback" not in (tmp_path / "server.log").read_text()
+
+
+class Nlui:
+    """A person at the chat page of nlui."""
+
+    def __init__(self, url: str, http: httpx2.AsyncClient) -> None:
+        self.url = url
+        self.http = http
+
+    async def said(self, message: str) -> str:
+        """Say something and return everything that comes of it."""
+        body = {"message": message, "conversation_id": "talk"}
+        return (await self.http.post(f"{self.url}/api/chat", json=body)).text
+
+    async def asked(self) -> dict[str, Any]:
+        """Wait until the person is asked about a call, and return the question."""
+        with anyio.fail_after(20):
+            while True:
+                pending = (await self.http.get(f"{self.url}/approvals", headers={"accept": "application/json"})).json()
+                if pending["approvals"]:
+                    return dict(pending["approvals"][0])
+                await anyio.sleep(0.05)
+
+    async def allow(self) -> httpx2.Response:
+        """Allow what was asked last."""
+        body = {"conversation_id": "talk", "approved": True}
+        return await self.http.post(f"{self.url}/api/chat/confirm", json=body)
+
+
+@KINDS
+async def test_the_chat_of_nlui_waits_for_its_disk_and_finishes_what_it_had_begun(
+    disk: FailingDisk, how: str, words: str
+) -> None:
+    with nlui(disk.folder, "--port", "0", TMPDIR=str(disk.folder)) as url:
+        async with httpx2.AsyncClient(timeout=60) as http:
+            await http.get(url)
+            person = Nlui(url, http)
+            assert "scripted demo" in await person.said("hello")
+            streams: list[str] = []
+
+            async def ship() -> None:
+                streams.append(await person.said("ship order 1"))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ship)
+                await person.asked()
+                disk.fail(how)
+
+                for answer in (await http.post(f"{url}/api/chat", json={"message": "anybody?"}), await person.allow()):
+                    assert answer.status_code >= 400
+                    assert ".db" in answer.json()["error"]
+                    assert WAY_OUT in answer.json()["error"]
+                assert [life["id"] for life in (await http.get(f"{url}/api/conversations")).json()] == ["talk"]
+            assert "agent.db" in streams[0]
+            assert WAY_OUT in streams[0]
+            listed = await call_tool(http, f"{url}/mcp", "shop__list_orders", {})
+            assert "Ada Lovelace" in text(listed)
+            assert audited(disk) == []
+
+            disk.mend()
+            with anyio.fail_after(20):
+                while (answer := await person.allow()).status_code != 200:
+                    await anyio.sleep(0.2)
+            assert "on its way" in await until_shipped(person)
+            assert "scripted demo" in await person.said("hello")
+            with anyio.fail_after(20):
+                while audited(disk) != ["shop__list_orders", "shop__ship_order"]:
+                    await anyio.sleep(0.05)
+
+
+def audited(disk: FailingDisk) -> list[str]:
+    return [json.loads(line)["tool"] for file in disk.folder.glob("*/audit.jsonl") for line in file.open()]
+
+
+async def until_shipped(person: Nlui) -> str:
+    with anyio.fail_after(20):
+        while True:
+            talk = (await person.http.get(f"{person.url}/api/conversations/talk")).text
+            if "on its way" in talk:
+                return talk
+            await anyio.sleep(0.05)
