@@ -23,7 +23,7 @@ from ui_mcp.chat.receipts import ReceiptBook
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.stores.sqlite import SqliteStore
 from ui_mcp.chat.tail import Tail
-from ui_mcp.toolkit.resources import Announcement, Announcements, ResourceUpdated
+from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
 

@@ -20,7 +20,7 @@ from ui_mcp.chat.stores import open_store
 from ui_mcp.chat.stores.postgres_open import patiently
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError
-from ui_mcp.toolkit.resources import Announcement, Announcements
+from ui_mcp.toolkit.announcements import Announcement, Announcements
 from ui_mcp.workspace import Workspace
 
 HUMAN = principal("human", "human")

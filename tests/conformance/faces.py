@@ -14,14 +14,9 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd import results
 from ui_mcp.mcpd.face import Face
 from ui_mcp.mcpd.server import call_of
+from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
-from ui_mcp.toolkit.resources import (
-    Announcements,
-    Resource,
-    ResourceContent,
-    ResourceNotFoundError,
-    ResourceTemplate,
-)
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool
 
 _ANYTHING: JsonObject = {"type": "object", "properties": {}}

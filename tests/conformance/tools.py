@@ -5,8 +5,8 @@ from base64 import b64decode
 import anyio
 
 from ui_mcp.errors import UiMcpError
+from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import Args, FunctionTool, NoArgs, tool
-from ui_mcp.toolkit.resources import Announcements
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, Tool, ToolResult, text_result
 
 PIXEL = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")

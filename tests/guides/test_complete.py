@@ -11,7 +11,7 @@ from ui_mcp.app.face import ui_resources, ui_toolset
 from ui_mcp.cli.main import is_command
 from ui_mcp.host.host import Host
 from ui_mcp.scan import modules_of
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.workspace import BUNDLE
 

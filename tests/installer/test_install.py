@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.errors import InstallError
-from ui_mcp.installer.install import install, needs_install, outdated
+from ui_mcp.installer.install import install
+from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.installer.record import Record
 from ui_mcp.workspace import Workspace
 

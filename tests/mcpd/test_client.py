@@ -15,7 +15,8 @@ from ui_mcp.errors import MountError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd.addresses import Address, Command, HttpUrl, SseUrl
 from ui_mcp.mcpd.client import McpServer, Options, connected
-from ui_mcp.toolkit.resources import Announcements, ListKind, ResourceNotFoundError
+from ui_mcp.toolkit.announcements import Announcements, ListKind
+from ui_mcp.toolkit.resources import ResourceNotFoundError
 from ui_mcp.toolkit.tool import Call, Relayed
 
 TESTS = Path(__file__).parents[1]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ui_mcp.mcpd.face import ALIASES
 from ui_mcp.mcpd.mailbox import MAX_WAITING, QUIET_SECONDS, Mailbox
-from ui_mcp.toolkit.resources import ChannelEvent, ListChanged, ResourceUpdated
+from ui_mcp.toolkit.announcements import ChannelEvent, ListChanged, ResourceUpdated
 
 
 class Clock:

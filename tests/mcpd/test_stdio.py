@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mcpd.faces import face
 from mcpd.wire import ENVELOPE, Message, wired
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 
 def request(number: int, method: str, **params: object) -> Message:

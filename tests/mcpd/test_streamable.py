@@ -21,7 +21,7 @@ from ui_mcp.mcpd.endpoints import Endpoints
 from ui_mcp.mcpd.mailbox import MAX_WAITING
 from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.sessions import IDLE_SECONDS, Sessions
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 Message = dict[str, Any]
 

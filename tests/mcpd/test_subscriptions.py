@@ -11,7 +11,7 @@ from mcpd.wire import ENVELOPE, HELLO, Wire, wired
 from ui_mcp.mcpd.conversation import Conversation
 from ui_mcp.mcpd.mailbox import CHANNEL
 from ui_mcp.mcpd.server import Service
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 STAMP = "io.modelcontextprotocol/subscriptionId"
 

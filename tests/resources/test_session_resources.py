@@ -11,13 +11,8 @@ from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import Json, loads
 from ui_mcp.resources import events, state, variables
 from ui_mcp.testing.browser import open_page
-from ui_mcp.toolkit.resources import (
-    Announcement,
-    Announcements,
-    CombinedResources,
-    ResourceNotFoundError,
-    ResourceUpdated,
-)
+from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
+from ui_mcp.toolkit.resources import CombinedResources, ResourceNotFoundError
 from ui_mcp.toolkit.tool import Call
 
 

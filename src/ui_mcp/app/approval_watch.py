@@ -11,7 +11,7 @@ from ui_mcp.compositor.approvals.row import Approval, UnknownApprovalError
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.errors import UiMcpError
 from ui_mcp.log import logger
-from ui_mcp.toolkit.resources import Announcement, ResourceUpdated
+from ui_mcp.toolkit.announcements import Announcement, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 
 PREFIX = "approvals://"

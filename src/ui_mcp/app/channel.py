@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ui_mcp import config as settings
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json, JsonObject, loads
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ui_mcp.config import Config
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.log import to_stderr
 from ui_mcp.mcpd.face import Face
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
 
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}

@@ -14,7 +14,7 @@ from ui_mcp.jsontypes import dumps
 from ui_mcp.log import logger
 from ui_mcp.session.events import EventQueueFullError
 from ui_mcp.session.sessions import Sessions
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard

@@ -12,7 +12,7 @@ from ui_mcp.host.host import Host
 from ui_mcp.host.states import Configured
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard

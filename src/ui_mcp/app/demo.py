@@ -11,7 +11,7 @@ from ui_mcp.errors import NotFoundError
 from ui_mcp.host.host import Host
 from ui_mcp.host.states import Running
 from ui_mcp.log import to_stderr
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
 
 PACKAGE = Path(__file__).parent.parent

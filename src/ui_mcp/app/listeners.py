@@ -19,7 +19,7 @@ from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.httpd.ui_app import Pages, ui_app
 from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.themes.head import decorate
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 CHAT = ("/chat",)
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")

@@ -9,7 +9,7 @@ from anyio.abc import TaskGroup
 from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset, UnknownToolError
 

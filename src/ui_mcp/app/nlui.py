@@ -26,7 +26,8 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.log import logger, only_errors, to_stderr
 from ui_mcp.mcpd.face import Face
-from ui_mcp.toolkit.resources import Announcements, CombinedResources, ResourceUpdated
+from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
+from ui_mcp.toolkit.resources import CombinedResources
 from ui_mcp.toolkit.tool import Call
 
 _log = logger("nlui")

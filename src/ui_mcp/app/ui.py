@@ -13,7 +13,7 @@ from ui_mcp.host.host import Host
 from ui_mcp.host.states import Configured, Running
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 SWITCH_SECONDS = 0.0005
 """How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""

@@ -12,7 +12,7 @@ from ui_mcp.chat.store import ChatStore, Query
 from ui_mcp.chat.tail import Moved, Tail
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 INBOX = "ui://chat/inbox"
 HEAD = "ui://chat/head"

@@ -15,7 +15,7 @@ from ui_mcp.chat.store import ChatStore, Post, Query
 from ui_mcp.chat.stores import PATIENCE, open_store
 from ui_mcp.chat.tail import Tail
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.resources import Announcements
+from ui_mcp.toolkit.announcements import Announcements
 
 _SCOPES: dict[Author, str] = {"user": POST_USER, "assistant": POST_ASSISTANT}
 

@@ -9,7 +9,8 @@ import anyio
 
 from ui_mcp.compositor.settings import BackendSettings
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.resources import ListKind, Resource, ResourceContent, ResourceTemplate
+from ui_mcp.toolkit.announcements import ListKind
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
 

@@ -32,8 +32,8 @@ from ui_mcp.compositor.source import Health
 from ui_mcp.errors import MountError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import concealing, logger
+from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.names import SEPARATOR, source_name
-from ui_mcp.toolkit.resources import Announcements, ListKind
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 

@@ -15,8 +15,8 @@ from ui_mcp.compositor.source import Entry, Health, State
 from ui_mcp.errors import UiMcpError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
-from ui_mcp.toolkit.resources import ListKind
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import UnknownToolError
 

@@ -12,8 +12,9 @@ from ui_mcp.compositor.gateway import Gateway, health_json
 from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
+from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
-from ui_mcp.toolkit.resources import ListKind, Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 
 JSON = "application/json"

@@ -8,7 +8,7 @@ from pathlib import Path
 from ui_mcp import config as settings
 from ui_mcp.errors import ConfigError, InstallError
 from ui_mcp.host.states import Configured
-from ui_mcp.installer.install import install, needs_install, outdated
+from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, to_file
 from ui_mcp.workspace import Workspace
@@ -50,6 +50,8 @@ def reason(error: OSError) -> str:
 
 
 def _install(workspace: Workspace) -> str | None:
+    from ui_mcp.installer.install import install  # only the first start in a directory needs it
+
     try:
         install(workspace)
     except InstallError as error:

@@ -5,7 +5,7 @@ The page that is served may be one of those older files, so the notice brings ev
 
 from html import escape
 
-from ui_mcp.installer.install import outdated
+from ui_mcp.installer.installed import outdated
 from ui_mcp.workspace import Workspace
 
 _NOTICE = """\

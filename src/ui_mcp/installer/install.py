@@ -11,21 +11,8 @@ from ui_mcp.installer.files import digest_of, free_backup_name, leaves, make_bas
 from ui_mcp.installer.plan import Action, Facts, action, wanted
 from ui_mcp.installer.record import Record
 from ui_mcp.installer.result import Conflict, InstallResult
-from ui_mcp.installer.version import UNKNOWN, Version, bundled_readme, version_in, version_line
+from ui_mcp.installer.version import UNKNOWN, Version, version_in, version_line
 from ui_mcp.workspace import BUNDLE, Workspace
-
-
-def needs_install(workspace: Workspace) -> bool:
-    """Say whether this directory has never been installed to."""
-    return not workspace.readme.is_file()
-
-
-def outdated(workspace: Workspace) -> str | None:
-    """Say so when the project's files are of an older version than this program."""
-    bundled, installed = version_in(bundled_readme()), version_in(workspace.readme)
-    if bundled is None or installed is None or bundled <= installed:
-        return None
-    return f"The files in {workspace.given} are of version {installed}, this is {bundled}: call ui_install"
 
 
 def install(workspace: Workspace, *, force: bool = False, bundle: Path = BUNDLE) -> InstallResult:

@@ -19,7 +19,8 @@ from ui_mcp.mcpd.channel import Channel, Hooks, Patience
 from ui_mcp.mcpd.child import Farewell
 from ui_mcp.mcpd.stdio_server import Mode, stdio_server
 from ui_mcp.mcpd.upstream_news import relayed
-from ui_mcp.toolkit.resources import ListKind, Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.announcements import ListKind
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Call, InputNeeded, Relayed, Tool, ToolResult
 
 MAX_PAGES = 1000

@@ -6,7 +6,8 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.resources import Announcements, ListKind, ResourceSet
+from ui_mcp.toolkit.announcements import Announcements, ListKind
+from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 

@@ -9,7 +9,7 @@ import anyio
 
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd import rpc
-from ui_mcp.toolkit.resources import Announcement, ChannelEvent, ListChanged, ListKind, ResourceUpdated
+from ui_mcp.toolkit.announcements import Announcement, ChannelEvent, ListChanged, ListKind, ResourceUpdated
 
 QUIET_SECONDS = 0.1
 MAX_WAITING = 1024

@@ -17,7 +17,7 @@ from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.exchange import Exchange
 from ui_mcp.mcpd.face import Face
 from ui_mcp.mcpd.mailbox import CHANNEL, Mailbox
-from ui_mcp.toolkit.resources import Announcement
+from ui_mcp.toolkit.announcements import Announcement
 
 MAX_STREAMS = 1024
 

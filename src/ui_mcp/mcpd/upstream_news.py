@@ -19,7 +19,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
-from ui_mcp.toolkit.resources import ListKind
+from ui_mcp.toolkit.announcements import ListKind
 
 RETRY_SECONDS = 5.0
 UPDATED = "notifications/resources/updated"

@@ -2,7 +2,8 @@
 
 from ui_mcp.chat.inbox import ChatResources
 from ui_mcp.host.host import Host
-from ui_mcp.toolkit.resources import Announcements, ResourceSet
+from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.toolkit.resources import ResourceSet
 
 
 def provide(host: Host, announcements: Announcements) -> ResourceSet:

@@ -4,13 +4,8 @@ from collections.abc import Sequence
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.host.host import Host
-from ui_mcp.toolkit.resources import (
-    Announcements,
-    Resource,
-    ResourceContent,
-    ResourceNotFoundError,
-    ResourceTemplate,
-)
+from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 
 URI = "ui://state"

@@ -17,7 +17,7 @@ from ui_mcp.compositor.offered import Offered, instructions
 from ui_mcp.compositor.resources import MountedResources, OwnResources
 from ui_mcp.errors import DeniedError, MountError, UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
-from ui_mcp.toolkit.resources import ListChanged, ResourceUpdated
+from ui_mcp.toolkit.announcements import ListChanged, ResourceUpdated
 from ui_mcp.toolkit.tool import Call, InputGiven, Relayed
 
 ASKED = ("elicit", "sample", "roots", "strange")

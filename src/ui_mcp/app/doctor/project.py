@@ -17,7 +17,7 @@ from ui_mcp.config import Config
 from ui_mcp.errors import UiMcpError
 from ui_mcp.host.lock import other_server
 from ui_mcp.installer.bundle import bundled_files
-from ui_mcp.installer.install import needs_install, outdated
+from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.workspace import Workspace
 
 PORTS = (("UI", 8000), ("MCP", 8001))

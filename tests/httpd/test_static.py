@@ -1,0 +1,50 @@
+"""Files for browsers: read whole or in part, typed the same on every machine."""
+
+from pathlib import Path
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ui_mcp.httpd.static import SMALL, Files
+
+
+def client(folder: Path) -> httpx2.AsyncClient:
+    files = Files((folder,), confine=(folder,))
+
+    async def answer(request: Request) -> Response:
+        return await files.serve(request.path_params["path"], request.scope)
+
+    app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET"])])
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://page")
+
+
+@pytest.mark.covers("UI-HTTP-5")
+@pytest.mark.parametrize("size", [0, 10, SMALL, SMALL + 1])
+async def test_small_and_large_files_are_answered_alike(tmp_path: Path, size: int) -> None:
+    content = b"x" * size
+    (tmp_path / "file.js").write_bytes(content)
+    async with client(tmp_path) as browser:
+        whole = await browser.get("/file.js")
+        again = await browser.get("/file.js", headers={"if-none-match": whole.headers["etag"]})
+        head = await browser.head("/file.js")
+        part = await browser.get("/file.js", headers={"range": "bytes=0-3"})
+
+    assert (whole.status_code, whole.content) == (200, content)
+    assert whole.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert (again.status_code, again.content) == (304, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"] == str(size)
+    assert (part.status_code, part.content) == ((206, content[:4]) if size else (416, b""))
+
+
+@pytest.mark.covers("UI-HTTP-5")
+async def test_other_kinds_are_known_to_the_machine_and_missing_files_are_not_found(tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"png")
+    async with client(tmp_path) as browser:
+        picture, missing = await browser.get("/picture.png"), await browser.get("/missing.png")
+
+    assert picture.headers["content-type"] == "image/png"
+    assert missing.status_code == 404
