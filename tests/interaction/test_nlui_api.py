@@ -262,3 +262,19 @@ def test_the_model_is_told_of_sources_and_habits_not_of_every_tool(folder: Path)
     assert "tiny" in system.lower()
     assert "tiny__things" not in system
     assert "tiny__things" in {tool["function"]["name"] for tool in asked[0]["tools"]}
+
+
+def test_answers_come_in_pieces_or_whole_as_wished(folder: Path) -> None:
+    (folder / "nlui.yaml").write_text(YAML.replace("Hello.", "Hello " * 40))
+    with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=60) as chat:
+        assert chat.put("/api/config/stream", json={"stream": "no"}).status_code == 400
+        pieces = []
+        for wish in (True, False):
+            assert chat.put("/api/config/stream", json={"stream": wish}).json() == {"stream": wish}
+            answer = lines(chat.post("/api/chat", json={"message": "hi"}).text)
+            pieces.append([data["delta"] for _, event, data in answer if event == "content_delta"])
+        shown = chat.get("/api/config/llm").json()["stream"]
+
+    assert len(pieces[0]) > 1
+    assert pieces[1] == ["".join(pieces[0])]
+    assert (shown, yaml.safe_load((folder / "nlui.yaml").read_text())["llm"]["stream"]) == (False, False)

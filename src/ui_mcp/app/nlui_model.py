@@ -33,6 +33,7 @@ PROVIDERS: tuple[JsonObject, ...] = (
     {"id": "scripted", "name": "Scripted demo", "api_base": "", "key": ""},
 )
 _FIELDS = ("provider", "api_base", "model", "max_context_tokens", "max_output_tokens", "timeout_s", "stream")
+_SHOWN = {"api_base", "model", "max_context_tokens", "max_output_tokens", "stream"}
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = {"401": "The key is refused", "403": "The key may not do this", "404": "There is no such model or address"}
 
@@ -55,14 +56,14 @@ class LiveModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Answer with the model of this moment."""
-        model: Model = self._model
-        async for event in model.stream(request):
+        events = self._model.stream(request)
+        async for event in events if self.settings.stream else _whole(events):
             yield event
 
     def shown(self) -> JsonObject:
         """Describe the model with its key masked."""
         key = self.settings.api_key
-        facts = self.settings.model_dump(include={"api_base", "model", "max_context_tokens", "max_output_tokens"})
+        facts = self.settings.model_dump(include=_SHOWN)
         return {
             **facts,
             "provider": provider_of(self.settings),
@@ -148,6 +149,19 @@ class LiveModel:
         if settings.api_key == self.settings.api_key:
             return _written(self._file)
         return f"file:{nlui_edit.own_file(self._data / 'secrets' / 'llm-key', settings.api_key.encode())}"
+
+
+async def _whole(events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
+    """Pass an answer on with its text in one piece."""
+    text = ""
+    async for event in events:
+        if isinstance(event, TextDelta):
+            text += event.text
+            continue
+        if text:
+            yield TextDelta(text)
+            text = ""
+        yield event
 
 
 def _chosen(settings: ModelSettings, proxy: str | None, *, retries: int = 5) -> Model:

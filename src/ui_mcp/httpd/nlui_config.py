@@ -66,8 +66,11 @@ class NluiConfig:
         return JSONResponse(await self._model.test(await body_of(request)))
 
     async def stream(self, request: Request) -> Response:
-        """Take the wish for streaming; answers are always streamed, and whole at their end."""
-        return JSONResponse({"stream": bool((await body_of(request)).get("stream", True))})
+        """Show answers while they are written, or only when they are whole."""
+        wanted = (await body_of(request)).get("stream")
+        if not isinstance(wanted, bool):
+            raise InvalidArgumentsError("stream must be true or false")
+        return JSONResponse({"stream": self._model.change({"stream": wanted})["stream"]})
 
     async def language(self, request: Request) -> Response:
         """Take the wish for a language; there is one."""

@@ -32,6 +32,7 @@ class ModelSettings(BaseModel):
     max_context_tokens: int = Field(0, ge=0, description="Longest conversation to send; 0 = no limit.")
     max_output_tokens: int = Field(4096, ge=1, description="Longest answer.")
     timeout_s: float = Field(60.0, gt=0, description="Longest silence of the vendor.")
+    stream: bool = Field(True, description="Show an answer while it is being written; else when it is whole.")
     script: list[Json] = Field([], description="Steps of the scripted model.")
 
 
