@@ -1,39 +1,119 @@
-"""Asks the advisory databases about what we ship: Python dependencies by pip-audit, those of the page by npm audit."""
+"""Asks the advisory databases about what we ship: Python dependencies by pip-audit, those of the page by npm audit.
+
+Exit code 0: both were asked and know of nothing. 1: there are advisories. 2: one of them could not be asked.
+"""
 
 import importlib.metadata
+import json
 import re
 import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import assets
 
 ROOT = Path(__file__).parent.parent
+NOT_ASKED = """\
+{what}: NOT CHECKED, which says nothing about them: {reason}
+  Run `make audit` again where {host} can be reached; the job `audit` of .github/workflows/ci.yml
+  asks with every push and every Monday."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a database said."""
+
+    code: int
+    text: str
+
+
+class NotAskedError(Exception):
+    """The database gave no answer."""
 
 
 def main() -> int:
-    """Run both audits; the exit code says whether anything was found or could not be asked."""
-    return max(_python(), _page())
+    """Run both audits and say how each went."""
+    verdicts = [
+        verdict("Python packages", "https://pypi.org", lambda: python_advisories(_pip_audit())),
+        verdict("Packages of the page", "https://registry.npmjs.org", lambda: page_advisories(_npm_audit())),
+    ]
+    for one in verdicts:
+        print(one.text)
+    return max(one.code for one in verdicts)
 
 
-def _page() -> int:
+def verdict(what: str, host: str, ask: Callable[[], list[str]]) -> Verdict:
+    """Ask, and put the answer into words."""
+    try:
+        found = ask()
+    except NotAskedError as error:
+        return Verdict(2, NOT_ASKED.format(what=what, reason=error, host=host))
+    if found:
+        return Verdict(1, "\n  ".join([f"{what}: {len(found)} advisories", *found]))
+    return Verdict(0, f"{what}: no advisory is known")
+
+
+def python_advisories(answer: dict[str, Any]) -> list[str]:
+    """List what pip-audit found.
+
+    Raises:
+        NotAskedError: it could not ask about one of the packages.
+    """
+    packages = answer["dependencies"]
+    found = [
+        f"{package['name']} {package['version']}: {one['id']}, mended: {', '.join(one['fix_versions']) or 'not yet'}"
+        for package in packages
+        for one in package.get("vulns", [])
+    ]
+    skipped = [package["skip_reason"] for package in packages if "skip_reason" in package]
+    if skipped and not found:
+        raise NotAskedError(f"{len(skipped)} of {len(packages)}, the first because: {skipped[0]}")
+    return found
+
+
+def page_advisories(answer: dict[str, Any]) -> list[str]:
+    """List what npm found that is at least moderate.
+
+    Raises:
+        NotAskedError: the registry gave no answer.
+    """
+    if "vulnerabilities" not in answer:
+        raise NotAskedError(answer.get("message") or answer.get("error", {}).get("summary") or "no answer")
+    found = answer["vulnerabilities"].values()
+    return [f"{one['name']}: {one['severity']}" for one in found if one["severity"] not in {"info", "low"}]
+
+
+def _npm_audit() -> dict[str, Any]:
     npm, environment = assets.node_tools()
-    command = [*npm, "audit", "--audit-level=moderate"]
-    return subprocess.run(command, cwd=ROOT / "web", env=environment, check=False).returncode
+    return _json([*npm, "audit", "--json"], cwd=ROOT / "web", env=environment)
 
 
-def _python() -> int:
+def _pip_audit() -> dict[str, Any]:
     """Audit the versions installed here that ui-mcp needs, with a pip-audit that is not among them."""
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "requirements.txt"
         listed.write_text("\n".join(f"{name}=={version}" for name, version in sorted(shipped().items())) + "\n")
         venv.create(f"{folder}/audit", with_pip=True)
         python = f"{folder}/audit/{'Scripts' if sys.platform == 'win32' else 'bin'}/python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "pip-audit>=2.9"], check=True)
-        command = [python, "-m", "pip_audit", "--requirement", str(listed), "--no-deps", "--disable-pip", "--strict"]
-        return subprocess.run(command, check=False).returncode
+        install = [python, "-m", "pip", "install", "--quiet", "pip-audit>=2.9"]
+        if subprocess.run(install, check=False).returncode:
+            raise NotAskedError("pip-audit cannot be installed")
+        options = ["--no-deps", "--disable-pip", "--progress-spinner=off", "--format=json"]
+        return _json([python, "-m", "pip_audit", "--requirement", str(listed), *options])
+
+
+def _json(command: list[str], **options: Any) -> dict[str, Any]:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    try:
+        return dict(json.loads(done.stdout))
+    except ValueError as error:
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        raise NotAskedError(said[-1] if said else f"{command[0]} ended with {done.returncode}") from error
 
 
 def shipped(
