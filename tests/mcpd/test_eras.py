@@ -9,7 +9,7 @@ SERVER_INFO = {"name": "test", "title": "Test server", "version": "1.2.3"}
 IDENTITY = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
 
 
-@pytest.mark.covers("MCP-ERA-1", "MCP-ERA-2", "MCP-CONF-5")
+@pytest.mark.covers("MCP-ERA-1", "MCP-ERA-2", "MCP-STDIO-5", "MCP-CONF-5")
 async def test_discover_then_initialize_then_a_modern_call_work_on_one_pipe() -> None:
     async with wired(face()) as wire:
         discovered = await wire.ask("server/discover", modern=True)

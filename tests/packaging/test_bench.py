@@ -1,5 +1,6 @@
 """`make bench` collects what each benchmark claims and says what is missed, broken or worse than the last time."""
 
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -67,3 +68,26 @@ def test_a_benchmark_that_measures_nothing_is_broken(
 ) -> None:
     assert run(bench, monkeypatch, "raise SystemExit(3)") == 1
     assert "BROKEN mcp_http" in capsys.readouterr().out
+
+
+LIMITS = {
+    ("mcp_start", "first answer / bare SDK"): (1.1, None),
+    ("mcp_start", "memory / bare SDK"): (1.3, None),
+    ("mcp_stdio", "handshake call / bare SDK"): (0.75, None),
+    ("mcp_stdio", "modern call / bare SDK"): (0.75, None),
+    ("mcp_stdio", "handshake pipelined throughput / bare SDK"): (None, 2.0),
+    ("mcp_stdio", "modern pipelined throughput / bare SDK"): (None, 2.0),
+    ("mcp_http", "handshake call / bare SDK"): (1.1, None),
+    ("mcp_http", "modern call / bare SDK"): (1.1, None),
+}
+
+
+@pytest.mark.covers("MCP-PERF-1")
+def test_the_figures_on_record_hold_the_limits_of_the_protocol_side() -> None:
+    stored = json.loads((ROOT / "benchmarks" / "results.json").read_text())["claims"]
+    claims = {(one["benchmark"], one["name"]): one for one in stored}
+
+    assert {key: (claims[key]["at_most"], claims[key]["at_least"]) for key in LIMITS} == LIMITS
+    for key, (most, least) in LIMITS.items():
+        assert claims[key]["value"] <= (most or float("inf")), key
+        assert claims[key]["value"] >= (least or 0), key

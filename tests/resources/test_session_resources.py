@@ -5,6 +5,7 @@ from anyio import fail_after
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.app.doors import Doors
+from ui_mcp.app.face import ui_resources
 from ui_mcp.app.ui import open_host
 from ui_mcp.errors import NotStartedError
 from ui_mcp.host.host import Host
@@ -72,3 +73,18 @@ async def test_changes_are_announced_and_the_last_one_always(tmp_path: Path) -> 
     uris = {announcement.uri for announcement in heard if isinstance(announcement, ResourceUpdated)}
     assert {"ui://state", "ui://state/1", "ui://variables", "ui://events"} <= uris
     assert len(heard) < 30
+
+
+@pytest.mark.covers("MCP-URI-1")
+async def test_only_the_page_for_hosts_has_the_type_of_a_page_for_hosts(tmp_path: Path) -> None:
+    async with open_host({"lua.host": "thread"}, Doors(), Announcements()) as host:
+        await host.begin(str(tmp_path / "ui"))
+        (tmp_path / "ui" / "resources" / "page.html").write_text("<p>a file</p>")
+        await host.start()
+        everything = ui_resources(host, Announcements())
+        uris = [resource.uri for resource in await everything.resources(Call())]
+        types = {uri: (await everything.read(uri, Call()))[0].mime_type for uri in [*uris, "ui://app/main.html"]}
+
+    assert all(uri.startswith("ui://") for uri in types)
+    assert (types["ui://state"], types["ui://page.html"]) == ("application/json", "text/html")
+    assert [uri for uri, kind in types.items() if "profile=mcp-app" in kind] == ["ui://app/main.html"]
