@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import dataclass
 
 from claims import claim
+from compiled import compile_ours
 from mcp_peers import CLIENT, command, piped, report, seconds
 
 ROUNDS = 7
@@ -33,6 +34,7 @@ def start(arguments: list[str]) -> Start:
 
 
 def main() -> int:
+    compile_ours()
     with tempfile.TemporaryDirectory() as folder:
         servers = {
             "bare": command("bare", "stdio"),

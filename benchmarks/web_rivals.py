@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiled import compile_ours
+
 ROWS = 1000
 KINDS = ("ours", "floor", "nicegui")
 NICEGUI_HOME = Path(os.environ.get("NICEGUI_VENV", Path(tempfile.gettempdir()) / "nicegui-venv"))
@@ -164,6 +166,7 @@ def _command(kind: str, page: str, folder: Path, port: int) -> list[str]:
 
 def _lay_out(folder: Path, rows: int) -> None:
     """An installed project whose main.lua shows the app, as a person would have it."""
+    compile_ours()
     subprocess.run([sys.executable, "-m", "ui_mcp", "install"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     base = folder / ".claude" / "ui"
     app = base / "apps" / "bench"
