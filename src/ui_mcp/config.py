@@ -129,7 +129,9 @@ class IntrospectionSettings(Section):
 class GatewaySettings(Section):
     """`[gateway]`: where mounted servers and APIs are configured."""
 
-    config: str | None = Field(None, description="Path of an nlui.yaml whose mounts this server offers too.")
+    config: str | None = Field(
+        None, description="Path, from the project, of an nlui.yaml whose mounts this server offers too."
+    )
 
 
 class ChatSettings(Section):

@@ -29,6 +29,10 @@ class Workspace:
             return self.base.parent.parent
         return self.base.parent
 
+    def named(self, path: str) -> Path:
+        """Return the file a setting names; a relative path counts from the project."""
+        return (self.project / Path(path).expanduser()).resolve()
+
     @property
     def claude(self) -> Path:
         """Where skills and agents are installed."""

@@ -19,7 +19,7 @@ def approvals_place(host: Host) -> str | None:
     try:
         configured = host.configured()
         given = configured.config.gateway.config
-        named = str((configured.workspace.config / given).resolve()) if given else None
+        named = str(configured.workspace.named(given)) if given else None
         file = nlui_yaml.find(named, os.environ, user_config_path())
         settings = nlui_yaml.load(file).settings if file else None
     except UiMcpError as error:

@@ -6,12 +6,15 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.errors import LifecycleError
+from ui_mcp.errors import ConfigError, LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset, UnknownToolError
+
+_log = logger("gateway")
 
 
 class MountedGateway:
@@ -25,8 +28,12 @@ class MountedGateway:
         self._offered: dict[str, Toolset] = {}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return the gateway's tools, if there is a gateway."""
-        offered = await self._gateway()
+        """Return the gateway's tools, if there is a gateway; one that cannot start leaves the other tools listed."""
+        try:
+            offered = await self._gateway()
+        except ConfigError as error:
+            _log.warning("The gateway is left out: %s", error.message)
+            return []
         return await offered.tools(call) if offered else []
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
@@ -45,7 +52,7 @@ class MountedGateway:
         given = configured.config.gateway.config
         if given is None:
             return None
-        file = str((configured.workspace.config / given).resolve())
+        file = str(configured.workspace.named(given))
         async with self._starting:
             if file not in self._offered:
                 self._offered[file] = await self._tasks.start(self._serve, file)

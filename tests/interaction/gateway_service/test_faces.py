@@ -102,6 +102,23 @@ def test_the_ui_server_offers_the_gateways_tools_by_configuration(tmp_path: Path
     assert isinstance(answer, int)
 
 
+@pytest.mark.covers("GW-UPS-10")
+def test_a_gateway_that_cannot_start_takes_no_tool_of_the_ui_server_away(tmp_path: Path) -> None:
+    base = tmp_path / ".claude" / "ui"
+    (base / "config").mkdir(parents=True)
+    (base / "config" / "config.toml").write_text('[gateway]\nconfig = "nlui.yaml"\n')
+    with LineClient(cwd=tmp_path) as client:
+        before = {tool["name"] for tool in client.request("tools/list")["tools"]}
+        assert client.process.stderr is not None
+        warned = client.process.stderr.readline().decode()
+        configured(tmp_path)
+        after = {tool["name"] for tool in client.request("tools/list")["tools"]}
+
+    assert str(tmp_path / "nlui.yaml") in warned
+    assert after - before >= {"good__pid"}
+    assert "ui_status" in before
+
+
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},

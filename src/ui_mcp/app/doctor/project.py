@@ -4,7 +4,6 @@ import os
 import re
 import socket
 import tempfile
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
@@ -135,8 +134,7 @@ def gateway(workspace: Workspace, config: Config) -> list[Finding]:
     """Read the gateway's file, when the settings name one."""
     if not config.gateway.config:
         return []
-    file = Path(config.gateway.config).expanduser()
-    file = file if file.is_absolute() else workspace.project / file
+    file = workspace.named(config.gateway.config)
     try:
         warnings = nlui_yaml.load(file).warnings
     except UiMcpError as error:

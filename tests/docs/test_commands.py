@@ -1,0 +1,155 @@
+"""The commands of our texts, typed one after the other in a terminal."""
+
+import json
+import re
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import httpx2
+
+from docs.blocks import ROOT, Block, block, blocks, one_by_one, together
+from docs.terminal import Terminal
+
+SCRIPTED = """
+llm:
+  provider: scripted
+  script:
+    - {when: {user: new}, emit: [{call: chat_assistant_post, args: {content: Nothing}}]}
+    - {emit: [{call: loop_yield_turn}]}
+"""
+
+
+def lines_of(process: "subprocess.Popen[str]", count: int) -> list[str]:
+    assert process.stdout is not None
+    return [process.stdout.readline().strip() for _ in range(count)]
+
+
+@together("run", *blocks("docs/chat.md", "sh"))
+def test_the_chat_is_served_joined_guarded_and_moved(given: tuple[Block, ...], terminal: Terminal) -> None:
+    ways, tokens, moving = given
+    assistant, human, post = ways.commands
+    assert terminal.speaks(assistant)["name"] == "ui-mcp-chat-assistant"
+    terminal.run(post)
+    create, rotate, link = tokens.commands
+    with terminal.serving(human) as (url,):
+        assert httpx2.get(f"{url}/chat").status_code == 200
+        assert "Deploy now?" in httpx2.get(f"{url}/chat/messages").text
+        first, second = terminal.run(create).strip(), terminal.run(rotate).strip()
+        for token in (first, second):
+            assert httpx2.get(f"{url}/chat/messages", headers={"authorization": f"Bearer {token}"}).status_code == 200
+        while httpx2.get(f"{url}/chat/messages").status_code != 401:  # it looks for tokens once a second
+            pass
+        terminal.replaced["http://127.0.0.1:8010"] = url
+        [address] = re.findall(r"http\S+", terminal.run(link))
+        assert address.startswith(url)
+        assert httpx2.get(address).status_code == 200
+
+    backup, restore = moving.commands
+    terminal.run(backup)
+    config = terminal.home / ".claude/ui/config/config.toml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(f'[storage]\nurl = "sqlite:///{terminal.home}/new.db"\n')
+    terminal.run(restore)
+    assert "Deploy now?" in terminal.run("ui-mcp chat history")
+    assert sqlite3.connect(terminal.home / "new.db").execute("select count(*) from messages").fetchone() == (1,)
+
+
+@together("run", block("docs/howto/talk.md", "ui-mcp chat post"))
+def test_the_chat_in_a_terminal_says_shows_and_exports(given: tuple[Block], terminal: Terminal) -> None:
+    post, history, export = given[0].commands
+
+    said = terminal.run(post).strip()
+    assert terminal.run(history).endswith("user: Deploy at noon?\n")
+    assert json.loads(terminal.run(export))["id"] == said
+
+
+@together("run", block("docs/agent.md", "ui-mcp agent"))
+def test_the_agent_answers_what_is_posted(given: tuple[Block], terminal: Terminal) -> None:
+    init, agent, follow, post = given[0].commands
+    terminal.run(init)
+    file = terminal.home / "nlui.yaml"
+    written = file.read_text()
+    file.write_text(SCRIPTED + written[written.index("# HTTP APIs") :])
+    with terminal.going(agent), terminal.following(follow) as following:
+        terminal.run(post)
+        [asked, answered] = lines_of(following, 2)
+
+    assert asked.endswith("user: What is new?")
+    assert answered.endswith("assistant: Nothing")
+
+
+@together("run", *blocks("docs/commands.md", "sh"))
+def test_completion_scripts_are_put_where_shells_look(given: tuple[Block, ...], terminal: Terminal) -> None:
+    bash, zsh, fish = given
+    for folder in (".local/share/bash-completion/completions", ".config/fish/conf.d", "functions"):
+        (terminal.home / folder).mkdir(parents=True)
+    for line in bash.commands:
+        terminal.run(line)
+    terminal.run(f"fpath=(before ~/functions); {zsh.commands[0]}")
+    terminal.run(fish.commands[0])
+
+    completions = terminal.home / ".local/share/bash-completion/completions"
+    for command, file in {
+        "bash -n": completions / "nlui",
+        "zsh -n": terminal.home / "functions/_ui-mcp",
+        "fish --no-execute": terminal.home / ".config/fish/conf.d/ui-mcp.fish",
+    }.items():
+        assert file.stat().st_size > 500
+        terminal.run(f"{command} {file}")
+
+
+@together("compared", *blocks("docs/commands.md", ""))
+def test_the_doctor_looks_at_what_the_page_shows(given: tuple[Block], terminal: Terminal) -> None:
+    terminal.run("ui-mcp install")
+    finding = re.compile(r"^(ok|note|PROBLEM) +(\S+(?: \S+)*?)  ", re.MULTILINE)
+    [shown] = given
+    assert shown.commands[0] == "$ ui-mcp doctor"
+
+    said = terminal.run("ui-mcp doctor || true")
+
+    assert [name for _, name in finding.findall(said)] == [name for _, name in finding.findall(shown.code)]
+
+
+@together("run", block("docs/howto/look.md", "ui-mcp attach"))
+def test_what_can_be_attached_to_is_listed(given: tuple[Block], terminal: Terminal) -> None:
+    [line] = given[0].commands
+
+    assert re.search(r"^(No Java programs|\d+ )", terminal.run(line), re.MULTILINE)
+
+
+@together("run", block("docs/howto/remote.md", "ui-mcp token"))
+def test_people_get_tokens_and_lose_them(given: tuple[Block], terminal: Terminal) -> None:
+    create, listing, revoke = given[0].commands
+
+    assert terminal.run(create).startswith("uimcp_")
+    assert "ada  ended" not in terminal.run(listing)
+    terminal.run(revoke)
+    assert "ada  ended" in terminal.run(listing)
+
+
+@one_by_one("started", block("docs/howto/remote.md", "ssh"))
+def test_the_tunnel_forwards_the_ports_we_listen_on(block: Block, terminal: Terminal) -> None:
+    [line] = block.commands
+
+    assert terminal.run(line) == "Would forward\n"
+
+
+@together("started", block("README.md", "make run"))
+def test_make_run_starts_the_demo_and_prints_where_it_is(given: tuple[Block], terminal: Terminal) -> None:
+    [line] = given[0].commands
+    planned = subprocess.run([*line.split(), "-n", "-C", str(ROOT)], capture_output=True, text=True, check=True).stdout
+    program, demo = planned.splitlines()[-2 if "Leaving" in planned else -1].split()
+    assert (Path(program).name, demo) == ("ui-mcp", "demo")
+
+    with terminal.going("ui-mcp demo") as process:
+        title, ui, _ = lines_of(process, 3)
+        assert httpx2.get(ui.split()[1], follow_redirects=True).status_code == 200
+        folder = Path(title.split()[-1])
+        assert "<h" in (folder / "apps/dashboard/viewdefs/Dashboard.DEFAULT.html").read_text()
+
+
+@together("started", *blocks("CONTRIBUTING.md"))
+def test_make_knows_every_target_and_what_it_is_for(given: tuple[Block]) -> None:
+    for line in given[0].commands:
+        subprocess.run([*line.split(), "-n", "-C", str(ROOT)], capture_output=True, text=True, check=True)

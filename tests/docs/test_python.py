@@ -1,0 +1,123 @@
+"""The Python of our texts runs, with the names a reader would have at hand."""
+
+import ast
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs.blocks import ROOT, Block, blocks, together
+from docs.terminal import Terminal
+from lua.worlds import Recorded
+from mcpd.wire import wired
+from ui_mcp.app.face import ui_resources, ui_toolset
+from ui_mcp.host.host import Host
+from ui_mcp.lua.child_host import ChildHost
+from ui_mcp.lua.host import Facts, Launch, Op
+from ui_mcp.mcpd.addresses import Command
+from ui_mcp.mcpd.client import Options, connected
+from ui_mcp.mcpd.results import ResultFiles
+from ui_mcp.session.sessions import Server, Sessions
+from ui_mcp.testing.project import make_workspace, settings
+from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.toolkit.tool import Call
+from ui_mcp.viewdefs.store import ViewdefStore
+
+SCRIPTED = """
+llm: {{provider: scripted, script: [{{emit: [{{say: Rex}}, {{call: loop_yield_turn}}]}}]}}
+targets: [{{name: petstore, base_url: "{service}"}}]
+data_dir: data
+"""
+
+
+async def run(code: str, **names: Any) -> dict[str, Any]:
+    """Run code that may await at its top, and return every name it leaves."""
+    done = eval(compile(code, "docs", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    if inspect.iscoroutine(done):
+        await done
+    return names
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@together("run", *blocks("docs/engine.md"))
+async def test_a_world_is_launched_opened_and_watched(given: tuple[Block], here: Path) -> None:
+    outputs = Recorded()
+    at_hand = {"ChildHost": ChildHost, "Launch": Launch, "Op": Op, "store": ViewdefStore(), "facts": Facts()}
+
+    left = await run(given[0].code, outputs=outputs, **at_hand)
+
+    await left["world"].close()
+    assert left["reply"].fault is None
+    assert [connection for connection, _ in outputs.frames] == [1]
+
+
+@together("run", *blocks("docs/session.md"))
+async def test_a_session_is_found_shown_asked_and_attached_to(given: tuple[Block], tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, ROOT / "examples" / "contacts")
+    announcements = Announcements()
+    async with Host(lambda _: None) as host:  # type: ignore[arg-type, return-value]
+        left = await run(
+            given[0].code, Sessions=Sessions, Server=Server, workspace=workspace, config=settings(), host=host,
+            announcements=announcements,
+        )  # fmt: skip
+
+    assert left["session"].vended == "1"
+
+
+@together("run", *blocks("docs/mcp.md"))
+async def test_a_face_is_served_and_a_foreign_server_called(
+    given: tuple[Block, Block], terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    face, mounting = given
+    announcements = Announcements()
+    async with Host(lambda _: None) as host:  # type: ignore[arg-type, return-value]
+        left = await run(
+            face.code, version="1", toolset=ui_toolset(host), resources=ui_resources(host, announcements),
+            announcements=announcements, ResultFiles=ResultFiles, workspace=make_workspace(terminal.home),
+        )  # fmt: skip
+        async with wired(left["face"]) as wire:
+            hello = await wire.shake_hands()
+    assert hello["result"]["serverInfo"]["title"] == "UI MCP"
+
+    monkeypatch.setenv("PATH", terminal.environment["PATH"])
+    told: list[Any] = []
+    at_hand = {"connected": connected, "Command": Command, "Options": Options, "call": Call()}
+    await run(mounting.code, listed=told.append, updated=lambda *news: told.append(news), **at_hand)
+
+
+@together("run", *blocks("docs/nlui.md", "python"))
+async def test_the_gateway_works_inside_a_program(
+    given: tuple[Block], here: Path, service: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "nlui.yaml").write_text(SCRIPTED.format(service=service))
+
+    await run(given[0].code)
+
+    said = capsys.readouterr().out
+    assert "petstore__getPetById" in said
+    assert "Rex" in said
+    assert "done" in said
+
+
+@together("run", *blocks("docs/testing.md"))
+def test_the_test_of_an_app_passes(given: tuple[Block], tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples" / "adder", tmp_path / "apps" / "adder")
+    (tmp_path / "test_adder.py").write_text(given[0].code)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nanyio_mode = auto\n")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q"],
+        cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert "1 passed" in done.stdout, done.stdout
