@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lua.cores import Bench
-from ui_mcp.lua.core import verify
+from ui_mcp.lua.runtime import verify
 
 
 @pytest.mark.parametrize(

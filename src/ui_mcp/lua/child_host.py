@@ -2,30 +2,21 @@
 
 import asyncio
 import signal
-import subprocess
-import sys
 from collections import deque
-from importlib.util import find_spec
-from pathlib import Path
-from typing import cast
 
 import anyio
 
-import ui_mcp
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.jsontypes import dumps
 from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, question
 from ui_mcp.lua.host import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
+from ui_mcp.lua.nursery_process import FORKS
+from ui_mcp.lua.process import Process
 from ui_mcp.lua.replies import heard, reply_of, start_error
 from ui_mcp.lua.thread_host import deliver, settings_of
 
-FROZEN_COMMAND = "lua-child"
-"""The hidden command by which a self-contained executable starts itself as a child."""
-
 QUEUED = 32
 """Questions a child may have before it while more are put without waiting."""
-
-_START = "import sys; sys.path[:0] = sys.argv[1:]; from ui_mcp.lua.child_main import main; main()"
 
 
 class ChildHost:
@@ -39,10 +30,7 @@ class ChildHost:
             SessionGoneError: the process ended at once.
         """
         world = ChildWorld(launch, outputs)
-        pipe = subprocess.PIPE
-        await asyncio.get_running_loop().subprocess_exec(
-            lambda: world, *_command(), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        world.process = await _process(world)
         try:
             reply = await world.begin(dumps(settings_of(launch)))
         except BaseException:
@@ -54,7 +42,7 @@ class ChildHost:
         return world
 
 
-class ChildWorld(asyncio.SubprocessProtocol):
+class ChildWorld:
     """A world at the other end of a pipe; the loop calls it as bytes arrive, without a task in between."""
 
     def __init__(self, launch: Launch, outputs: Outputs) -> None:
@@ -65,21 +53,18 @@ class ChildWorld(asyncio.SubprocessProtocol):
         """What the child has been asked, in order; whoever asked may have lost interest."""
         self._lookout: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
-        self._open = 2
-        """What must end before the world has: its process, and the pipe with its last words."""
         self._closing = False
         self._reason = ""
-        self._process: asyncio.SubprocessTransport
-        self._input: asyncio.WriteTransport
+        self.process: Process
 
     @property
     def pid(self) -> int:
         """The child's process id."""
-        return self._process.get_pid()
+        return self.process.pid
 
     async def begin(self, settings: str) -> Reply:
         """Hand over the settings and run the start-up files."""
-        self._input.write(question([settings]))
+        self.process.write(question([settings]))
         return await self._ask("start", NO_FACTS, ())
 
     def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> asyncio.Future[Reply]:
@@ -102,7 +87,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
         """End the process; safe to call twice."""
         self._closing = True
         with anyio.CancelScope(shield=True):
-            self._process.close()
+            self.process.kill()
             await self._gone.wait()
 
     def _ask(self, op: str, facts: Facts, args: tuple[Flat, ...]) -> asyncio.Future[Reply]:
@@ -112,7 +97,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
         self._unanswered.append(answer)
         if self._lookout is None:
             self._look()
-        self._input.write(question((op, len(facts), *facts, *args)))
+        self.process.write(question((op, len(facts), *facts, *args)))
         return answer
 
     def _look(self, before: asyncio.Future[Reply] | None = None) -> None:
@@ -121,7 +106,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
         if first is None:
             self._lookout = None
         elif first is before:
-            self._process.kill()
+            self.process.kill()
         else:
             self._lookout = first.get_loop().call_later(10 * self._seconds + 30, self._look, first)
 
@@ -135,12 +120,7 @@ class ChildWorld(asyncio.SubprocessProtocol):
         if not answer.done():
             answer.set_result(reply)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep what the loop made: the process and its input."""
-        self._process = cast("asyncio.SubprocessTransport", transport)
-        self._input = cast("asyncio.WriteTransport", self._process.get_pipe_transport(0))
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
+    def received(self, data: bytes) -> None:
         """Act on every message that has arrived whole."""
         received, at = self._received, 0
         received += data
@@ -149,24 +129,12 @@ class ChildWorld(asyncio.SubprocessProtocol):
                 self._take(*heard(bytes(received[at + HEAD : end])))
                 at = end
         except ValueError:
-            self._process.kill()
+            self.process.kill()
         del received[:at]
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """Note that nothing more will be said."""
-        if fd == 1:
-            self._ended_in_part()
-
-    def process_exited(self) -> None:
-        """Note that the process is gone."""
-        self._ended_in_part()
-
-    def _ended_in_part(self) -> None:
-        """Once nothing is left, note why, and tell whoever waits."""
-        self._open -= 1
-        if self._open:
-            return
-        self._reason = _why(self._process.get_returncode() or 0, self._seconds)
+    def exited(self, status: int | None) -> None:
+        """Note why, and tell whoever waits."""
+        self._reason = _why(status, self._seconds)
         self._gone.set()
         if self._lookout is not None:
             self._lookout.cancel()
@@ -177,19 +145,24 @@ class ChildWorld(asyncio.SubprocessProtocol):
             self._outputs.ended(self._reason)
 
 
-def _command() -> list[str]:
-    if getattr(sys, "frozen", False):
-        return [sys.executable, FROZEN_COMMAND]
-    program = Path(ui_mcp.__file__).parent.parent
-    found = find_spec("lupa")
-    lupa = Path(found.origin).parent.parent if found and found.origin else program
-    # Isolated and without `site`: a child needs two packages, and starts in half the time.
-    return [sys.executable, "-I", "-S", "-c", _START, str(program), str(lupa)]
+async def _process(world: ChildWorld) -> Process:
+    """Start a process for a world; a nursery that ends meanwhile is replaced once."""
+    if FORKS:
+        from ui_mcp.lua.nursery import fork
+
+        for _ in range(2):
+            if forked := await fork(world):
+                return forked
+    from ui_mcp.lua.spawned import spawn
+
+    return await spawn(world)
 
 
-def _why(status: int, seconds: float) -> str:
+def _why(status: int | None, seconds: float) -> str:
     if status in {EXIT_OVERRUN, -getattr(signal, "SIGALRM", 0)}:
         return f"timeout: Lua code ran longer than {seconds:g} s"
     if status == EXIT_OVERFULL:
         return "memory: Lua memory limit reached"
+    if status is None:
+        return "The session's process ended"
     return f"The session's process ended with status {status}"

@@ -11,6 +11,7 @@ import time
 
 from ui_mcp.lua.core import Core
 from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Flat, answer, asked, length
+from ui_mcp.lua.runtime import Runtime
 
 GRACE = 1.0
 """Seconds after its budget when code that no hook can stop ends the process."""
@@ -18,7 +19,11 @@ GRACE = 1.0
 
 def main() -> None:
     """Serve one world until the parent closes the pipe."""
-    pipe = Pipe(*_streams())
+    serve(Pipe(*_streams()), Runtime())
+
+
+def serve(pipe: "Pipe", runtime: Runtime) -> None:
+    """Make a world of the runtime, with what the parent says first, and serve it until the pipe is closed."""
     launch = pipe.read()
     if launch is None:
         return
@@ -26,7 +31,7 @@ def main() -> None:
     def emit(kind: str, text: str, number: float) -> None:
         pipe.write("out", kind, text, float(number))
 
-    core = Core(json.loads(str(launch[0])), emit, _watchdog())
+    core = Core(json.loads(str(launch[0])), emit, _watchdog(), runtime)
     gc.freeze()
     while (entry := pipe.read()) is not None:
         op, count, *rest = entry

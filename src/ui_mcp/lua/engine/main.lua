@@ -1,10 +1,9 @@
 -- The door: one function takes every operation, runs it under its budget, detects changes and hands out frames.
-local E, host = ...
+local E = ...
 local guard = E.guard
 local unpack, tostring = table.unpack, tostring
 
 local ops = E.ops
-guard.limit(host.max_seconds)
 
 local function remember(polling, waited, pending, room, room_bytes, status, timing)
   local facts = E.facts
@@ -35,4 +34,4 @@ local function enter(op, polling, waited, pending, room, room_bytes, status, tim
   return "", "", "", result or "null", unpack(frames)
 end
 
-return enter
+return enter, guard.limit
