@@ -29,6 +29,10 @@ if __name__ == "__main__":
         from ui_mcp.lua.child_main import main as lua_child
 
         lua_child()
+    elif sys.argv[1:] == ["lua-nursery"]:
+        from ui_mcp.lua.nursery_main import main as lua_nursery
+
+        lua_nursery()
     elif not python(sys.argv[1:]):
         from ui_mcp.cli.entry import main
 

@@ -85,6 +85,10 @@ async def open_host(flags: JsonObject, doors: Doors, announcements: Announcement
     """Open a host whose running state is our sessions and listeners; the web stack is imported when it starts."""
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
+        from ui_mcp.lua.nursery_process import prepare
+
+        if configured.config.lua.host == "process":
+            prepare()
         from ui_mcp.app.listeners import serving
 
         return serving(host, configured, doors, announcements)

@@ -14,11 +14,20 @@ def main() -> int:
 
         return run_nlui(arguments[1:])
     if arguments[:1] == ["serve"]:
+        _prepare(arguments)
         gc.disable()  # as for stdio: while everything is imported there is no garbage; the server resumes it
     stdio = reserve.stdio() if speaks_on_stdio(arguments) else None
     from ui_mcp.cli.main import run
 
     return run(arguments, stdio)
+
+
+def _prepare(arguments: list[str]) -> None:
+    """Let the nursery of the Lua worlds get ready while the server is being imported."""
+    if not {"-h", "--help"} & set(arguments):
+        from ui_mcp.lua.nursery_process import prepare
+
+        prepare()
 
 
 def speaks_on_stdio(arguments: list[str]) -> bool:

@@ -42,10 +42,12 @@ class NurseryProcess:
             self.pid = os.posix_spawn(words[0], words, os.environ, file_actions=streams)
         self.control.setblocking(False)
         atexit.register(self.end)
+        _living.append(self)
 
     def end(self) -> None:
         """Let the process end, and see that it does; worlds that still live go on."""
         atexit.unregister(self.end)
+        _living.remove(self)
         self.control.close()
         for _ in range(PAUSES):
             if self._over():
@@ -61,13 +63,20 @@ class NurseryProcess:
             return True
 
 
+_living: list[NurseryProcess] = []
 _ready: list[NurseryProcess] = []
 
 
 def prepare() -> None:
-    """Start a nursery that will be needed soon."""
-    if FORKS and not _ready:
+    """Start a nursery that will be needed soon, unless there is one."""
+    if FORKS and not _living:
         _ready.append(NurseryProcess())
+
+
+def dismiss() -> None:
+    """End what was prepared; nobody will need it."""
+    while _ready:
+        _ready.pop().end()
 
 
 def take() -> NurseryProcess:

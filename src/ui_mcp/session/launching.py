@@ -5,6 +5,7 @@ from pathlib import Path
 from ui_mcp.config import Config
 from ui_mcp.lua.child_host import ChildHost
 from ui_mcp.lua.host import Host, Launch
+from ui_mcp.lua.nursery_process import dismiss
 from ui_mcp.lua.thread_host import ThreadHost
 from ui_mcp.workspace import Workspace
 
@@ -13,7 +14,10 @@ BUNDLED_LUA = Path(__file__).parents[1] / "bundle" / "base" / "lua"
 
 def lua_host(config: Config) -> Host:
     """Return the host the settings ask for."""
-    return ChildHost() if config.lua.host == "process" else ThreadHost()
+    if config.lua.host == "process":
+        return ChildHost()
+    dismiss()
+    return ThreadHost()
 
 
 def launch_of(workspace: Workspace, config: Config, secret: str) -> Launch:
