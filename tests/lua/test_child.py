@@ -9,8 +9,19 @@ import pytest
 
 from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import LuaError, SessionGoneError
+from ui_mcp.lua import child_host
 from ui_mcp.lua.child_host import ChildHost
 from ui_mcp.lua.host import Facts, Op
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["forked", "spawned"])
+def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Worlds of the nursery, and as where there is none."""
+    wanted = bool(request.param)
+    if wanted and not child_host.FORKS:
+        pytest.skip("no nursery on this system")
+    monkeypatch.setattr(child_host, "FORKS", wanted)
+    return wanted
 
 
 async def test_a_child_answers_like_a_world_in_process(tmp_path: Path) -> None:
@@ -80,7 +91,7 @@ async def test_a_killed_child_is_noticed_while_idle(tmp_path: Path) -> None:
 
     with anyio.fail_after(10):
         await outputs.over.wait()
-    assert len(outputs.endings) == 1
+    assert outputs.endings == ["The session's process ended with status -9"]
     await world.close()
 
 

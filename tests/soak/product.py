@@ -1,11 +1,13 @@
 """The product under load: `ui-mcp serve` in a directory of its own, started again whenever it is killed."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 APP = """
@@ -81,12 +83,12 @@ class Product:
         self.start()
 
     def kill_child(self, kind: str) -> bool:
-        """Kill a process the server started, known by its command line; tell whether there was one."""
-        for pid in children(self.process.pid):
-            if kind in command_line(pid):
-                os.kill(pid, signal.SIGKILL)
-                return True
-        return False
+        """Kill a process the server started, or one of a process it started; tell whether there was one."""
+        found = [pid for pid in descendants(self.process.pid) if kind in command_line(pid)]
+        if found:
+            with suppress(ProcessLookupError):
+                os.kill(random.choice(found), signal.SIGKILL)
+        return bool(found)
 
     def stop(self) -> int:
         """End the server politely and return its exit code."""
@@ -94,23 +96,28 @@ class Product:
         return self.process.wait(timeout=30)
 
     def weight(self) -> tuple[float, int, int]:
-        """Return megabytes, open files and children of the server."""
+        """Return megabytes, open files and descendants of the server."""
         pid = self.process.pid
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        return pages * 4096 / 1e6, len(list(Path(f"/proc/{pid}/fd").iterdir())), len(children(pid))
+        return pages * 4096 / 1e6, len(list(Path(f"/proc/{pid}/fd").iterdir())), len(descendants(pid))
 
 
-def children(pid: int) -> list[int]:
-    """Return the direct children of a process."""
+def descendants(pid: int) -> list[int]:
+    """Return the children of a process, and theirs."""
     found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
+    with suppress(FileNotFoundError, ProcessLookupError):  # it may end while we look
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                found += [child, *descendants(child)]
     return found
 
 
 def command_line(pid: int) -> str:
-    """Return how a process was started."""
-    return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    """Return how a process was started; empty when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
 
 
 def free_port() -> int:

@@ -85,10 +85,9 @@ class Server:
             self._process = None
 
     def children(self) -> list[int]:
-        """Return the processes of the sessions."""
+        """Return the processes of the sessions, which a nursery bore."""
         assert self._process is not None
-        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
-        return [int(child) for file in tasks for child in file.read_text().split()]
+        return [world for nursery in _children(self._process.pid) for world in _children(nursery)]
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """Call an MCP tool; answer its first text, parsed if it is JSON."""
@@ -164,3 +163,8 @@ def page(context: BrowserContext, console: list[str]) -> Iterator[Page]:
     page.on("pageerror", lambda error: console.append(str(error)))
     yield page
     assert console == []
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for file in tasks for child in file.read_text().split()]

@@ -1,0 +1,162 @@
+"""The nursery: worlds by fork, which share nothing but memory and end exactly as they did before."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import anyio
+import pytest
+
+from lua.worlds import Recorded, launch_at
+from ui_mcp.errors import SessionGoneError
+from ui_mcp.lua import nursery
+from ui_mcp.lua.child_host import ChildHost, ChildWorld
+from ui_mcp.lua.host import Op
+from ui_mcp.lua.nursery_process import FORKS
+
+pytestmark = pytest.mark.skipif(not FORKS, reason="no nursery on this system")
+
+
+@pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """Both loops: they find the end of a connection in different ways."""
+    return "asyncio", {"use_uvloop": request.param}
+
+
+@asynccontextmanager
+async def worlds(folder: Path, count: int = 1) -> AsyncIterator[list[ChildWorld]]:
+    opened = [await ChildHost().launch(launch_at(folder), Recorded()) for _ in range(count)]
+    try:
+        yield opened
+    finally:
+        for world in opened:
+            await world.close()
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def descriptors(pid: int) -> dict[int, str]:
+    found = {}
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found[int(entry.name)] = str(entry.readlink())
+    return found
+
+
+async def test_worlds_outlive_a_killed_nursery_and_the_next_comes_from_another(tmp_path: Path) -> None:
+    async with worlds(tmp_path, 2) as (first, second):
+        killed = nursery.here()
+        await first.enter(Op.RUN, "kept = 7")
+
+        os.kill(killed.process.pid, signal.SIGKILL)
+        async with worlds(tmp_path) as [third]:
+            assert (await third.enter(Op.RUN, "return kept")).result == "null"
+            assert nursery.here() is not killed
+            assert children(nursery.here().process.pid) == [third.pid]
+
+        assert (await first.enter(Op.RUN, "return kept")).result == "7"
+        os.kill(second.pid, signal.SIGKILL)
+        with pytest.raises(SessionGoneError, match="process ended"):
+            await second.enter(Op.RUN, "while true do end")
+    with pytest.raises(ProcessLookupError):
+        os.kill(killed.process.pid, 0)
+
+
+async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
+    stopped = nursery.here().process.pid
+    os.kill(stopped, signal.SIGSTOP)
+
+    async with asyncio.TaskGroup() as group:
+        launches = [group.create_task(ChildHost().launch(launch_at(tmp_path), Recorded())) for _ in range(3)]
+        await asyncio.sleep(0)
+        os.kill(stopped, signal.SIGKILL)
+
+    assert children(nursery.here().process.pid) == [task.result().pid for task in launches]
+    for task in launches:
+        await task.result().close()
+
+
+async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
+    bearing = nursery.here().process.pid
+    os.kill(bearing, signal.SIGSTOP)
+    with anyio.move_on_after(0.05):
+        await ChildHost().launch(launch_at(tmp_path), Recorded())
+    os.kill(bearing, signal.SIGCONT)
+
+    async with worlds(tmp_path) as [world]:
+        assert (await world.enter(Op.RUN, "return 1")).result == "1"
+        assert children(bearing) == [world.pid]
+
+
+async def test_a_world_holds_nothing_but_its_own_pipe_and_leads_a_session_of_its_own(tmp_path: Path) -> None:
+    async with worlds(tmp_path, 4) as opened:
+        bearing = nursery.here().process.pid
+        pids = [bearing, *(world.pid for world in opened)]
+        held = [descriptors(pid) for pid in pids]
+
+        assert [sorted(each) for each in held] == [[0, 1, 2, 3]] * 5
+        assert {each[stream] for each in held for stream in (0, 1, 2)} == {"/dev/null"}
+        assert len({each[3] for each in held}) == 5
+        assert all(each[3].startswith("socket:") for each in held)
+        assert [os.getsid(pid) for pid in pids] == pids
+        names = [(await world.enter(Op.RUN, "return os.tmpname()")).result for world in opened]
+        assert len(set(names)) == 4
+
+
+async def test_what_two_hundred_worlds_took_is_given_back(tmp_path: Path) -> None:
+    async with worlds(tmp_path):
+        bearing, before = nursery.here().process.pid, len(descriptors(os.getpid()))
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(ChildHost().launch(launch_at(tmp_path), Recorded())) for _ in range(200)]
+        opened = [task.result() for task in tasks]
+        assert len(children(bearing)) == 201
+
+        answers = await asyncio.gather(*(world.enter(Op.RUN, f"return {at}") for at, world in enumerate(opened)))
+        assert [int(reply.result) for reply in answers] == list(range(200))
+        for at, world in enumerate(opened):
+            os.kill(world.pid, signal.SIGKILL) if at % 2 else None
+            await world.close()
+
+        assert len(children(bearing)) == 1
+        assert len(descriptors(os.getpid())) == before
+
+
+def test_a_loop_that_was_closed_leaves_its_nursery_to_the_next(tmp_path: Path) -> None:
+    async def bearing() -> int:
+        async with worlds(tmp_path):
+            return nursery.here().process.pid
+
+    assert asyncio.run(bearing()) == asyncio.run(bearing())
+
+
+@pytest.mark.covers("UI-ROB-1")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
+def test_nothing_is_left_of_a_server_that_ended(tmp_path: Path, how: signal.Signals) -> None:
+    command = [sys.executable, "-m", "ui_mcp", "serve", "--port", "0", "--mcp-port", "0"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        [bearing] = children(server.pid)
+        [world] = children(bearing)
+        watched = [os.pidfd_open(pid) for pid in (bearing, world)]
+        try:
+            server.send_signal(how)
+            server.wait(20)
+            for process in watched:
+                assert anyio.run(_over, process)
+        finally:
+            for process in watched:
+                os.close(process)
+
+
+async def _over(process: int) -> bool:
+    with anyio.fail_after(10):
+        await anyio.wait_readable(process)
+    return True
