@@ -4,10 +4,10 @@ import compileall
 from functools import cache
 from pathlib import Path
 
-import ui_mcp
+PACKAGE = Path(__file__).parents[1] / "src" / "ui_mcp"
 
 
 @cache
 def compile_ours() -> None:
     """Bring the bytecode up to date, also where Python is told not to keep any (PYTHONDONTWRITEBYTECODE)."""
-    compileall.compile_dir(Path(ui_mcp.__file__).parent, quiet=1)
+    compileall.compile_dir(PACKAGE, quiet=1)
