@@ -38,6 +38,13 @@ Three places turn these outward: mcpd/results, httpd and cli/main.
 """
 
 DISK_HINT = "Make room on its disk, or make the disk writable, and try again; nothing has to be started anew."
+_OF_THE_DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
+
+
+def way_out(error: Exception) -> str:
+    """Return the further line of a message about a disk that failed; nothing when it was something else."""
+    failed = isinstance(error, OSError) or getattr(error, "sqlite_errorname", "").startswith(_OF_THE_DISK)
+    return f"\n{DISK_HINT}" if failed else ""
 
 
 class UiMcpError(Exception):

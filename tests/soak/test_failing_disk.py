@@ -1,6 +1,7 @@
 """The disk turns read-only or full under servers at work: said by name, nothing acknowledged lost, then it goes on."""
 
 import json
+import resource
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -30,9 +31,9 @@ def disk(tmp_path: Path) -> Iterator[FailingDisk]:
 
 
 @asynccontextmanager
-async def at_work(disk: FailingDisk, log: Path) -> AsyncIterator[tuple[Crowd, httpx2.AsyncClient]]:
-    """People click, chat and call tools on a server whose project lies on the disk."""
-    product = Product(disk.folder / "project", log)
+async def at_work(project: Path, log: Path) -> AsyncIterator[tuple[Crowd, httpx2.AsyncClient]]:
+    """People click, chat and call tools on a server."""
+    product = Product(project, log)
     await anyio.to_thread.run_sync(product.start)
     crowd = Crowd(product)
     try:
@@ -65,7 +66,7 @@ def text(answer: dict[str, Any]) -> str:
 async def test_a_server_names_what_it_cannot_write_and_goes_on_with_everything_else(
     disk: FailingDisk, tmp_path: Path, how: str, words: str
 ) -> None:
-    async with at_work(disk, tmp_path / "server.log") as (crowd, http):
+    async with at_work(disk.folder / "project", tmp_path / "server.log") as (crowd, http):
         seen = crowd.seen
         await more(lambda: len(seen.acknowledged))
         disk.fail(how)
@@ -81,24 +82,30 @@ async def test_a_server_names_what_it_cannot_write_and_goes_on_with_everything_e
         await more(lambda: len(seen.acknowledged))
         uploaded = {"type": "Tally", "namespace": "small", "content": "<template><b>x</b></template>"}
         assert text(await crowd.call(http, "ui_upload_viewdef", uploaded)) == "Viewdef Tally.small uploaded"
-        crowd.over.set()
-        while await crowd.catch_up(http):
-            pass
-    followed = [content for _, content in seen.followed]
-    assert followed == list(seen.acknowledged)
+        await everything_read(crowd, http)
     assert seen.refused == 0
     assert "Traceback" not in (tmp_path / "server.log").read_text()
 
 
+async def test_a_server_that_may_not_write_at_all_says_so_and_recovers(tmp_path: Path) -> None:
+    """Needs no root: the limit on the size of files is taken down to nothing under the running process."""
+    async with at_work(tmp_path / "project", tmp_path / "server.log") as (crowd, http):
+        seen, server = crowd.seen, crowd.product.process.pid
+        await more(lambda: len(seen.acknowledged))
+        before = resource.prlimit(server, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+        await more(lambda: seen.clicks)
+        await more(lambda: seen.calls)
+        await refused_posts(crowd, http)
+
+        resource.prlimit(server, resource.RLIMIT_FSIZE, before)
+        await more(lambda: len(seen.acknowledged))
+        await everything_read(crowd, http)
+
+
 async def refusals(crowd: Crowd, http: httpx2.AsyncClient, words: str) -> None:
     """Try everything that has to write."""
-    cookie = {"origin": crowd.product.ui, "cookie": f"ui-session-{crowd.product.ui_port}={await crowd.secret(http)}"}
-    said = await http.post(f"{crowd.product.ui}/chat/messages", json={"content": "x" * 9000}, headers=cookie)
-    posted = await crowd.call(http, "chat_assistant_post", {"content": "x" * 9000})
-    for answer in (said.text, text(posted)):
-        assert "runtime.db" in answer
-        assert WAY_OUT in answer
-    assert (said.status_code, posted["isError"]) == (500, True)
+    await refused_posts(crowd, http)
     uploaded = {"type": "Tally", "namespace": "small", "content": "<template><b>x</b></template>"}
     refused = text(await crowd.call(http, "ui_upload_viewdef", uploaded))
     assert "viewdefs/Tally.small.html" in refused
@@ -111,11 +118,30 @@ async def refusals(crowd: Crowd, http: httpx2.AsyncClient, words: str) -> None:
     assert (long["chars"], "file" in long, words in long["hint"]) == (100_002, False, True)
 
 
+async def everything_read(crowd: Crowd, http: httpx2.AsyncClient) -> None:
+    """Read to the end what was acknowledged: each message once, in order, and nothing else."""
+    crowd.over.set()
+    with anyio.fail_after(20):
+        while [content for _, content in crowd.seen.followed] != list(crowd.seen.acknowledged):
+            await crowd.catch_up(http)
+
+
+async def refused_posts(crowd: Crowd, http: httpx2.AsyncClient) -> None:
+    """Write as the person and as the assistant."""
+    cookie = {"origin": crowd.product.ui, "cookie": f"ui-session-{crowd.product.ui_port}={await crowd.secret(http)}"}
+    said = await http.post(f"{crowd.product.ui}/chat/messages", json={"content": "x" * 9000}, headers=cookie)
+    posted = await crowd.call(http, "chat_assistant_post", {"content": "x" * 9000})
+    for answer in (said.text, text(posted)):
+        assert "runtime.db" in answer
+        assert WAY_OUT in answer
+    assert (said.status_code, posted["isError"]) == (500, True)
+
+
 @KINDS
 async def test_a_server_is_started_and_stopped_by_its_words_while_the_disk_fails(
     disk: FailingDisk, tmp_path: Path, how: str, words: str
 ) -> None:
-    async with at_work(disk, tmp_path / "server.log") as (crowd, http):
+    async with at_work(disk.folder / "project", tmp_path / "server.log") as (crowd, http):
         await more(lambda: len(crowd.seen.acknowledged))
         other = {"base_dir": str(crowd.product.folder / "other")}
         assert not (await crowd.call(http, "ui_configure", other))["isError"]

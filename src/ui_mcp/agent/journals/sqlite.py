@@ -11,7 +11,7 @@ from anyio import CapacityLimiter, to_thread
 
 from ui_mcp.agent.journal import Happened, JournalError, Lease, LeaseLostError, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.errors import DISK_HINT, AgentError
+from ui_mcp.errors import AgentError, way_out
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 T = TypeVar("T")
@@ -162,7 +162,7 @@ class SqliteJournal:
                 with _committed(self._database()) as database:
                     return work(database)
             except (OSError, sqlite3.Error) as error:
-                message = f"Cannot use the journal {self._file}: {error}\n{DISK_HINT}"
+                message = f"Cannot use the journal {self._file}: {error}{way_out(error)}"
                 raise JournalError(message, file=str(self._file)) from error
 
         return await to_thread.run_sync(transaction, limiter=self._one_at_a_time)

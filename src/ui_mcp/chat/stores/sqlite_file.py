@@ -6,7 +6,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from ui_mcp.errors import DISK_HINT, ChatError
+from ui_mcp.errors import ChatError, way_out
 
 BUSY_SECONDS = 10.0
 MOUNTS = Path("/proc/self/mounts")
@@ -62,7 +62,9 @@ def prepare(path: Path) -> None:
         finally:
             connection.close()
     except (OSError, sqlite3.Error) as error:
-        raise ChatError(f"Cannot open the chat store: {error}\n{DISK_HINT}", "storage_error", path=str(path)) from error
+        raise ChatError(
+            f"Cannot open the chat store: {error}{way_out(error)}", "storage_error", path=str(path)
+        ) from error
 
 
 def _enter_wal(connection: sqlite3.Connection) -> None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from anyio import CancelScope
 
 from ui_mcp.chat.stores.sqlite_file import connect
-from ui_mcp.errors import DISK_HINT, ChatError
+from ui_mcp.errors import ChatError, way_out
 
 T = TypeVar("T")
 _TOGETHER = 256
@@ -132,4 +132,4 @@ def translated(error: sqlite3.Error, path: Path) -> ChatError:
         word in str(error) for word in ("locked", "busy", "locking")
     ):
         return ChatError("The chat store is busy; try again", "busy")
-    return ChatError(f"The chat store {path} failed: {error}\n{DISK_HINT}", "storage_error", path=str(path))
+    return ChatError(f"The chat store {path} failed: {error}{way_out(error)}", "storage_error", path=str(path))

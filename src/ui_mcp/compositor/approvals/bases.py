@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import anyio.to_thread
 
 from ui_mcp.compositor.approvals.store import SCHEMA, ApprovalStore
-from ui_mcp.errors import DISK_HINT, CompositorError, ConfigError
+from ui_mcp.errors import CompositorError, ConfigError, way_out
 from ui_mcp.jsontypes import Json
 
 
@@ -55,7 +55,7 @@ class SqliteBase:
             if "pattern" not in known:
                 self._base.execute("ALTER TABLE approvals ADD COLUMN pattern TEXT DEFAULT 'null'")
         except (OSError, sqlite3.Error) as error:
-            raise CompositorError(f"The approvals store {file} cannot be opened: {error}") from error
+            raise CompositorError(f"The approvals store {file} cannot be opened: {error}{way_out(error)}") from error
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -80,4 +80,4 @@ class SqliteBase:
         try:
             return await anyio.to_thread.run_sync(work)
         except sqlite3.Error as error:
-            raise CompositorError(f"The approvals store {self._file} failed: {error}\n{DISK_HINT}") from error
+            raise CompositorError(f"The approvals store {self._file} failed: {error}{way_out(error)}") from error
