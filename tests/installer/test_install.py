@@ -195,7 +195,7 @@ def test_nothing_is_written_through_a_link_that_leaves_the_project(
     workspace.claude.mkdir(parents=True)
     (workspace.claude / "skills").symlink_to(outside)
 
-    with pytest.raises(InstallError, match=r"Cannot install .claude/skills/ui/SKILL.md: its folder is a link"):
+    with pytest.raises(InstallError, match=r"Cannot install .claude/skills/ui/SKILL.md: its directory is a link"):
         install(workspace, bundle=make_bundle("1.0.0"))
 
     assert list(outside.iterdir()) == []

@@ -74,7 +74,7 @@ class _Run:
 
     def _place(self, file: BundledFile, *, force: bool) -> None:
         if leaves(file.target, self.workspace.project):
-            raise OSError("its folder is a link to a place outside the project")
+            raise OSError("its directory is a link to a place outside the project")
         facts = Facts(file.digest, digest_of(file.target), self.recorded.get(file.path))
         match action(facts, upgrade=self.upgrade, force=force):
             case Action.KEEP:

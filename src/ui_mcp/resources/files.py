@@ -49,7 +49,7 @@ class Files:
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
         """Return the one template."""
-        about = "A file of the resources folder; `.md` may be left out. Example: ui://patterns/form.md"
+        about = "A file of the resources directory; `.md` may be left out. Example: ui://patterns/form.md"
         return [ResourceTemplate("ui://{path}", "resource file", about, title="Resource files")]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:

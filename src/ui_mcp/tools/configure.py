@@ -29,7 +29,7 @@ class ConfigureArgs(Args):
 async def configure(host: Host, args: ConfigureArgs, call: Call) -> JsonObject:
     """Switch the server to another base directory. Rarely needed: the server configures itself at start.
 
-    Creates the directory and its log folder, installs the bundled files if it has none, and loads its settings.
+    Creates the directory with its logs, installs the bundled files if it has none, and loads its settings.
     If the UI is running it is stopped: sessions end, and ui_start begins anew. When the directory cannot be used,
     nothing changes.
     """

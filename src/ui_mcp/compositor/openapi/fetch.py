@@ -113,7 +113,7 @@ class Fetcher:
         path = await anyio.Path(location).resolve()
         beside = path.is_relative_to(self._tree.parent) and path.suffix in _BESIDE
         if not beside and not path.is_relative_to(self._tree):
-            raise RefusedError(f"{location} lies outside the document's folder {self._tree}")
+            raise RefusedError(f"{location} lies outside the document's directory {self._tree}")
         return await self._file(Path(path))
 
     async def _web(self, url: str, extra: Mapping[str, str] | None) -> Fetched | None:

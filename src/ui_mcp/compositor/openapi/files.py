@@ -113,7 +113,7 @@ class Files:
         resolved = Path(await anyio.Path(resolved).resolve())
         if not any(resolved.is_relative_to(root) for root in self._roots):
             allowed = ", ".join(str(root) for root in self._roots) or "none"
-            raise RefusedError(f"{path} is not below a folder files may come from (files.roots: {allowed})")
+            raise RefusedError(f"{path} is not below a directory files may come from (files.roots: {allowed})")
         try:
             return await anyio.Path(resolved).read_bytes()
         except OSError as error:
