@@ -7,6 +7,7 @@ from ui_mcp.errors import ViewdefError
 from ui_mcp.viewdefs.viewdef import Binding, Viewdef
 
 STAMP = "data-ui-b"
+WRAPPED = "there is no top-level <template>; the content was wrapped in one"
 
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
@@ -37,11 +38,15 @@ def compile_viewdef(key: str, content: str) -> Viewdef:
     Raises:
         ViewdefError: there is no element to show, or more than one template.
     """
-    html, warnings = _as_template(content)
-    reader = _Reader(html)
+    reader = _Reader(content)
+    if reader.templates > 1:
+        raise ViewdefError("invalid viewdef: more than one <template>")
+    bare = reader.templates == 0 or reader.others > 0
+    if bare:
+        reader = _Reader(f"<template>{content}</template>")
     if reader.elements == 0:
         raise ViewdefError("invalid viewdef: the template holds no element", key=key)
-    return Viewdef(key, _stamped(html, reader.stamps), tuple(reader.bindings), warnings)
+    return Viewdef(key, reader.stamped(), tuple(reader.bindings), (WRAPPED,) if bare else ())
 
 
 def kind_of(attribute: str) -> str | None:
@@ -49,24 +54,6 @@ def kind_of(attribute: str) -> str | None:
     if attribute in _NAMES:
         return _NAMES[attribute]
     return next((kind for prefix, kind in _PREFIXES if attribute.startswith(prefix) and attribute != prefix), None)
-
-
-def _as_template(content: str) -> tuple[str, tuple[str, ...]]:
-    outline = _Outline(content)
-    if outline.templates > 1:
-        raise ViewdefError("invalid viewdef: more than one <template>")
-    if outline.templates == 1 and outline.others == 0:
-        return content, ()
-    return f"<template>{content}</template>", ("there is no top-level <template>; the content was wrapped in one",)
-
-
-def _stamped(html: str, stamps: list[tuple[int, str]]) -> str:
-    parts: list[str] = []
-    last = 0
-    for at, text in stamps:
-        parts += (html[last:at], f' {STAMP}="{text}"')
-        last = at
-    return "".join((*parts, html[last:]))
 
 
 @dataclass(slots=True)
@@ -122,29 +109,28 @@ class _Walker(HTMLParser):
         return self._lines[line - 1] + column
 
 
-class _Outline(_Walker):
-    """Counts what stands at the top of a file."""
+class _Reader(_Walker):
+    """Counts what stands at the top of a file; collects the bindings below it and where their numbers are stamped."""
 
-    templates = 0
-    others = 0
+    def __init__(self, html: str) -> None:
+        self.templates = self.others = self.elements = 0
+        self.bindings: list[Binding] = []
+        self._stamps: list[tuple[int, str]] = []
+        super().__init__(html)
+
+    def stamped(self) -> str:
+        """Return the text with the numbers in it."""
+        parts: list[str] = []
+        last = 0
+        for at, text in self._stamps:
+            parts += (self._html[last:at], f' {STAMP}="{text}"')
+            last = at
+        return "".join((*parts, self._html[last:]))
 
     def entered(self, element: _Element, attrs: Attributes) -> None:
         if not self.open:
             self.templates += element.tag == "template"
             self.others += element.tag != "template"
-
-
-class _Reader(_Walker):
-    """Collects bindings and where their numbers are stamped."""
-
-    def __init__(self, html: str) -> None:
-        self.elements = 0
-        self.bindings: list[Binding] = []
-        self.stamps: list[tuple[int, str]] = []
-        super().__init__(html)
-
-    def entered(self, element: _Element, attrs: Attributes) -> None:
-        if not self.open:
             return
         self.elements += 1
         found = {name: value or "" for name, value in reversed(attrs)}
@@ -166,7 +152,7 @@ class _Reader(_Walker):
             wrapper = found.get("ui-item-wrapper", "") if kind == "viewlist" else ""
             self.bindings.append(Binding(kind, name, element.tag, found[name], namespace, item_wrapper=wrapper))
         if marks:
-            self.stamps.append((self.tag_start + 1 + len(element.tag), ";".join(marks)))
+            self._stamps.append((self.tag_start + 1 + len(element.tag), ";".join(marks)))
 
     def _item_namespace(self, at: int, namespace: str) -> None:
         binding = self.bindings[at]

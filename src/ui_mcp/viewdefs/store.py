@@ -1,14 +1,17 @@
 """All viewdefs of a project: files of `viewdefs/`, then of the apps, then those that come with the program."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple
+from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 
 from ui_mcp.errors import ViewdefError
 from ui_mcp.jsontypes import dumps
 from ui_mcp.viewdefs.builtin import BUILTIN
 from ui_mcp.viewdefs.compile import compile_viewdef
-from ui_mcp.viewdefs.viewdef import Viewdef, checked_key
+from ui_mcp.viewdefs.viewdef import Binding, Viewdef, checked_key
+
+_AS_ROW = attrgetter(*(field.name for field in fields(Binding)))
 
 
 class ViewdefStore:
@@ -59,7 +62,7 @@ class ViewdefStore:
         """Write viewdefs as the text a Lua world takes: key → [html, bindings]."""
         chosen = self._viewdefs if keys is None else {key: self._viewdefs[key] for key in keys}
         return dumps(
-            {key: [viewdef.html, [astuple(binding) for binding in viewdef.bindings]] for key, viewdef in chosen.items()}
+            {key: [viewdef.html, [_AS_ROW(binding) for binding in viewdef.bindings]] for key, viewdef in chosen.items()}
         )
 
     def _keep(self, key: str, content: str) -> Viewdef:
