@@ -16,7 +16,7 @@ def client(folder: Path) -> httpx2.AsyncClient:
     files = Files((folder,), confine=(folder,))
 
     async def answer(request: Request) -> Response:
-        return await files.serve(request.path_params["path"], request.scope)
+        return await files.find(request.path_params["path"], request.scope) or Response(status_code=404)
 
     app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET"])])
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://page")

@@ -45,7 +45,5 @@ class ChatPage:
         return self._welcome(request, FileResponse(index, headers=headers))
 
     async def _file(self, request: Request) -> Response:
-        path: str = request.path_params["path"]
-        if not self._files.has(path):
-            return PlainTextResponse("Not found\n", 404)
-        return await self._files.serve(path, request.scope)
+        found = await self._files.find(request.path_params["path"], request.scope)
+        return found or PlainTextResponse("Not found\n", 404)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from ui_mcp.httpd.static import Files
 
@@ -18,4 +18,5 @@ class Components:
 
     async def get(self, request: Request) -> Response:
         """Answer with one file."""
-        return await self._files.serve(f"vendor/{request.path_params['path']}", request.scope)
+        found = await self._files.find(f"vendor/{request.path_params['path']}", request.scope)
+        return found or PlainTextResponse("Not found\n", 404)

@@ -24,15 +24,12 @@ class Icons:
     async def get(self, request: Request) -> Response:
         """Answer with a drawing."""
         name = request.path_params["name"]
-        own = f"icons/{name}.svg"
-        if self._files.has(own):
-            return await self._files.serve(own, request.scope)
-        near = f"vendor/shoelace/icons/{near_name(name)}.svg"
-        found = self._files.has(near)
-        self._tell(name, f"{near_name(name)!r} stands in" if found else "a dot stands in")
-        if found:
-            return await self._files.serve(near, request.scope)
-        return Response(_DOT, media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
+        own = await self._files.find(f"icons/{name}.svg", request.scope)
+        if own:
+            return own
+        near = await self._files.find(f"vendor/shoelace/icons/{near_name(name)}.svg", request.scope)
+        self._tell(name, f"{near_name(name)!r} stands in" if near else "a dot stands in")
+        return near or Response(_DOT, media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
 
     def _tell(self, name: str, meanwhile: str) -> None:
         if name not in self._told and len(self._told) < _REMEMBERED:

@@ -16,9 +16,7 @@ def look_route() -> Route:
     files = Files((FOLDER,), confine=(FOLDER / "look",))
 
     async def look(request: Request) -> Response:
-        path = f"look/{request.path_params['path']}"
-        if not files.has(path):
-            return PlainTextResponse("Not found\n", 404)
-        return await files.serve(path, request.scope)
+        found = await files.find(f"look/{request.path_params['path']}", request.scope)
+        return found or PlainTextResponse("Not found\n", 404)
 
     return Route("/look/{path:path}", look, methods=["GET"])

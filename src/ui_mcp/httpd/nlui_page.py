@@ -29,9 +29,7 @@ def page_routes(welcome: Welcome = lambda _, response: response) -> Sequence[Bas
         return welcome(request, FileResponse(index, headers=headers))
 
     async def file(request: Request) -> Response:
-        path: str = request.path_params["path"]
-        if not files.has(path):
-            return PlainTextResponse("Not found\n", 404)
-        return await files.serve(path, request.scope)
+        found = await files.find(request.path_params["path"], request.scope)
+        return found or PlainTextResponse("Not found\n", 404)
 
     return [Route("/", page, methods=["GET"]), Route("/nlui/{path:path}", file, methods=["GET"])]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from anyio import to_thread
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Scope
@@ -43,25 +42,18 @@ class Files(StaticFiles):
                 return str(found), found.stat()
         return "", None
 
-    def has(self, path: str) -> bool:
-        """Say whether there is such a file."""
-        return self.lookup_path(path)[1] is not None
-
-    async def serve(self, path: str, scope: Scope) -> Response:
-        """Answer with the file, or 304.
-
-        Raises:
-            HTTPException: there is no such file.
-        """
+    async def find(self, path: str, scope: Scope) -> Response | None:
+        """Answer with the file, or 304; None when there is no such file."""
         response = await to_thread.run_sync(self._answer, path, Headers(scope=scope))
-        forever = HASHED.search(path) or path.startswith("vendor/")
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if forever else "no-cache"
+        if response is not None:
+            forever = HASHED.search(path) or path.startswith("vendor/")
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if forever else "no-cache"
         return response
 
-    def _answer(self, path: str, asked: Headers) -> Response:
+    def _answer(self, path: str, asked: Headers) -> Response | None:
         found, stat = self.lookup_path(path)
         if stat is None:
-            raise HTTPException(404)
+            return None
         file = Path(found)
         whole = FileResponse(file, stat_result=stat, media_type=TYPES.get(file.suffix))
         if self.is_not_modified(whole.headers, asked):

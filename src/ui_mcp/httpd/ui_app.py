@@ -54,8 +54,8 @@ class Pages:
     async def anything(self, request: Request) -> Response:
         """A file, or any path below a session's id."""
         path: str = request.path_params["path"]
-        if self._files.has(path):
-            return await self._files.serve(path, request.scope)
+        if file := await self._files.find(path, request.scope):
+            return file
         first = path.partition("/")[0]
         if named_session(first, request, self._host.running().sessions):
             return self._page(request, first)
