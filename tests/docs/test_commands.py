@@ -1,6 +1,7 @@
 """The commands of our texts, typed one after the other in a terminal."""
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -10,6 +11,7 @@ import httpx2
 
 from docs.blocks import ROOT, Block, block, blocks, one_by_one, together
 from docs.terminal import Terminal
+from introspect.demos import needs
 
 SCRIPTED = """
 llm:
@@ -81,6 +83,8 @@ def test_the_agent_answers_what_is_posted(given: tuple[Block], terminal: Termina
 
 @together("run", *blocks("docs/commands.md", "sh"))
 def test_completion_scripts_are_put_where_shells_look(given: tuple[Block, ...], terminal: Terminal) -> None:
+    needs("zsh")
+    needs("fish")
     bash, zsh, fish = given
     for folder in (".local/share/bash-completion/completions", ".config/fish/conf.d", "functions"):
         (terminal.home / folder).mkdir(parents=True)
@@ -138,8 +142,7 @@ def test_the_tunnel_forwards_the_ports_we_listen_on(block: Block, terminal: Term
 @together("started", block("README.md", "make run"))
 def test_make_run_starts_the_demo_and_prints_where_it_is(given: tuple[Block], terminal: Terminal) -> None:
     [line] = given[0].commands
-    planned = subprocess.run([*line.split(), "-n", "-C", str(ROOT)], capture_output=True, text=True, check=True).stdout
-    program, demo = planned.splitlines()[-2 if "Leaving" in planned else -1].split()
+    program, demo = planned(line)[-1].split()
     assert (Path(program).name, demo) == ("ui-mcp", "demo")
 
     with terminal.going("ui-mcp demo") as process:
@@ -152,4 +155,12 @@ def test_make_run_starts_the_demo_and_prints_where_it_is(given: tuple[Block], te
 @together("started", *blocks("CONTRIBUTING.md"))
 def test_make_knows_every_target_and_what_it_is_for(given: tuple[Block]) -> None:
     for line in given[0].commands:
-        subprocess.run([*line.split(), "-n", "-C", str(ROOT)], capture_output=True, text=True, check=True)
+        assert planned(line)
+
+
+def planned(line: str) -> list[str]:
+    """Return what a `make` would do."""
+    needs("make")
+    free = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    words = [*line.split(), "--dry-run", "--no-print-directory", "-C", str(ROOT)]
+    return subprocess.run(words, env=free, capture_output=True, text=True, check=True).stdout.splitlines()

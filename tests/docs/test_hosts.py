@@ -107,7 +107,8 @@ def test_the_command_a_host_is_given_answers_a_greeting(block: Block, person: Te
 
 
 def test_so_does_each_that_stands_in_a_sentence(person: Terminal) -> None:
-    lines = set(re.findall(r"`((?:claude|codex) mcp add [^`]+)`", README))
+    start_page = (ROOT / "src/ui_mcp/bundle/base/viewdefs/MCP.DEFAULT.html").read_text()
+    lines = set(re.findall(r"[`>]((?:claude|codex) mcp add [^`<]+)[`<]", README + start_page))
 
     assert {person.run(line) for line in lines} == {"Added ui: ui-mcp answers\n"}
 

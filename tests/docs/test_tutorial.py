@@ -11,6 +11,7 @@ import pytest
 from docs.blocks import Block, block, blocks, together
 from docs.terminal import Terminal
 from interaction.lineclient import LineClient
+from introspect.demos import needs
 from ui_mcp.testing.browser import Browser
 from ui_mcp.testing.socket import open_socket
 
@@ -93,6 +94,7 @@ async def said_after_adding(name: str, browser: Browser, listener: "subprocess.P
 @pytest.mark.slow
 @together("run", block("docs/howto/look.md", '"steps"'))
 def test_the_scenario_passes_on_the_tutorials_app(given: tuple[Block], tmp_path: Path) -> None:
+    needs("chromium")
     for saved in blocks("docs/tutorial.md"):
         if saved.file:
             write(saved, tmp_path)
