@@ -78,7 +78,7 @@ def test_the_file_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.Mon
     assert find(None, {}, user) == Path("nlui.yaml")
     Path("other.yaml").touch()
     assert find(None, {"NLUI_CONFIG": "other.yaml"}, user) == Path("other.yaml")
-    with pytest.raises(ConfigError, match="no configuration file"):
+    with pytest.raises(ConfigError, match="no file"):
         find("missing.yaml", {}, user)
 
 

@@ -15,7 +15,7 @@ PET = '{"openapi": "3.0.3", "info": {"title": "P", "version": "1"}, "paths": {"/
 @pytest.mark.parametrize(
     ("words", "text", "code", "told"),
     [
-        (["check", "nope.yaml"], "", 3, ["There is no configuration file nope.yaml"]),
+        (["check", "nope.yaml"], "", 3, ["There is no file nope.yaml"]),
         (
             ["check", "f.yaml"],
             "",
