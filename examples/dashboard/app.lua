@@ -59,6 +59,16 @@ function Dashboard:tick()
     if self.live then self:sell() end
 end
 
+function Dashboard:bestSellers()
+    local ranked = {}
+    for at, product in ipairs(self.products) do ranked[at] = product end
+    table.sort(ranked, function(one, other)
+        if one.sold ~= other.sold then return one.sold > other.sold end
+        return one.name < other.name
+    end)
+    return ranked
+end
+
 function Dashboard:showDay() self.period = "day" end
 function Dashboard:showWeek() self.period = "week" end
 function Dashboard:showMonth() self.period = "month" end

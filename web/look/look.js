@@ -1,6 +1,7 @@
 /**
  * The look of the pages besides the app's: the theme that was chosen in this browser, else the system's.
- * A classic script, because it must run before the first paint; every `<select data-theme-switch>` becomes a switch.
+ * A classic script, because it must run before the first paint; every `<select data-theme-switch>` becomes a switch,
+ * and our mark is drawn into the link to the start page.
  */
 (() => {
   const DARK = ["dark", "dusk"];
@@ -42,9 +43,16 @@
     select.replaceChildren(...names.map((name) => new Option(name[0].toUpperCase() + name.slice(1), name, false, name === chosen)));
     select.onchange = () => choose(select.value);
   };
+  const mark = (link) => {
+    link.innerHTML =
+      '<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><rect x="2" y="2" width="7" height="7" rx="2"/><rect x="11" y="2" width="7" height="7" rx="2" opacity=".55"/><rect x="2" y="11" width="7" height="7" rx="2" opacity=".55"/><circle cx="14.5" cy="14.5" r="3.5"/></svg>';
+  };
   night.addEventListener("change", dress);
   addEventListener("storage", dress);
-  addEventListener("DOMContentLoaded", () => document.querySelectorAll("select[data-theme-switch]").forEach(fill));
+  addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("select[data-theme-switch]").forEach(fill);
+    document.querySelectorAll(".page-home").forEach(mark);
+  });
   window.uiLook = fill;
   dress();
 })();

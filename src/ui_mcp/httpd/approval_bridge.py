@@ -22,14 +22,18 @@ from ui_mcp.jsontypes import JsonObject
 
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
 Who = Callable[[Request], Awaitable[Principal | None]]
+Welcome = Callable[[Request, Response], Response]
 Desks = Callable[[], AbstractAsyncContextManager[Desk | None]]
 
 
 class ApprovalBridge:
-    """Answers `/approvals…` for whoever `who` recognises; nothing waits where there is no store."""
+    """Answers `/approvals…` for whoever `who` recognises; nothing waits where there is no store.
 
-    def __init__(self, desk: Desks, who: Who, *, has_page: bool) -> None:
-        self._has_page = has_page
+    With `welcome`, which makes a visitor known, there is a page too.
+    """
+
+    def __init__(self, desk: Desks, who: Who, welcome: Welcome | None = None) -> None:
+        self._welcome = welcome
         self._desk = desk
         self._who = who
 
@@ -44,8 +48,8 @@ class ApprovalBridge:
 
     async def listed(self, request: Request) -> Response:
         """Answer with the page, or list what waits or was answered."""
-        if self._has_page and "text/html" in request.headers.get("accept", ""):
-            return approvals_page()
+        if self._welcome and "text/html" in request.headers.get("accept", ""):
+            return self._welcome(request, approvals_page())
         who = await self._who(request)
         if who is None or READ not in who.scopes:
             return _refused(who)

@@ -1,9 +1,10 @@
 """The chat on our three kinds of listener: the UI port, the MCP port, and a face of its own."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ui_mcp.chat.chat import Chat
@@ -15,6 +16,7 @@ from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer, principal_of
 from ui_mcp.httpd.chat_bridge import ChatBridge, failed
 from ui_mcp.httpd.chat_page import ChatPage
+from ui_mcp.httpd.error_page import own_link_needed
 from ui_mcp.httpd.visitors import remember, remembered_session
 from ui_mcp.jsontypes import loads
 
@@ -27,15 +29,17 @@ def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if is_visitor(host, request) else None
 
-    def welcome(request: Request, response: Response) -> Response:
-        running = host.running()
-        known = remembered_session(request, running.sessions)
-        if running.config.server.require_token and not known:
-            return PlainTextResponse("Open the link with the session id that ui_open_browser gives first.\n", 403)
-        return remember(response, request, known or running.sessions.get("1"))
-
     bridge = ChatBridge(host.chats.current, who, per_second)
-    return [*bridge.routes(), *ChatPage(bridge.inbox, welcome).routes()]
+    return [*bridge.routes(), *ChatPage(bridge.inbox, partial(welcome, host)).routes()]
+
+
+def welcome(host: Host, request: Request, response: Response) -> Response:
+    """Make the visitor of a page on the UI port known, as its start page does."""
+    running = host.running()
+    known = remembered_session(request, running.sessions)
+    if running.config.server.require_token and not known:
+        return own_link_needed(request)
+    return remember(response, request, known or running.sessions.get("1"))
 
 
 def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
@@ -66,7 +70,8 @@ def human_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
     """On the human's own face: the bridge and the page."""
     bridge = _face_bridge(opened, per_second)
     code = Route(CODE_PATH, _exchange(opened), methods=["POST"])
-    return [code, *bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]
+    start = Route("/", lambda _: RedirectResponse("/chat"), methods=["GET"])
+    return [start, code, *bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]
 
 
 def assistant_face_routes(opened: Open, per_second: float) -> Sequence[Route]:

@@ -26,6 +26,12 @@ _PAGE = """\
 _START = '<p><a class="plain-button" href="/">Go to the start page</a></p>'
 
 
+def own_link_needed(request: Request) -> Response:
+    """Say where the link is that lets a browser in."""
+    text = "Open the link with the session id that ui_open_browser gives."
+    return failure(request, 403, "This page needs its own link", text)
+
+
 def failure(request: Request, status: int, title: str, text: str, *, start: bool = False) -> Response:
     """Say `title` and `text`; `start` offers people the way to the start page."""
     if "text/html" not in request.headers.get("accept", ""):

@@ -9,6 +9,8 @@ from starlette.routing import Route
 from ui_mcp.httpd.static import Files
 
 FOLDER = Path(__file__).parent.parent / "bundle" / "web"
+HOME = '<a class="page-home" href="./" aria-label="Start page" title="Start page"></a>'
+"""The way to the start page; look.js draws the mark into it."""
 
 
 def look_route() -> Route:

@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.components import Components
-from ui_mcp.httpd.look import look_route
+from ui_mcp.httpd.look import HOME, look_route
 from ui_mcp.httpd.state import State
 from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.httpd.variables import Variables
@@ -38,7 +38,7 @@ def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
             raise HTTPException(404, "No such session")
         return found
 
-    variables = Variables(for_visitor)
+    variables = Variables(for_visitor, HOME)
     return [
         WebSocketRoute("/ws/{session}", PageSocket(for_page)),
         *(

@@ -4,19 +4,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.host.host import Host
-from ui_mcp.httpd.error_page import failure
+from ui_mcp.httpd.error_page import failure, own_link_needed
 from ui_mcp.httpd.icons import Icons
 from ui_mcp.httpd.stale_notice import with_notice
 from ui_mcp.httpd.static import Files
 from ui_mcp.httpd.visitors import named_session, remember, remembered_session
 from ui_mcp.workspace import Workspace
 
+GONE = "A session may have ended, or the address has a mistake."
 BUNDLE = Path(__file__).parent.parent / "bundle"
 
 Decorate = Callable[[str, Workspace, str], str]
@@ -44,8 +46,7 @@ class Pages:
         running = self._host.running()
         known = remembered_session(request, running.sessions)
         if running.config.server.require_token and not known:
-            text = "Open the link with the session id that ui_open_browser gives."
-            return failure(request, 403, "This page needs its own link", text)
+            return own_link_needed(request)
         if running.config.session.root == "shared":
             return self._page(request, "1")
         session = known or await running.sessions.create()
@@ -59,7 +60,7 @@ class Pages:
         first = path.partition("/")[0]
         if named_session(first, request, self._host.running().sessions):
             return self._page(request, first)
-        text = f"There is no page at /{path}. A session may have ended, or the address has a mistake."
+        text = f"There is no page at /{path}. {GONE}"
         return failure(request, 404, "Not found", text, start=True)
 
     def _page(self, request: Request, session_id: str) -> Response:
@@ -82,8 +83,12 @@ def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:
             Route("/icons/{name}.svg", pages.icons.get, methods=["GET"]),
             Route("/{path:path}", pages.anything, methods=["GET"]),
         ],
-        exception_handlers={LifecycleError: _not_now, NotFoundError: _not_now},
+        exception_handlers={404: _missing, LifecycleError: _not_now, NotFoundError: _not_now},
     )
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    return failure(request, 404, error.detail if isinstance(error, HTTPException) else "Not found", GONE, start=True)
 
 
 async def _not_now(request: Request, error: Exception) -> Response:

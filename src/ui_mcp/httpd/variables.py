@@ -9,13 +9,15 @@ from starlette.responses import HTMLResponse, Response
 from ui_mcp.session.session import Session
 
 PAGE = Path(__file__).with_name("variables.html")
+MARK = "{{home}}"
 
 
 class Variables:
-    """Serves the variable browser and its data."""
+    """Serves the variable browser and its data; `home` leads to the start page where there is one."""
 
-    def __init__(self, find: Callable[[Request], Session]) -> None:
+    def __init__(self, find: Callable[[Request], Session], home: str = "") -> None:
         self._find = find
+        self._home = home
 
     async def json(self, request: Request) -> Response:
         """Answer with the array of `ui://variables`."""
@@ -26,4 +28,4 @@ class Variables:
         if "application/json" in request.headers.get("accept", ""):
             return await self.json(request)
         self._find(request)
-        return HTMLResponse(PAGE.read_text(encoding="utf-8"))
+        return HTMLResponse(PAGE.read_text(encoding="utf-8").replace(MARK, self._home))

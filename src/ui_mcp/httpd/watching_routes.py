@@ -1,6 +1,7 @@
 """Timeline and approvals on the UI port, where the cookie is the human, and on the MCP port with its tokens."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute
@@ -9,7 +10,7 @@ from ui_mcp.chat.identity import READ, Principal, principal
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer
 from ui_mcp.httpd.approval_bridge import ApprovalBridge, Desks
-from ui_mcp.httpd.chat_routes import holder, is_visitor
+from ui_mcp.httpd.chat_routes import holder, is_visitor, welcome
 from ui_mcp.httpd.timeline import Timelines, Watched
 
 OpenTimeline = Callable[[str], Awaitable[Watched]]
@@ -40,7 +41,7 @@ def ui_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if is_visitor(host, request) else None
 
-    return ApprovalBridge(desks, who, has_page=True).routes()
+    return ApprovalBridge(desks, who, partial(welcome, host)).routes()
 
 
 def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
@@ -49,4 +50,4 @@ def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
     async def who(request: Request) -> Principal | None:
         return await holder(host, bearer(request.scope))
 
-    return ApprovalBridge(desks, who, has_page=False).routes()
+    return ApprovalBridge(desks, who).routes()

@@ -179,3 +179,14 @@ def test_an_error_in_an_action_shows_on_its_button(counter: Server, page: Page) 
     expect(page.locator("#bad.ui-error")).to_have_attribute("ui-error-description", "apps/counter/app.lua:6: it broke")
     page.locator("#up").click()
     expect(page.locator("#count")).to_have_text("1")
+
+
+def test_the_mark_of_an_error_goes_with_the_template_that_had_it(counter: Server, page: Page) -> None:
+    page.goto(counter.url)
+    page.locator("#bad").click()
+    expect(page.locator("#bad.ui-error")).to_be_visible()
+
+    (counter.app / "viewdefs" / "Counter.DEFAULT.html").write_text(COUNTER_VIEW.replace("Counter</h1>", "Mended</h1>"))
+
+    expect(page.locator("h1").last).to_have_text("Mended")
+    expect(page.locator(".ui-error")).to_have_count(0)

@@ -130,3 +130,14 @@ def test_the_icons_that_examples_and_guides_use_are_on_board() -> None:
     pattern = re.compile(r"<sl-icon(?:-button)?\b[^>]*\bname=\"([a-z0-9-]+)\"")
     used = {name for file in texts for name in pattern.findall(file.read_text())}
     assert used - known == set()
+
+
+def test_each_page_can_be_the_first_one_opened_and_leads_to_the_start(
+    server: Server, page: Page, console: list[str]
+) -> None:
+    for path, heading in (("approvals", "Approvals"), ("chat", "Chat with your agent"), ("variables", "Variables")):
+        page.goto(f"{server.url}/{path}")
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        page.get_by_role("link", name="Start page").click()
+        expect(page.locator(".shell-landing")).to_be_visible()
+    assert console == []

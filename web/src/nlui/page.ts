@@ -44,8 +44,8 @@ const finding = find(() => timeline.shown(), view.reveal, write.focus);
 const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
 menu.setAttribute("aria-label", "Conversations and tools");
 menu.setAttribute("aria-expanded", "false");
-const title = make("h1.nlui-spoken", {}, "Chat with your APIs");
-const main = make("main.nlui-main", {}, title, make("header.nlui-bar", {}, menu, status, stop), finding.element, view.element, write.element, spoken);
+const title = make("h1", {}, "Chat with your APIs");
+const main = make("main.nlui-main", {}, make("header.nlui-bar", {}, menu, title, status, stop), finding.element, view.element, write.element, spoken);
 
 function toggleMenu(shown = !document.body.classList.contains("nlui-menu")): void {
   document.body.classList.toggle("nlui-menu", shown);
@@ -116,6 +116,9 @@ function took(frame: Frame): void {
       break;
     case "run_status":
       run = frame.run;
+      if (!RUNNING.has(run)) {
+        void panel.refresh(open).catch(problem); // the first answer gave the conversation its title
+      }
       break;
     case "assistant_delta":
       typed += frame.text;
@@ -202,6 +205,11 @@ document.addEventListener("keydown", (event) => {
   }
 });
 stop.hidden = true;
+void api.model().then((found) => {
+  if (found.provider === "scripted") {
+    empty.append(make("p", {}, "This is a demo over a small coffee shop: try “show the orders” or “ship order 1”."));
+  }
+}, () => undefined);
 if (location.hash.length > 1) {
   go(location.hash.slice(1));
 } else {

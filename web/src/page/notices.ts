@@ -3,8 +3,11 @@ import { button, make } from "./markup";
 
 const STAYS_MS = 8000;
 
-/** Show a notice; errors stay until they are dismissed. */
+/** Show a notice; errors stay until they are dismissed, and one that is shown already is not shown twice. */
 export function notify(level: string, text: string): void {
+  if ([...stack().querySelectorAll(".ui-notice-text")].some((shown) => shown.textContent === text)) {
+    return;
+  }
   const note = make("div", `ui-notice ui-notice-${level}`, make("span", "ui-notice-text", text));
   note.setAttribute("role", level === "error" ? "alert" : "status");
   const dismiss = button("×", () => note.remove(), "ui-notice-close");

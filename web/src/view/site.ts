@@ -63,6 +63,9 @@ export class Site implements Place {
   settle(survivors: Survivors, values: readonly Json[]): void {
     const kept = survivors?.has(this.element) ?? false;
     this.element = (survivors?.get(this.element) as Element | undefined) ?? this.element;
+    if (kept) {
+      unmark(this.element); // an error of the old template; the new one's are told anew
+    }
     this.bind(values, kept);
   }
 
@@ -173,11 +176,8 @@ export class Site implements Place {
     const element = this.failed.get(position);
     this.failed.delete(position);
     if (element !== undefined && this.failed.size === 0) {
-      for (const node of [element, this.element]) {
-        node.classList.remove("ui-error");
-        node.removeAttribute("ui-error-code");
-        node.removeAttribute("ui-error-description");
-      }
+      unmark(element);
+      unmark(this.element);
     }
   }
 
@@ -241,4 +241,10 @@ export class Site implements Place {
 
 function valueOf(element: Element): Json {
   return "value" in element ? ((element.value ?? null) as Json) : null;
+}
+
+function unmark(element: Element): void {
+  element.classList.remove("ui-error");
+  element.removeAttribute("ui-error-code");
+  element.removeAttribute("ui-error-description");
 }
