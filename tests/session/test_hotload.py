@@ -1,4 +1,5 @@
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -7,10 +8,18 @@ import pytest
 from anyio import create_memory_object_stream, create_task_group, fail_after, move_on_after
 from anyio.streams.memory import MemoryObjectReceiveStream
 
+from ui_mcp.session import hotload
 from ui_mcp.session.hotload import Saved, Watch, find_roots, names_of
+from ui_mcp.session.stirring import stirring
 from ui_mcp.workspace import Workspace
 
 Seen = MemoryObjectReceiveStream[list[Saved]]
+
+
+@pytest.fixture(autouse=True, params=[5000, 1], ids=["begun", "calm"])
+def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Watch as in the first seconds, and as after them."""
+    monkeypatch.setattr(hotload, "CALM_MS", request.param)
 
 
 @pytest.fixture
@@ -70,6 +79,34 @@ async def test_a_burst_of_writes_gives_one_reload(workspace: Workspace) -> None:
             await seen.receive()
 
     assert nothing_more.cancelled_caught
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there are none anyway")
+async def test_without_the_kernels_hints_a_save_is_noticed_too(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = os.uname()
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result((*here[:2], "5.15-microsoft", *here[3:])))
+    assert stirring([workspace.apps], deep=True) is None
+    file = workspace.apps / "adder" / "app.lua"
+    async with watching(workspace) as seen:
+        file.write_text("two = 2")
+
+        assert await next_paths(seen) == [file]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+async def test_what_stirs_in_a_folder_made_later_is_a_hint(tmp_path: Path) -> None:
+    hints = stirring([tmp_path], deep=True)
+    assert hints is not None
+    (tmp_path / "new" / "below").mkdir(parents=True)
+    made = await hints.settled(10, 0.02, 1)
+    nothing = await hints.settled(0.01, 0.02, 1)
+    (tmp_path / "new" / "below" / "a.lua").write_text("x = 1")
+    saved = await hints.settled(10, 0.02, 1)
+    hints.close()
+
+    assert (made, nothing, saved) == (True, False, True)
 
 
 @pytest.mark.covers("UI-HOT-2")

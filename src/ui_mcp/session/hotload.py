@@ -10,18 +10,26 @@ from os import walk
 from os.path import realpath
 from pathlib import Path
 
-from anyio import TASK_STATUS_IGNORED, Event, create_task_group, sleep, sleep_forever, to_thread
+from anyio import TASK_STATUS_IGNORED, CancelScope, Event, create_task_group, sleep, sleep_forever, to_thread
 from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint
 from watchfiles import Change, awatch
 
 from ui_mcp.log import logger
+from ui_mcp.session.stirring import Stirring, stirring
 from ui_mcp.workspace import Workspace
 
 SUFFIXES = frozenset({".lua", ".html"})
 QUIET_MS = 20
 """A file is read once nothing has happened for this long."""
 LONGEST_BURST_MS = 400
+CALM_MS = 5000
+"""After so much quiet the watcher rests between the kernel's hints."""
+LOOK_MS = 2
+LOOKS = 25
+"""How often the watcher is asked after a hint before it rests again: its own notes may come later."""
+SOON_SECONDS, NET_SECONDS = 0.25, 10.0
+"""How long it rests without a hint: after a change, and else."""
 RETRY_SECONDS = 2.0
 
 _log = logger("hotload")
@@ -115,6 +123,7 @@ class Watch:
         self._workspace = workspace
         self._on_saved = on_saved
         self._roots = find_roots(workspace)
+        self._calm = False
         self._contents = Contents()
         self._contents.news(files_in(self._roots.deep | self._linked_files()))
 
@@ -140,18 +149,44 @@ class Watch:
             await stop.wait()
 
     async def _pump(self, folders: frozenset[Path], deep: bool, stop: Event) -> None:
+        hints = stirring(folders, deep=deep) if self._calm else None
         watching = awatch(
-            *folders, watch_filter=None, step=QUIET_MS, debounce=LONGEST_BURST_MS, recursive=deep, stop_event=stop
+            *folders,
+            watch_filter=None,
+            step=QUIET_MS if hints is None else LOOK_MS,
+            debounce=LONGEST_BURST_MS,
+            rust_timeout=CALM_MS if hints is None else QUIET_MS,
+            yield_on_timeout=True,
+            recursive=deep,
+            stop_event=stop,
         )
         try:
+            looks = 0
             async for changes in watching:
-                paths = {Path(path) for change, path in changes if change is not Change.deleted}
-                await self._look(paths)
-                if any(path.is_symlink() or path.is_dir() for path in paths) and self._roots_moved():
-                    stop.set()
+                await self._take({Path(path) for change, path in changes if change is not Change.deleted}, stop)
+                looks = 0 if changes else looks - 1
+                if hints is None:
+                    self._calm_down(stop, bool(changes))
+                elif looks <= 0:
+                    looks = await _rested(hints, stop, SOON_SECONDS if changes else NET_SECONDS)
         except (OSError, RuntimeError) as error:
             _log.warning("Cannot watch %s: %s; trying again", ", ".join(map(str, folders)), error)
             await sleep(RETRY_SECONDS)
+            stop.set()
+        finally:
+            if hints is not None:
+                hints.close()
+
+    def _calm_down(self, stop: Event, busy: bool) -> None:
+        """Begin anew, with hints, after the first quiet time: a server that starts has better things to read."""
+        if not self._calm and not busy:
+            self._calm = True
+            stop.set()
+
+    async def _take(self, paths: set[Path], stop: Event) -> None:
+        if paths:
+            await self._look(paths)
+        if any(path.is_symlink() or path.is_dir() for path in paths) and self._roots_moved():
             stop.set()
 
     async def _look(self, paths: Iterable[Path]) -> None:
@@ -176,3 +211,18 @@ async def _set_when_cancelled(stop: Event) -> None:
         await sleep_forever()
     finally:
         stop.set()
+
+
+async def _rested(hints: Stirring, stop: Event, longest: float) -> int:
+    """Let the watcher, which looks at its notes all the time, rest; return how often to ask it then."""
+    stirred = False
+    async with create_task_group() as group:
+        group.start_soon(_cancel_on, stop, group.cancel_scope)
+        stirred = await hints.settled(longest, QUIET_MS / 1000, LONGEST_BURST_MS / 1000)
+        group.cancel_scope.cancel()
+    return LOOKS if stirred else 1
+
+
+async def _cancel_on(stop: Event, scope: CancelScope) -> None:
+    await stop.wait()
+    scope.cancel()
