@@ -228,7 +228,7 @@ async def test_the_page_fits_every_screen_and_says_when_the_gateway_is_gone(
         await page.get_by_text("Boats are safe to add").wait_for()
         await shoot(page, "waiting")
         await page.context.set_offline(True)
-        await page.get_by_text("The gateway does not answer.").wait_for()
+        await page.get_by_text("The server cannot be reached.").wait_for()
         await shoot(page, "error")
 
 

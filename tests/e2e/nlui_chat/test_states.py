@@ -103,12 +103,12 @@ def test_a_server_killed_while_it_answers_comes_back_and_answers_once(folder: Pa
         page = opened(url, strict=False)
         say(page, "slowly please")
         expect(log(page).get_by_text("First part.")).to_be_visible()
-    expect(page.get_by_text("The server is away; trying again…")).to_be_visible()
+    expect(page.get_by_text("The server cannot be reached. Trying again…")).to_be_visible()
 
     with nlui(folder, "--port", port):
         expect(log(page).get_by_text("First part. Second part.")).to_have_count(1, timeout=40_000)
         expect(page.get_by_role("article", name="You")).to_have_count(1)
-        expect(page.get_by_text("The server is away")).to_have_count(0)
+        expect(page.get_by_text("The server cannot be reached")).to_have_count(0)
         say(page, "and now?")
         expect(log(page).get_by_text("Yes.")).to_be_visible()
 

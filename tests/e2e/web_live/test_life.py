@@ -47,7 +47,7 @@ def test_a_killed_server_comes_back_with_the_typed_text_and_the_waiting_click(
 
     counter.kill()
     expect(page.locator("html.ui-disconnected")).to_be_attached()
-    expect(page.locator(".ui-banner")).to_contain_text("Connection lost")
+    expect(page.locator(".ui-banner")).to_contain_text("cannot be reached")
     page.evaluate("document.getElementById('up').click()")
     counter.start()
     counter.call("ui_display", name="counter")

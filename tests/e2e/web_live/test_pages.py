@@ -40,6 +40,13 @@ def test_the_start_page_lists_the_apps_and_opens_one(server: Server, page: Page)
     expect(page.locator(".shell-landing")).to_be_hidden()
 
     page.locator(".shell-brand").click()
+    expect(page.locator(".shell-brand")).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Tab")
+    expect(page.locator(".shell-app-item", has_text="Counter")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".shell-menu")).to_be_hidden()
+    expect(page.locator(".shell-brand")).to_be_focused()
+    page.keyboard.press("Enter")
     page.get_by_role("button", name="Start page").click()
     expect(page.locator(".shell-landing")).to_be_visible()
 

@@ -3,6 +3,8 @@
 export interface Composer {
   readonly element: HTMLElement;
   focus(): void;
+  /** Give back a text that could not be sent, unless another one is being written. */
+  giveBack(content: string): void;
 }
 
 export function composer(send: (content: string) => void): Composer {
@@ -48,5 +50,12 @@ export function composer(send: (content: string) => void): Composer {
       changed();
     }
   });
-  return { element: form, focus: () => field.focus() };
+  return {
+    element: form,
+    focus: () => field.focus(),
+    giveBack(content) {
+      field.value = field.value || content;
+      changed();
+    },
+  };
 }

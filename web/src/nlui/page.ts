@@ -38,7 +38,13 @@ const view = log(
   },
   empty,
 );
-const write = composer((text) => void act(say(open, text).then(() => panel.refresh(open))));
+const write = composer((text) => {
+  const unsent = (error: unknown): never => {
+    write.giveBack(text);
+    throw error;
+  };
+  void act(say(open, text).then(() => panel.refresh(open), unsent));
+});
 const panel = side(go, () => void begin(), problem);
 const finding = find(() => timeline.shown(), view.reveal, write.focus);
 const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
@@ -176,7 +182,7 @@ function go(id: string): void {
       tell("");
       void panel.refresh(id).catch(problem);
     } else if (!yes) {
-      tell("The server is away; trying again…", true);
+      tell("The server cannot be reached. Trying again…", true);
     }
     away = !yes;
   });

@@ -14,7 +14,7 @@ export function banner(retry: () => void): (status: Status) => void {
   bar.setAttribute("role", "status");
   let timer: ReturnType<typeof setTimeout> | undefined;
   const lost = (): void => {
-    words.textContent = "Connection lost. Trying to reach the server…";
+    words.textContent = "The server cannot be reached. Trying again…";
     bar.classList.remove("ui-banner-good");
     bar.append(again);
     document.body.append(bar);

@@ -34,6 +34,10 @@ function mcp:toggleMenu()
     self.menuOpen = not self.menuOpen
 end
 
+function mcp:menuState()
+    return self.menuOpen and "true" or "false"
+end
+
 function mcp:goHome()
     self.menuOpen = false
     self.value = nil
