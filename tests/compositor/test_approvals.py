@@ -9,7 +9,8 @@ import anyio
 import pytest
 from starlette.requests import Request
 
-from compositor.conftest import Recorder, json_reply
+from compositor.conftest import Recorded, Recorder, json_reply
+from compositor.conftest import Reply as HttpReply
 from compositor.gateways import gateway
 from ui_mcp.compositor.approvals.desk import Reply
 from ui_mcp.compositor.approvals.row import (
@@ -24,7 +25,7 @@ from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered
 from ui_mcp.compositor.policy import Question, matches
 from ui_mcp.compositor.source import Entry
-from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
+from ui_mcp.errors import CompositorError, DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.httpd.nlui_api import Carried
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
@@ -459,3 +460,37 @@ async def test_of_several_apis_only_those_that_say_so_get_a_persons_token(record
             await found.policed.call(f"{name}__listThings", {}, Call(principal="agent", client_name="talk/1"))
 
     assert [request.headers.get("authorization") for request in recorder.requests] == ["Bearer persons-own", None, None]
+
+
+def read_only(found: Gateway, *, on: bool) -> None:
+    """Let SQLite itself refuse every write of the approvals, as it does on a disk that is read-only."""
+    found.store._base._base.execute(f"PRAGMA query_only = {on:d}")  # type: ignore[attr-defined]
+
+
+@pytest.mark.covers("R-AP-2")
+async def test_a_store_that_cannot_be_written_holds_up_an_approved_call_and_its_result_but_loses_neither(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    async with gateway(tmp_path, recorder) as found:
+
+        def reply(request: Recorded) -> HttpReply:
+            read_only(found, on=True)
+            return json_reply({"id": 7})
+
+        recorder.default = reply
+        row = await asked(found)
+        await yes(found, row)
+        read_only(found, on=True)
+        assert (await found.policed.outcome(row.id, 0.5, Call())).structured["status"] == "awaiting_approval"
+        assert recorder.requests == []
+
+        read_only(found, on=False)
+        while not recorder.requests:
+            await anyio.sleep(0.01)
+        with pytest.raises(CompositorError, match=r"approvals\.db failed(.|\n)*make the disk writable"):
+            await found.policed.call("shop__addThing", {"body": {"name": "raft"}}, Call())
+        read_only(found, on=False)
+        result = await outcome(found, row)
+
+    assert result.structured == {"id": 7}
+    assert len(recorder.requests) == 1

@@ -10,7 +10,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.compositor.approvals.bases import open_store
-from ui_mcp.compositor.approvals.desk import Desk
+from ui_mcp.compositor.approvals.desk import Desk, patiently
 from ui_mcp.compositor.audit import Audit
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.connection import Connect
@@ -327,13 +327,13 @@ class Gateway:
 
     async def _follow_rules(self) -> None:
         """Notice rules that another process wrote."""
-        known = await self.store.rules_version()
+        known = await patiently(self.store.rules_version)
         while True:
             await anyio.sleep(0.5)
-            version = await self.store.rules_version()
+            version = await patiently(self.store.rules_version)
             if version != known:
                 known = version
-                await self.refresh_rules()
+                await patiently(self.refresh_rules)
 
     def _start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         async def scoped() -> None:

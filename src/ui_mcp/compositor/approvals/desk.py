@@ -4,7 +4,9 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from socket import gethostname
+from typing import TypeVar
 
 import anyio
 
@@ -22,11 +24,16 @@ from ui_mcp.compositor.approvals.row import (
 )
 from ui_mcp.compositor.approvals.scope import rule_for
 from ui_mcp.compositor.approvals.store import ApprovalStore
+from ui_mcp.errors import CompositorError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
 
 PENDING_URI = "approvals://pending"
 _POLL = 0.25
+_MEND_SECONDS = 1.0
+T = TypeVar("T")
+_log = logger("compositor.approvals")
 _DENIALS = {"deny_continue", "deny_abort"}
 
 
@@ -170,13 +177,16 @@ class Desk:
         await self.store.swap(row, replace(row, delivered=True))
 
     async def run_approved(self, run: Callable[[Approval], Awaitable[tuple[bool, JsonObject]]]) -> None:
-        """Run approved calls for ever, each at most once; `run` returns whether it went well, and the result."""
+        """Run approved calls for ever, each at most once; `run` returns whether it went well, and the result.
+
+        Nothing runs while the store cannot be written.
+        """
         async with anyio.create_task_group() as group:
             while True:
                 changed = self._changed
-                for row in await self.store.rows("runnable"):
+                for row in await patiently(lambda: self.store.rows("runnable")):
                     executing = replace(row, execution="executing", started_at=self._now(), lease=self._lease)
-                    if await self.store.swap(row, executing):
+                    if await patiently(partial(self.store.swap, row, executing)):
                         self.tell(row.id)
                         group.start_soon(self._run, executing, run)
                 with anyio.move_on_after(_POLL):
@@ -200,7 +210,7 @@ class Desk:
         good, result = await run(row)
         execution: Execution = "completed" if good else "failed"
         done = replace(row, execution=execution, finished_at=self._now(), result=result)
-        await self.store.swap(row, done)
+        await patiently(lambda: self.store.swap(row, done))
         self.tell(row.id)
 
     async def _fresh(self, row: Approval) -> Approval:
@@ -226,6 +236,19 @@ def _answerable(row: Approval, reply: Reply) -> None:
         )
     if reply.digest != row.digest:
         raise DigestMismatchError("The answer is about another version of the call; look at it again")
+
+
+async def patiently(work: Callable[[], Awaitable[T]]) -> T:
+    """Use the store as soon as it works: for what nobody is there to be told that it failed."""
+    told = False
+    while True:
+        try:
+            return await work()
+        except CompositorError as error:
+            if not told:
+                _log.warning("waiting for the approvals: %s", error.message)
+            told = True
+            await anyio.sleep(_MEND_SECONDS)
 
 
 def _alive(lease: str | None) -> bool:
