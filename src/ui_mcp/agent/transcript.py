@@ -28,8 +28,10 @@ class OpenCall:
 @dataclass(slots=True)
 class _Reading:
     messages: list[Message] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    """The timeline item each message belongs to, or ""; rewinding cuts there."""
+    sources: list[list[str]] = field(default_factory=list)
+    """The timeline items of each message, or "": of an answer its text's and then each call's. Rewinding cuts there."""
+    posted: str = ""
+    """The item of the post whose outcome comes next."""
     open: dict[str, OpenCall] = field(default_factory=dict)
     deferred: dict[str, OpenCall] = field(default_factory=dict)
     """Calls that still wait for a person while the conversation goes on."""
@@ -91,11 +93,14 @@ def _take(reading: _Reading, event: StoredEvent) -> None:
             _hear(reading, UserSays(data["text"]), "")
         case "assistant_text":
             uses = tuple(use_of(call) for call in data["calls"])
-            _say(reading, AssistantSays(data["text"], uses, data.get("provider_data") or {}), "")
+            items = ["", *(f"t:{call['call_id']}" for call in data["calls"])]
+            _say(reading, AssistantSays(data["text"], uses, data.get("provider_data") or {}), items)
             reading.open |= {
                 call["call_id"]: OpenCall(call["call_id"], use, use.name)
                 for call, use in zip(data["calls"], uses, strict=True)
             }
+        case "ui_message":
+            reading.posted = f"a:{data['message_id']}"
         case "tool_call" | "call_deferred" | "function_call_output":
             _take_call(reading, event.type, data)
         case "compacted":
@@ -117,51 +122,83 @@ def _take_call(reading: _Reading, kind: str, data: JsonObject) -> None:
             _hear(reading, UserSays(DEFERRED.format(name=waited.name, text=data["text"])), "")
     else:
         _close(reading, call, kind, data)
+    if kind == "function_call_output":
+        reading.posted = ""
 
 
 def _close(reading: _Reading, call: OpenCall, kind: str, data: JsonObject) -> None:
     del reading.open[call.call_id]
+    item = f"t:{call.call_id}"
+    if reading.posted:
+        _relabel(reading, "" if call.implicit else item, reading.posted)
+        item = reading.posted
     if kind == "call_deferred":
         reading.deferred[call.call_id] = call
     if not call.implicit:
         is_error = data.get("status", "done") != "done"
-        _say(reading, ToolSays(call.use.id, call.use.name, data["text"], is_error=is_error), "")
+        _say(reading, ToolSays(call.use.id, call.use.name, data["text"], is_error=is_error), [item])
     if not reading.open:
         for message, source in reading.held:
-            _say(reading, message, source)
+            _say(reading, message, [source])
         reading.held.clear()
 
 
-def _say(reading: _Reading, message: Message, source: str) -> None:
+def _relabel(reading: _Reading, old: str, new: str) -> None:
+    """Let a part of the newest answer belong to another item: its text, or a call that was a post."""
+    for message, items in zip(reversed(reading.messages), reversed(reading.sources), strict=True):
+        if isinstance(message, AssistantSays):
+            if old in items:
+                items[items.index(old)] = new
+            return
+
+
+def _say(reading: _Reading, message: Message, items: list[str]) -> None:
     reading.messages.append(message)
-    reading.sources.append(source)
+    reading.sources.append(items)
 
 
 def _hear(reading: _Reading, message: Message, source: str) -> None:
     if reading.open:
         reading.held.append((message, source))
     else:
-        _say(reading, message, source)
+        _say(reading, message, [source])
 
 
 def _compact(reading: _Reading, summary: str) -> None:
     """Let a summary stand for what was said before the last question."""
-    asked = [at for at, source in enumerate(reading.sources) if source.startswith("u:")]
+    asked = [at for at, items in enumerate(reading.sources) if items[0].startswith("u:")]
     kept = slice(asked[-1], None) if asked else slice(len(reading.sources), None)
     reading.messages = [UserSays(summary), *reading.messages[kept]]
-    reading.sources = ["", *reading.sources[kept]]
+    reading.sources = [[""], *reading.sources[kept]]
 
 
 def _cut(reading: _Reading, item: str) -> None:
-    if item in reading.sources:
-        at = reading.sources.index(item)
+    at = next((at for at, items in enumerate(reading.sources) if item in items), None)
+    if at is not None:
+        later = list(zip(reading.messages[at:], reading.sources[at:], strict=True))
         del reading.messages[at:], reading.sources[at:]
+        _keep_before(reading, item, later)
         reading.open.clear()
         reading.held.clear()
     else:
         heard = [source for _, source in reading.held]
         if item in heard:
             del reading.held[heard.index(item) :]
+
+
+def _keep_before(reading: _Reading, item: str, later: Sequence[tuple[Message, list[str]]]) -> None:
+    """Keep of an answer what was shown before `item`: its text, and earlier calls that have their results."""
+    answer, items = later[0]
+    if not isinstance(answer, AssistantSays) or item == items[0]:
+        return
+    before = items[1 : items.index(item)]
+    results = [(said, own) for said, own in later[1:] if isinstance(said, ToolSays) and own[0] in before]
+    done = [own[0] for _, own in results]
+    kept = [(use, own) for use, own in zip(answer.calls, items[1:], strict=True) if own in done]
+    if kept or (items[0] and answer.text):
+        _say(reading, AssistantSays(answer.text, tuple(use for use, _ in kept)), [items[0], *(own for _, own in kept)])
+        reading.messages += [said for said, _ in results]
+        reading.sources += [own for _, own in results]
 
 
 def call_as_json(call_id: str, use: ToolUse) -> JsonObject:
