@@ -8,13 +8,14 @@ import gc
 import os
 import signal
 import socket
+from collections.abc import Sequence
 
 from ui_mcp.lua.child_main import Pipe, serve
 from ui_mcp.lua.nursery_process import MESSAGE
 from ui_mcp.lua.runtime import Runtime
 
 CONTROL = 3
-"""The nursery's only descriptor besides the standard ones; in a world, the world's pipe takes its place."""
+"""The nursery's only descriptor besides the standard ones."""
 
 
 def main() -> None:
@@ -26,34 +27,36 @@ def main() -> None:
     runtime = Runtime()
     gc.freeze()
     while True:
-        data, pipes, _, _ = socket.recv_fds(control, MESSAGE.size, 1)
+        data, pipes, _, _ = socket.recv_fds(control, MESSAGE.size, 2)
         if not data:
             os._exit(0)
         number, pid = MESSAGE.unpack(data)
-        answer = _bear(pipes[0], runtime) if pipes else _bury(pid)
+        answer = _bear(pipes, runtime) if pipes else _bury(pid)
         control.send(MESSAGE.pack(number, answer))
 
 
-def _bear(pipe: int, runtime: Runtime) -> int:
-    """Fork a world that serves `pipe`; its process id, or the negative error number."""
+def _bear(pipes: Sequence[int], runtime: Runtime) -> int:
+    """Fork a world that reads and writes these pipes; its process id, or the negative error number."""
     try:
         pid = os.fork()
     except OSError as error:
         pid = -(error.errno or 1)
     if pid == 0:
-        _live(pipe, runtime)
-    os.close(pipe)
+        _live(pipes, runtime)
+    for pipe in pipes:
+        os.close(pipe)
     return pid
 
 
-def _live(pipe: int, runtime: Runtime) -> None:
+def _live(pipes: Sequence[int], runtime: Runtime) -> None:
     """Be the world; nothing of the nursery's is within reach, and nothing runs after it."""
     status = 1
     try:
         os.setsid()
-        os.dup2(pipe, CONTROL, inheritable=False)
-        os.close(pipe)
-        serve(Pipe(CONTROL, CONTROL), runtime)
+        os.close(CONTROL)
+        for pipe in pipes:
+            os.set_inheritable(pipe, False)
+        serve(Pipe(*pipes), runtime)
         status = 0
     finally:
         os._exit(status)

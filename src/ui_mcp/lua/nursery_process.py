@@ -20,8 +20,8 @@ FROZEN_NURSERY = "lua-nursery"
 MESSAGE = struct.Struct("<iq")
 """What is said on the control socket, both ways: a number, and a process id or status.
 
-A message that brings a descriptor asks for a world at its other end; the answer is its process id. One that does not
-asks for the end of that process; the answer is its exit status.
+A message that brings two pipes asks for a world that reads the first and writes the second; the answer is its process
+id. One that does not asks for the end of that process; the answer is its exit status.
 """
 
 PAUSE, PAUSES = 0.001, 2000
