@@ -37,6 +37,10 @@ The first line of a message is complete by itself; further lines give the reason
 Three places turn these outward: mcpd/results, httpd and cli/main.
 """
 
+import errno
+
+DISK_ERRNOS = frozenset({errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+"""Read-only, full, or full for this user."""
 DISK_HINT = "Make room on its disk, or make the disk writable, and try again; nothing has to be started anew."
 _OF_THE_DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 

@@ -73,13 +73,19 @@ async def fatal(world: World, args: Args, call: Call) -> str:
     raise DeniedError("stop", decision="deny_abort")
 
 
+@tool("broken", Args, title="Broken")
+async def broken(world: World, args: Args, call: Call) -> str:
+    """Has a mistake."""
+    return {}["no such key"]
+
+
 class Stage:
     """A loop with its world, journal and person."""
 
     def __init__(self, folder: Path) -> None:
         self.world = World()
         self.journal = SqliteJournal(folder / "journal.db")
-        self.tools = FunctionToolset(self.world, [post, add, slow, forbidden, fatal])
+        self.tools = FunctionToolset(self.world, [post, add, slow, forbidden, fatal, broken])
         self.scribe: Scribe
 
     async def open(self) -> None:
@@ -211,3 +217,11 @@ async def test_a_stopped_turn_leaves_every_call_with_an_outcome(stage: Stage) ->
 
     assert [item["status"] for item in stage.items if item["kind"] == "tool"] == ["aborted", "done"]
     assert replay(await stage.journal.events("a")) == stage.scribe.timeline.state
+
+
+async def test_a_tool_that_breaks_is_an_outcome_and_does_not_end_the_agent(stage: Stage) -> None:
+    await stage.person("go")
+    script = [{"when": {"user": "go"}, "emit": [{"call": "broken"}]}, {"emit": [{"call": "loop_yield_turn"}]}]
+
+    assert await stage.turn(script) == "yield"
+    assert [item.get("status") for item in stage.items if item["kind"] == "tool"] == ["error"]

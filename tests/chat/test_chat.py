@@ -1,6 +1,7 @@
 """Posting, reading and waiting with their rules."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import anyio
 import pytest
@@ -138,3 +139,20 @@ async def test_the_human_sees_what_the_agent_has_read(chat: Chat) -> None:
 
     assert before == {"notified": None, "read": None}
     assert await chat.receipts.read("default") == {"notified": None, "read": page.to_json()["last_id"]}
+
+
+async def test_receipts_that_cannot_be_written_wait_until_they_can(tmp_path: Path) -> None:
+    async with open_chat(f"sqlite:///{tmp_path / 'runtime.db'}") as chat:
+        await say(chat, "1")
+        await chat.receipts.flush()
+        writer = chat.store._writer._connection  # type: ignore[attr-defined]
+        writer.execute("PRAGMA query_only = 1")
+        page = await chat.read(AGENT, Ask())
+        await chat.receipts.flush()
+        refused = await chat.receipts.read("default")
+        writer.execute("PRAGMA query_only = 0")
+
+        assert refused["read"] is None
+        with anyio.fail_after(10):
+            while (await chat.receipts.read("default"))["read"] != page.to_json()["last_id"]:
+                await anyio.sleep(0.05)

@@ -1,13 +1,19 @@
 """What tools answer and how they fail, as clients see it."""
 
+import errno
 import logging
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpd.faces import face
 from mcpd.wire import wired
+from ui_mcp.errors import DISK_HINT
 from ui_mcp.mcpd.results import KEPT_RESULTS, ResultFiles
+from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
+from ui_mcp.toolkit.tool import Call
 
 
 @pytest.mark.covers("MCP-RESULT-1", "MCP-RESULT-2", "MCP-RESULT-4")
@@ -149,3 +155,22 @@ async def test_a_resource_that_cannot_be_read_is_an_error_of_the_era_with_its_ur
     assert later == {"code": code, "message": "Server not started", "data": {"uri": "ui://later"}}
     assert nothing["code"] == code
     assert broken == {"code": -32603, "message": "The shelf is on fire", "data": {"uri": "ui://broken"}}
+
+
+@tool("fill", NoArgs, title="Fill")
+async def fill(context: Any, args: NoArgs, call: Call) -> str:
+    """Write more than there is room for."""
+    raise OSError(errno.ENOSPC, "No space left on device", "/disk/file")
+
+
+@pytest.mark.covers("MCP-ERR-1")
+async def test_a_disk_that_is_full_is_named_with_the_way_out() -> None:
+    async with wired(replace(face(), toolset=FunctionToolset(None, [fill]))) as wire:
+        await wire.shake_hands()
+        result = (await wire.call("fill"))["result"]
+
+    assert result["isError"]
+    assert result["content"][0]["text"].splitlines() == [
+        "fill cannot write /disk/file: No space left on device",
+        DISK_HINT,
+    ]

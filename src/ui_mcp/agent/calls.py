@@ -17,9 +17,11 @@ from ui_mcp.agent.vendor_names import VendorNames
 from ui_mcp.errors import DeniedError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Call, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 
+_log = logger("agent")
 WAITS = "A person has been asked whether this may be done and has not answered yet. You will be told what became of it."
 
 
@@ -211,6 +213,9 @@ class Calls:
             raise
         except UiMcpError as error:
             return failed(error.message)
+        except Exception as error:  # noqa: BLE001 - a tool that breaks must not end the agent
+            _log.error("A tool failed unexpectedly", exc_info=error)
+            return failed(f"The tool failed unexpectedly ({type(error).__name__}); the log says more.")
 
     def _ended(self, one: Wanted, outcome: Outcome) -> list[Happened]:
         output = {"call_id": one.call_id, "text": outcome.text, "status": outcome.status, "content": outcome.content}

@@ -11,6 +11,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 
 _QUIET_SECONDS = 0.05
+_MEND_SECONDS = 1.0
 _log = logger("chat")
 
 
@@ -34,11 +35,11 @@ class ReceiptBook:
         """Write receipts as they come, a burst at once."""
         while True:
             await self._bell.wait()
-            await self.flush()
-            await anyio.sleep(_QUIET_SECONDS)
+            written = await self.flush()
+            await anyio.sleep(_QUIET_SECONDS if written else _MEND_SECONDS)
 
-    async def flush(self) -> None:
-        """Write what waits."""
+    async def flush(self) -> bool:
+        """Write what waits; say whether it could be written, else it waits on."""
         self._bell = anyio.Event()
         waiting, self._waiting = self._waiting, {}
         try:
@@ -46,7 +47,11 @@ class ReceiptBook:
                 await self._store.reached(conversation, stage, number)
             self._written |= waiting
         except ChatError as error:
-            _log.info("Receipts not written: %s", error.message)
+            _log.info("Receipts not written yet: %s", error.message)
+            for (conversation, stage), number in waiting.items():
+                self.note(conversation, stage, number)
+            return False
+        return True
 
     async def read(self, conversation: str) -> JsonObject:
         """Return the newest id of each stage, absent ones as null."""

@@ -12,9 +12,12 @@ import anyio.to_thread
 from ui_mcp.errors import NotFoundError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, dumps, loads
+from ui_mcp.log import logger
 
 _LIFE = 3600.0
 _TOTAL = 500 * 1024 * 1024
+_HELD = 50 * 1024 * 1024
+_log = logger("compositor.results")
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
@@ -41,6 +44,7 @@ class ResultStore:
         self._folder = folder
         self._now = now
         self._owners: dict[str, tuple[str, str, float]] = {}
+        self._held: dict[str, bytes] = {}
 
     async def keep_json(self, value: Json, principal: str) -> str:
         """Store a JSON value and return its handle."""
@@ -49,8 +53,12 @@ class ResultStore:
     async def keep(self, data: bytes, media_type: str, principal: str) -> str:
         """Store bytes and return their handle."""
         handle = secret_id()
-        await anyio.to_thread.run_sync(self._write, handle, data)
         self._owners[handle] = (principal, media_type, self._now())
+        try:
+            await anyio.to_thread.run_sync(self._write, handle, data)
+        except OSError as error:  # the call has been made: its answer must not be lost for want of a disk
+            _log.warning("cannot write to %s: %s; the result is held in memory", self._folder, error)
+            self._hold(handle, data)
         return handle
 
     async def read(self, handle: str, principal: str) -> Kept:
@@ -62,7 +70,14 @@ class ResultStore:
         owner, media_type, born = self._owners.get(handle, ("", "", 0.0))
         if not _HANDLE.fullmatch(handle) or owner != principal or self._now() - born > _LIFE:
             raise NotFoundError(f"No stored result {handle}\nHandles live for an hour; make the call again.")
-        return Kept(media_type, await anyio.Path(self._folder / handle).read_bytes())
+        held = self._held.get(handle)
+        return Kept(media_type, await anyio.Path(self._folder / handle).read_bytes() if held is None else held)
+
+    def _hold(self, handle: str, data: bytes) -> None:
+        self._held[handle] = data
+        while len(self._held) > 1 and sum(map(len, self._held.values())) > _HELD:
+            oldest = next(iter(self._held))
+            del self._held[oldest], self._owners[oldest]
 
     def _write(self, handle: str, data: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from ui_mcp.errors import DiskError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 Kind = Literal["javafx", "cdp", "url"]
@@ -27,13 +28,20 @@ class Attached:
 
 
 def write(folder: Path, attached: Attached) -> Path:
-    """Keep a target, readable by its owner alone."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
-    with os.fdopen(descriptor, "w") as file:
-        file.write(dumps(asdict(attached)))
+    """Keep a target, readable by its owner alone.
+
+    Raises:
+        DiskError: it cannot be written.
+    """
     path = folder / f"{attached.name}.json"
-    Path(name).replace(path)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
+        with os.fdopen(descriptor, "w") as file:
+            file.write(dumps(asdict(attached)))
+        Path(name).replace(path)
+    except OSError as error:
+        raise DiskError(f"Cannot write {path}", error) from error
     return path
 
 
@@ -45,7 +53,8 @@ def read_all(folder: Path) -> Iterator[Attached]:
         except (OSError, ValueError, TypeError, KeyError):
             continue
         if attached.kind == "javafx" and not _runs(attached.pid):
-            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.unlink()
             continue
         yield attached
 

@@ -10,7 +10,7 @@ from anyio import to_thread
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from ui_mcp.errors import DeniedError, LifecycleError, NotFoundError, RefusedError, UiMcpError
+from ui_mcp.errors import DISK_ERRNOS, DeniedError, DiskError, LifecycleError, NotFoundError, RefusedError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
@@ -37,11 +37,19 @@ async def tool_answer(face: Face, name: str, arguments: JsonObject, call: Call) 
     except DeniedError as error:
         raise _denial(error) from error
     except UiMcpError as error:
-        return complete({"content": [_text(error.message)], "isError": True})
+        return _refusal(error)
+    except OSError as error:
+        if error.errno not in DISK_ERRNOS:
+            raise
+        return _refusal(DiskError(f"{name} cannot write {error.filename or 'its files'}", error))
     if answer.needs is not None:
         asked = {"inputRequests": answer.needs.requests, "requestState": answer.needs.state}
         return {"resultType": "input_required", **asked}
     return await _call_result(face, answer)
+
+
+def _refusal(error: UiMcpError) -> JsonObject:
+    return complete({"content": [_text(error.message)], "isError": True})
 
 
 def _denial(error: DeniedError) -> MCPError:

@@ -3,20 +3,19 @@
 Only a hint. Where there are no named pipes nobody is told, and followers look for themselves.
 """
 
-import errno
 import os
 from contextlib import suppress
 from pathlib import Path
 
 import anyio
 
+from ui_mcp.errors import DISK_ERRNOS
 from ui_mcp.ids import secret_id
 from ui_mcp.log import logger
 
 _log = logger("chat")
 _SUFFIX = ".bell"
 _ENOUGH = 4096
-_PASSING = {errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 
 
 class Bell:
@@ -34,7 +33,7 @@ class Bell:
             try:
                 self._hang()
             except OSError as error:
-                self._possible = error.errno in _PASSING
+                self._possible = error.errno in DISK_ERRNOS
                 _log.info("No bell for the chat, looking instead: %s", error)
         return self._pipe is not None
 
