@@ -1,5 +1,6 @@
 """`ui_display`: show an app in the browser."""
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -55,5 +56,11 @@ async def display(host: Host, args: DisplayArgs, call: Call) -> ToolResult:
     try:
         await running.sessions.get(args.session_id).display(args.name)
     except UiMcpError as error:
-        raise DisplayError(f"failed to display app: {args.name}: {error.message}", **error.details) from error
+        message = f"failed to display app: {args.name}: {error.message}{_way_out(running.workspace.apps, args.name)}"
+        raise DisplayError(message, **error.details) from error
     return text_result(f"Displayed app: {args.name}", running.url)
+
+
+def _way_out(apps: Path, name: str) -> str:
+    found = sorted(file.parent.name for file in apps.glob("*/app.lua"))
+    return "" if name in found else f"\nThere is no apps/{name}/app.lua; apps here: {', '.join(found) or 'none'}."

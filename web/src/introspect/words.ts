@@ -93,6 +93,11 @@ function input(field: HTMLInputElement): Words {
   }
 }
 
+/** Icon buttons have no text; theirs is the `label` that they give to assistive technology. */
+function saidBy(element: Element): string | undefined {
+  return clean(element.textContent) || clean(element.getAttribute("label")) || accessibleName(element);
+}
+
 function typed(field: HTMLInputElement | HTMLTextAreaElement): Partial<Words> {
   const prompt = some("prompt", clean(field.placeholder));
   const hides = field.type === "password" || MASKED.test(field.getAttribute("autocomplete") ?? "");
@@ -115,7 +120,7 @@ function inner(element: Element): Words | null {
     const label = clean(element.getAttribute("label")) || clean(element.textContent) || words.label;
     return { ...words, ...some("label", label), leaf: dressOnly(element) };
   }
-  return dressesButton(element) ? { ...some("label", clean(element.textContent) || accessibleName(element)), leaf: dressOnly(element) } : null;
+  return dressesButton(element) ? { ...some("label", saidBy(element)), leaf: dressOnly(element) } : null;
 }
 
 function general(element: Element): Words {

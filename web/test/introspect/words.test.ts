@@ -16,6 +16,13 @@ describe("what an element says", () => {
     expect(wordsOf(shown(html))).toEqual(words);
   });
 
+  it("is the label of a component that shows only an icon", () => {
+    const element = shown("<x-icon-button label=Remove></x-icon-button>");
+    element.attachShadow({ mode: "open" }).innerHTML = "<button></button>";
+
+    expect(wordsOf(element)).toEqual({ label: "Remove", leaf: true });
+  });
+
   it("never has half a character", () => {
     expect(wellFormed("a\ud800b😀\udc00")).toBe("a\ufffdb😀\ufffd");
   });
