@@ -12,9 +12,9 @@ FLAGS = [
 
 
 @contextmanager
-def launched() -> Iterator[Browser]:
+def launched(*flags: str) -> Iterator[Browser]:
     """Run Chromium for the length of the block."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*FLAGS, *flags])
         yield browser
         browser.close()

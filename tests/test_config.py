@@ -70,6 +70,7 @@ def test_listening_beyond_this_machine_needs_a_token_and_names(tmp_path: Path) -
     )
 
     assert config.server.host == "0.0.0.0"
+    assert (config.server.url(8000), config.server.local_url(8000)) == ("http://box.lan:8000", "http://127.0.0.1:8000")
 
 
 @pytest.mark.covers("UI-CFG-2")

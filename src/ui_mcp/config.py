@@ -15,6 +15,8 @@ from ui_mcp.jsontypes import Json, JsonObject
 
 DEFAULT_DIR = ".claude/ui"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+LOCAL = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - a name to recognise, nothing is bound by it
+"""Addresses that stand for all of them, and what they are called on this machine."""
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -44,9 +46,21 @@ class ServerSettings(Section):
     host: str = Field("127.0.0.1", description="Address both listeners bind.")
     port: int | None = Field(None, ge=0, le=65535, description="UI port of `serve` (8000).")
     mcp_port: int | None = Field(None, ge=0, le=65535, description="MCP port of `serve` (8001).")
-    allowed_hosts: tuple[str, ...] = Field((), description="Host headers accepted besides the loopback names.")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Host headers accepted besides the loopback names; links carry the first one."
+    )
     allowed_origins: tuple[str, ...] = Field((), description="Origins accepted besides our own.")
     require_token: bool = Field(False, description="Ask every MCP-port request for the token in `mcp-token`.")
+
+    def url(self, port: int) -> str:
+        """Return the address of a port for links: by the first allowed name where our own address is not one."""
+        names = [_without_port(name) for name in self.allowed_hosts]
+        known = self.host in {*LOOPBACK, *names}
+        return _url(self.host if known else next(iter(names), self.host), port)
+
+    def local_url(self, port: int) -> str:
+        """Return the address of a port for programs on this machine, which may not know that name."""
+        return _url(LOCAL[self.host], port) if self.host in LOCAL else self.url(port)
 
 
 class SessionSettings(Section):
@@ -177,6 +191,16 @@ ENVIRONMENT: Mapping[str, str] = {
     "UI_VERBOSITY": "logging.verbosity",
 }
 """Environment variable → TOML key. `UI_DIR` chooses the base directory and is read by the command line."""
+
+
+def _url(host: str, port: int) -> str:
+    bare = ":" in host and not host.startswith("[")
+    return f"http://{f'[{host}]' if bare else host}:{port}"
+
+
+def _without_port(name: str) -> str:
+    host, _, port = name.rpartition(":")
+    return host if port.isdigit() and (":" not in host or host.endswith("]")) else name
 
 
 def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[str, str] | None = None) -> Config:

@@ -18,6 +18,7 @@ from docs import foreign
 PROGRAMS = Path(sys.executable).parent
 PATIENCE = 60.0
 """Seconds after which whatever goes on is ended, so that nobody waits for its words for ever."""
+ADDRESS = r"http://[\w.]+:\d+"
 FIXED_PORT = re.compile(r"--((?:mcp-)?port) \d+|--mcp-sse \d+")
 CHAT = re.compile(r"nlui(?! --mcp| --port)(?: (?:[\w./-]+\.yaml|https?://\S+))?")
 
@@ -74,12 +75,12 @@ class Terminal:
         with self.going(line, stderr=subprocess.STDOUT) as process:
             assert process.stdout is not None
             said = ""
-            while not (found := re.findall(r"http://[\d.]+:\d+", said)):
+            while not (found := re.findall(ADDRESS, said)):
                 more = process.stdout.readline()
                 assert more, f"{line}\n{said}"
                 said += more
             if "ui-mcp v" in said:
-                found += re.findall(r"http://[\d.]+:\d+", process.stdout.readline())
+                found += re.findall(ADDRESS, process.stdout.readline())
             yield found
 
     @contextmanager

@@ -1,12 +1,19 @@
 """Settings that our texts show are read by the program that they are for, and do what the text says."""
 
+import re
 from pathlib import Path
 
 import httpx2
+import pytest
 
+from chromium import launched
 from docs.blocks import Block, block, together
 from docs.terminal import Terminal
+from introspect.demos import needs
+from journeys.hosts import HttpHost
 from ui_mcp.config import Config, load, unknown_keys
+
+START_PAGE = "Apps in this project"
 
 
 def write(code: str, home: Path) -> Path:
@@ -26,16 +33,26 @@ def test_the_settings_of_the_reference_are_the_ones_in_force_without_a_file(
     assert load(file, environment={}) == Config()
 
 
+@pytest.mark.slow
+@pytest.mark.covers("UI-SEC-2", "UI-SEC-3")
 @together("run", block("docs/howto/remote.md", "require_token"))
-def test_a_server_on_the_network_asks_for_the_token_in_the_file(given: tuple[Block], terminal: Terminal) -> None:
+def test_a_server_on_the_network_asks_for_its_token_and_shows_its_page(given: tuple[Block], terminal: Terminal) -> None:
+    needs("chromium")
     write(given[0].code, terminal.home)
     with terminal.serving("ui-mcp serve") as (ui, mcp, _):
-        assert ui.startswith("http://0.0.0.0:")
-        here = mcp.replace("0.0.0.0", "127.0.0.1")
-        token = (terminal.home / ".claude/ui/mcp-token").read_text()
-        with_it = {"authorization": f"Bearer {token}"}
+        ui_here, mcp_here = (url.replace("server.example.com", "127.0.0.1") for url in (ui, mcp))
+        bearer = {"Authorization": f"Bearer {(terminal.home / '.claude/ui/mcp-token').read_text()}"}
         names = ("server.example.com", "other.example.com")
-        asked = [httpx2.get(f"{here}/state", headers={"host": name, **with_it}).status_code for name in names]
-        without = [httpx2.get(address).status_code for address in (f"{here}/state", ui.replace("0.0.0.0", "127.0.0.1"))]
+        asked = [httpx2.get(f"{mcp_here}/state", headers={"host": name, **bearer}).status_code for name in names]
+        without = [httpx2.get(address).status_code for address in (f"{mcp_here}/state", ui_here)]
+        agent = HttpHost(f"{mcp_here}/mcp", **bearer)
+        seen = agent.ask("tools/call", name="ui_get_snapshot", arguments={})["content"][0]["text"]
+        told = agent.ask("tools/call", name="ui_open_browser", arguments={})["content"][0]["text"]
+        [link] = re.findall(rf"{ui}/[\w/?=]+", told)
+        with launched("--host-resolver-rules=MAP server.example.com 127.0.0.1") as browser:
+            page = browser.new_page()
+            page.goto(link)
+            page.get_by_text(START_PAGE).wait_for()
 
+    assert START_PAGE in seen
     assert (asked, without) == ([200, 421], [401, 403])

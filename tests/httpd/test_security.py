@@ -70,6 +70,26 @@ def test_a_foreign_origin_is_refused(origin: str, status: int) -> None:
     assert client().post("/x", headers={"origin": origin}).status_code == status
 
 
+@pytest.mark.covers("UI-SEC-2", "UI-SEC-3")
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://box.lan:8000", 200),
+        ("http://Box.lan:8001", 200),
+        ("http://hut.lan:8001", 200),
+        ("http://box.lan:9999", 403),
+        ("http://box.lan", 403),
+        ("https://box.lan:8000", 403),
+        ("http://hut.lan:9000", 403),
+        ("http://evil.box.lan:8000", 403),
+    ],
+)
+def test_our_own_page_is_at_home_under_a_configured_host_and_no_neighbour_is(origin: str, status: int) -> None:
+    served = client(allowed_hosts=frozenset({"Box.lan", "hut.lan:8001"}))
+
+    assert served.post("/x", headers={"host": "box.lan:8000", "origin": origin}).status_code == status
+
+
 @pytest.mark.covers("UI-SEC-3")
 def test_other_sites_may_link_to_pages_but_never_drain_events() -> None:
     cross = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}

@@ -55,8 +55,9 @@ class StdioHost:
 class HttpHost:
     """A host that keeps nothing: every request carries all the server has to know."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, **headers: str) -> None:
         self._url = url
+        self._headers = headers
         self._open = build_opener(ProxyHandler({})).open
 
     def ask(self, method: str, **params: Any) -> Any:
@@ -68,6 +69,7 @@ class HttpHost:
         }
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
         headers = {
+            **self._headers,
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "MCP-Protocol-Version": MODERN,

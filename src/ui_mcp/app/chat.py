@@ -93,7 +93,7 @@ async def _http(served: Served, port: int) -> int:
         routes = mcp_app(face_routes(desk, config.chat.rate), endpoints)
         app = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
         async with listening(app, listener):
-            sys.stdout.write(f"ui-mcp chat ({served.side}) at http://{config.server.host}:{port_of(listener)}\n")
+            sys.stdout.write(f"ui-mcp chat ({served.side}) at {config.server.url(port_of(listener))}\n")
             sys.stdout.flush()
             try:
                 await anyio.sleep_forever()

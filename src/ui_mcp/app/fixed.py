@@ -10,7 +10,7 @@ import anyio.to_thread
 
 from ui_mcp.app.chat_events import QUIET_SECONDS
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules, url_of
+from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import token_file
 from ui_mcp.host.states import Running
@@ -53,7 +53,7 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
             rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
             transports = Later()
             async with listening(guarded_mcp_app(host, rules, transports), mcp):
-                await ready(running, url_of(config.server.host, doors.mcp))
+                await ready(running, config.server.url(doors.mcp))
                 # Reading the MCP machinery takes half a second of the processor that the first page needs more.
                 await transports.wanted(within=QUIET_SECONDS)
                 await _serve_mcp(host, announcements, transports)

@@ -42,7 +42,7 @@ async def serving(
         server = Server(host.status, announcements)
         sessions = await stack.enter_async_context(Sessions(workspace, config, server))
         tokens = OneTimeTokens()
-        url = url_of(config.server.host, port_of(ui))
+        url = config.server.url(port_of(ui))
         running = Running(workspace, config, sessions, url, mcp_port, tokens.mint)
         pages = Pages(host, workspace, decorate)
         routes = [ui_watching(host), *ui_routes(host, tokens), ui_chat(host, config.chat.rate)]
@@ -130,8 +130,3 @@ def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> Rules
         navigable=lambda path: path in {"/state", "/variables"},
         sockets_without_origin=True,
     )
-
-
-def url_of(host: str, port: int) -> str:
-    """Return the address of a listener without a trailing slash."""
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

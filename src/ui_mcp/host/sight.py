@@ -140,7 +140,7 @@ class Sight:
             await self._targets.pop("browser").backend.close()
         if "browser" not in self._targets:
             chromium = running.config.introspection.chromium
-            backend = await open_browser(f"{running.url}/", chromium, ready="[ui-app] > *")
+            backend = await open_browser(f"{running.local_url}/", chromium, ready="[ui-app] > *")
             self._opened_for["browser"] = running.url
             return self._kept("browser", lambda: backend)
         return self._targets["browser"]

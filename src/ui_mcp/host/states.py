@@ -48,5 +48,12 @@ class Running:
     since: float = field(default_factory=time)
     """When it began, in seconds since 1970; what people write from then on is news, whenever the chat is opened."""
 
+    @property
+    def local_url(self) -> str:
+        """The same for a browser on this machine: its own link where pages open with no other."""
+        server = self.config.server
+        address = server.local_url(int(self.url.rpartition(":")[2]))
+        return f"{address}/{self.sessions.get('1').secret}" if server.require_token else address
+
 
 State = Unconfigured | Configured | Running

@@ -44,8 +44,11 @@ class Rules:
         framed_by = ("'self'", *_EDITORS, *sorted(self.allowed_origins))
         object.__setattr__(self, "ancestors", f"frame-ancestors {' '.join(framed_by)}".encode())
         object.__setattr__(self, "hosts", frozenset(names | _lower(self.allowed_hosts)))
+        allowed, ports = _lower(self.allowed_hosts), {str(port) for port in self.ports}
+        at_home = names | {name for name in allowed if name.rpartition(":")[2] in ports}
+        at_home |= {f"{name}:{port}" for name in allowed for port in ports}
         object.__setattr__(
-            self, "origins", frozenset({f"http://{name}" for name in names} | _lower(self.allowed_origins))
+            self, "origins", frozenset({f"http://{name}" for name in at_home} | _lower(self.allowed_origins))
         )
 
     def knows_host(self, host: str) -> bool:
