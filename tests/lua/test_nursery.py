@@ -16,8 +16,23 @@ from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.lua import nursery
 from ui_mcp.lua.child_host import ChildHost, ChildWorld
-from ui_mcp.lua.host import Op
-from ui_mcp.lua.nursery_process import FORKS
+from ui_mcp.lua.host import NO_FACTS, Op
+from ui_mcp.lua.nursery_process import FORKS, command
+from ui_mcp.lua.thread_host import settings_of
+
+SHOWING = """
+import sys
+sys.path[:0] = sys.argv[1:]
+sys.stdout.reconfigure(encoding="utf-8")
+import ui_mcp.lua.nursery_main
+from ui_mcp.lua.core import Core
+core = Core({launch!r}, lambda *_: None, lambda _: None)
+before = set(sys.modules)
+core.enter("start", (), {facts!r})
+core.enter("display", ("note",), {facts!r})
+code, _, _, title = core.enter("run", ("return mcp.apps()[1].title",), {facts!r})[:4]
+print(sorted(set(sys.modules) - before), title.strip('"'))
+"""
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="no nursery on this system")
 
@@ -135,6 +150,19 @@ def test_a_loop_that_was_closed_leaves_its_nursery_to_the_next(tmp_path: Path) -
             return nursery.here().process.pid
 
     assert asyncio.run(bearing()) == asyncio.run(bearing())
+
+
+def test_a_world_that_shows_an_app_imports_nothing_more(tmp_path: Path) -> None:
+    """What a world imports by itself it waits for, and shares with nobody."""
+    (tmp_path / "ui" / "apps" / "note").mkdir(parents=True)
+    (tmp_path / "ui" / "apps" / "note" / "app.lua").write_text("note = {type = 'Note'}")
+    (tmp_path / "ui" / "apps" / "note" / "README.md").write_text("# Nótes 🗒\n\nWords.", encoding="utf-8")
+    *program, package, lupa = command("child_main", "")
+    script = SHOWING.format(launch=settings_of(launch_at(tmp_path)), facts=(*NO_FACTS,))
+
+    done = subprocess.run([*program[:-1], script, package, lupa], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[] Nótes 🗒\n"
 
 
 @pytest.mark.covers("UI-ROB-1")

@@ -1,5 +1,6 @@
 """Finds the Lua files of a project: `lua/`, the base directory, unlinked apps, then what comes with the program."""
 
+import json  # a world has it anyway; ours would bring thirty modules with it
 import os
 from collections.abc import Iterator, Mapping
 from os.path import isdir, isfile, join, realpath, relpath
@@ -40,11 +41,10 @@ class Modules:
 
     def app_list(self) -> object:
         """Return JSON of every app that can be displayed: its name, and the title and first words of its README."""
-        from ui_mcp.jsontypes import dumps  # late: a session's first picture does not wait for it
-
         folder = join(self._base, "apps")
         names = sorted(os.listdir(folder)) if isdir(folder) else []
-        return dumps([_described(folder, name) for name in names if isfile(join(folder, name, "app.lua"))]).encode()
+        found = [_described(folder, name) for name in names if isfile(join(folder, name, "app.lua"))]
+        return json.dumps(found).encode()
 
     def _candidates(self, name: str) -> Iterator[str]:
         if "\0" in name or ".." in name or name.startswith(("/", "\\")):
