@@ -79,8 +79,10 @@ def test_a_page_is_served_before_mcp_chat_and_agents_are_read(tmp_path: Path) ->
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         _, url, _ = (server.stdout.readline() for _ in range(3))
-        page = httpx2.get(url.split()[1])
-        server.terminate()
+        try:
+            page = httpx2.get(url.split()[1])
+        finally:
+            server.terminate()
         loaded = set(server.communicate(timeout=20)[0].split())
 
     assert page.status_code == 200

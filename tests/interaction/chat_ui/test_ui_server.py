@@ -49,6 +49,29 @@ def test_a_post_of_the_human_is_announced_and_put_into_the_event_queue(tmp_path:
     assert drained == 204
 
 
+@pytest.mark.covers("CHAT-UI-2", "CHAT-UI-4")
+def test_who_waits_gets_what_was_written_before_the_server_had_read_its_chat(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from ui_mcp.app import chat_events\n"
+        "from ui_mcp.cli import entry\n"
+        "chat_events.QUIET_SECONDS = float('inf')\n"
+        "sys.argv = ['ui-mcp', 'serve', '--port', '0', '--mcp-port', '0']\n"
+        "sys.exit(entry.main())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        _, _, mcp = (server.stdout.readline().split()[1] for _ in range(3))
+        try:
+            posted = ui_mcp("chat", "post", "anyone?", cwd=tmp_path)
+            answer = httpx2.get(f"{mcp.removesuffix('/mcp')}/wait?timeout=30", timeout=40)
+        finally:
+            server.terminate()
+
+    (event,) = answer.json()
+    assert (event["event"], event["last_id"]) == ("chat_message", posted)
+
+
 @pytest.mark.covers("CHAT-UI-3", "R-BR-4")
 def test_on_the_ui_port_the_cookie_is_the_human_and_on_the_mcp_port_a_token_is_needed(tmp_path: Path) -> None:
     with LineClient(cwd=tmp_path) as agent:
