@@ -35,12 +35,12 @@ class ReceiptBook:
         """Write receipts as they come, a burst at once."""
         while True:
             await self._bell.wait()
+            self._bell = anyio.Event()
             written = await self.flush()
             await anyio.sleep(_QUIET_SECONDS if written else _MEND_SECONDS)
 
     async def flush(self) -> bool:
         """Write what waits; say whether it could be written, else it waits on."""
-        self._bell = anyio.Event()
         waiting, self._waiting = self._waiting, {}
         try:
             for (conversation, stage), number in waiting.items():
