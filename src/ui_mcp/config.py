@@ -2,7 +2,6 @@
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -227,12 +226,15 @@ def unknown_keys(file: Path) -> list[str]:
 
 def _read(file: Path) -> JsonObject:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        import tomllib  # most directories have no such file
+
+        return tomllib.loads(text)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror or error}", file=str(file)) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # it is no UTF-8, or no TOML
         raise ConfigError(f"{file}: {error}", file=str(file)) from error
 
 
