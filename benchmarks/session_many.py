@@ -1,5 +1,6 @@
 """How long a session takes to start, and 200 sessions open in one server; the bar is a child within 120 ms."""
 
+import os
 import statistics
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import anyio
 from claims import claim
+from web_rivals import memory_of
 
 from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.browser import open_page
@@ -27,18 +29,10 @@ async def start_times(sessions: Sessions, count: int) -> list[float]:
     return times
 
 
-def resident_mb(pid: str = "self") -> float:
-    status = Path(f"/proc/{pid}/status")
-    if not status.exists():
-        return 0.0
-    line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) / 1024
-
-
 async def measure(host: str, folder: Path) -> float:
     workspace = make_workspace(folder, EXAMPLES / "adder")
     async with open_sessions(workspace, settings(host=host, hotload=False)) as sessions:
-        before = resident_mb()
+        before = memory_of(os.getpid())["Pss"]
         times = await start_times(sessions, MANY - 1)
         began = time.perf_counter()
         names = [str(number) for number in range(1, MANY + 1)]
@@ -49,12 +43,12 @@ async def measure(host: str, folder: Path) -> float:
                 await browser.click("swap()")
                 assert browser.value("first") == 3
         used = time.perf_counter() - began
-        grown = resident_mb() - before
+        grown = memory_of(os.getpid())["Pss"] - before
     # The calmest twenty in a row: other programs on the machine disturb the rest.
     median = min(statistics.median(times[at : at + 20]) for at in range(0, len(times), 20)) * 1e3
     print(
         f"{host:8} start median {median:5.1f} ms, slowest {max(times) * 1e3:5.1f} ms; {MANY} sessions clicked "
-        f"in {used:.1f} s; this process grew by {grown:.0f} MB"
+        f"in {used:.1f} s; each took {grown / (MANY - 1):.1f} MB of memory"
     )
     return median
 

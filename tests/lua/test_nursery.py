@@ -98,6 +98,22 @@ async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) ->
         await task.result().close()
 
 
+async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nursery, "PATIENCE", 0.1)
+    stopped = nursery.here().process.pid
+    os.kill(stopped, signal.SIGSTOP)
+
+    launch = asyncio.create_task(ChildHost().launch(launch_at(tmp_path), Recorded()))
+    await asyncio.sleep(0)
+    monkeypatch.undo()
+    world = await launch
+
+    assert children(nursery.here().process.pid) == [world.pid]
+    with pytest.raises(ProcessLookupError):
+        os.kill(stopped, 0)
+    await world.close()
+
+
 async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
     bearing = nursery.here().process.pid
     os.kill(bearing, signal.SIGSTOP)

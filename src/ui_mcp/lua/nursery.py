@@ -17,6 +17,9 @@ from ui_mcp.lua import nursery_process
 from ui_mcp.lua.nursery_process import MESSAGE, NurseryProcess
 from ui_mcp.lua.process import Owner
 
+PATIENCE = 30.0
+"""Seconds after which a nursery that does not answer is ended, and replaced like one that died."""
+
 
 async def fork(owner: Owner) -> "Forked | None":
     """Start a process for a world; None when the nursery ended meanwhile.
@@ -106,6 +109,7 @@ class Nursery:
         self._loop = asyncio.get_running_loop()
         self._numbers = count(int.from_bytes(os.urandom(2)))
         self._questions: deque[_Question] = deque()
+        self._late: asyncio.TimerHandle | None = None
         self._loop.add_reader(process.control, self._hear)
 
     def bear(self, questions: int, answers: int) -> "asyncio.Future[int | None]":
@@ -126,6 +130,7 @@ class Nursery:
         return question.answer
 
     def _send(self, question: _Question) -> None:
+        self._late = self._loop.call_later(PATIENCE, self.process.kill)
         with suppress(OSError):  # it is gone, which `_hear` will find out
             socket.send_fds(self.process.control, [MESSAGE.pack(question.number, question.pid)], question.pipes)
 
@@ -147,6 +152,8 @@ class Nursery:
 
     def _answer(self, value: int | None) -> None:
         question = self._questions.popleft()
+        if self._late is not None:
+            self._late.cancel()
         for pipe in question.pipes:
             os.close(pipe)
         if not question.answer.done():

@@ -53,8 +53,12 @@ class NurseryProcess:
             if self._over():
                 return
             time.sleep(PAUSE)
-        os.kill(self.pid, signal.SIGKILL)
+        self.kill()
         os.waitpid(self.pid, 0)
+
+    def kill(self) -> None:
+        """End the process by force; its number is its own until `end` has seen it off."""
+        os.kill(self.pid, signal.SIGKILL)
 
     def _over(self) -> bool:
         try:
