@@ -17,7 +17,7 @@ _SCHEMA: JsonObject = {
             "type": "string",
             "title": "Decision",
             "enum": ["approve", "deny_continue", "deny_abort"],
-            "enumNames": ["Allow once", "Deny, go on", "Deny and stop"],
+            "enumNames": ["Approve once", "Deny, go on", "Deny and stop"],
         },
         "reason": {"type": "string", "title": "Reason"},
     },

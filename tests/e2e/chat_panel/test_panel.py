@@ -86,7 +86,7 @@ async def test_the_shell_shows_what_an_agent_does_and_asks(tmp_path: Path, brows
 
             await panel.get_by_label("Message").fill("ship it")
             await page.keyboard.press("Enter")
-            await panel.get_by_role("button", name="Allow once").click()
+            await panel.get_by_role("button", name="Approve once").click()
 
             await expect(panel.locator(".chat-assistant")).to_have_count(2)
             await expect(panel.locator("dl.nlui-card")).to_contain_text("Espresso machine")

@@ -18,7 +18,7 @@ def test_the_whole_journey_from_question_to_shipped_order(page: Page) -> None:
     say(page, "ship order 1")
     expect(page.get_by_role("heading", name="May I call shop__ship_order?")).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    page.get_by_role("button", name="Allow once").click()
+    page.get_by_role("button", name="Approve once").click()
 
     expect(log(page).get_by_text("Order 1 is on its way.")).to_be_visible()
     expect(log(page).get_by_text("approved by human")).to_be_visible()
@@ -33,7 +33,7 @@ def test_a_no_is_respected_and_a_stop_too(page: Page) -> None:
     expect(log(page).get_by_text("Then I leave it.")).to_be_visible()
 
     say(page, "ship order 2")
-    expect(page.get_by_role("button", name="Allow once")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve once")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
 
     expect(log(page).get_by_text("Stopped.")).to_be_visible()
@@ -44,7 +44,7 @@ def test_two_conversations_that_want_the_same_are_each_asked(opened: Open, url: 
     pages = [opened(url), opened(url)]
     for page in pages:
         say(page, "ship order 3")
-        expect(page.get_by_role("button", name="Allow once")).to_be_visible()
+        expect(page.get_by_role("button", name="Approve once")).to_be_visible()
     for page in pages:
         page.get_by_role("button", name="Deny").click()
         expect(log(page).get_by_text("Then I leave it.")).to_be_visible()
@@ -81,10 +81,10 @@ def test_a_reloaded_page_shows_the_same_conversation(page: Page) -> None:
 def test_arguments_can_be_edited_before_saying_yes(page: Page) -> None:
     say(page, "ship order 1")
     page.get_by_label("Arguments", exact=True).fill("{")
-    page.get_by_role("button", name="Allow once").click()
+    page.get_by_role("button", name="Approve once").click()
     expect(page.get_by_role("alert")).to_have_text("The arguments are not JSON.")
     page.get_by_label("Arguments", exact=True).fill('{"id": 3}')
-    page.get_by_role("button", name="Allow once").click()
+    page.get_by_role("button", name="Approve once").click()
 
     expect(log(page).get_by_text("Order 3 is on its way.")).to_be_visible()
 
@@ -112,11 +112,11 @@ def test_everything_works_by_keyboard_alone(page: Page) -> None:
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
     page.keyboard.type("ship order 2")
     page.keyboard.press("Enter")
-    allow = page.get_by_role("button", name="Allow once")
+    allow = page.get_by_role("button", name="Approve once")
     expect(allow).to_be_visible()
     for _ in range(40):
         page.keyboard.press("Shift+Tab")
-        if page.evaluate("document.activeElement.textContent") == "Allow once":
+        if page.evaluate("document.activeElement.textContent") == "Approve once":
             break
     expect(allow).to_be_focused()
     page.keyboard.press("Enter")
@@ -144,7 +144,7 @@ def test_axe_finds_nothing_to_complain_about(opened: Open, url: str, scheme: str
     say(page, "show the orders")
     expect(page.get_by_role("table")).to_be_visible()
     say(page, "ship order 1")
-    expect(page.get_by_role("button", name="Allow once")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve once")).to_be_visible()
     assert complaints(page) == []
 
     page.get_by_role("button", name="Stop").click()

@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
   aborted: "interrupted",
 };
 const SCOPES: readonly (readonly [string, string])[] = [
-  ["Allow once", "once"],
+  ["Approve once", "once"],
   ["For this session", "session"],
   ["Always", "always"],
 ];
