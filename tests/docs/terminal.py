@@ -16,7 +16,7 @@ from typing import Any
 from docs import foreign
 
 PROGRAMS = Path(sys.executable).parent
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds after which whatever goes on is ended, so that nobody waits for its words for ever."""
 ADDRESS = r"http://[\w.]+:\d+"
 FIXED_PORT = re.compile(r"--((?:mcp-)?port) \d+|--mcp-sse \d+")
@@ -44,7 +44,7 @@ class Terminal:
         done = subprocess.run(
             ["bash", "-c", f'{self._here(line)}\ncode=$?; pwd >"{where}"; exit $code'],
             cwd=self.folder, env={**self.environment, **environment}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=180, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         self.folder = Path(where.read_text().strip())

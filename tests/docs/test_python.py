@@ -117,7 +117,7 @@ def test_the_test_of_an_app_passes(given: tuple[Block], tmp_path: Path) -> None:
 
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q"],
-        cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, timeout=60, check=False,
+        cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
 
     assert "1 passed" in done.stdout, done.stdout

@@ -32,7 +32,7 @@ def page_of(ui: str) -> str:
 
 async def choose(browser: Browser, title: str) -> None:
     """Open the menu of the page, again if the list in it is a second old, and take an app from it."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while title not in browser.page.root.text:
             await browser.click("toggleMenu()")
             with anyio.move_on_after(0.2):
@@ -81,7 +81,7 @@ async def said_after_adding(name: str, browser: Browser, listener: "subprocess.P
         heard.append(await anyio.to_thread.run_sync(listener.stdout.readline))
         tasks.cancel_scope.cancel()
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(read)
             while True:
