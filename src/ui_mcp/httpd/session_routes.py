@@ -1,6 +1,7 @@
 """The routes that belong to sessions: sockets and variables for pages, /wait, /state and /variables for agents."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
@@ -8,6 +9,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.host.host import Host
+from ui_mcp.httpd.chat_routes import welcome
 from ui_mcp.httpd.components import Components
 from ui_mcp.httpd.look import HOME, look_route
 from ui_mcp.httpd.state import State
@@ -38,7 +40,7 @@ def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
             raise HTTPException(404, "No such session")
         return found
 
-    variables = Variables(for_visitor, HOME)
+    variables = Variables(for_visitor, HOME, partial(welcome, host))
     return [
         WebSocketRoute("/ws/{session}", PageSocket(for_page)),
         *(

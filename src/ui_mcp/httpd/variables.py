@@ -10,14 +10,19 @@ from ui_mcp.session.session import Session
 
 PAGE = Path(__file__).with_name("variables.html")
 MARK = "{{home}}"
+Welcome = Callable[[Request, Response], Response]
 
 
 class Variables:
-    """Serves the variable browser and its data; `home` leads to the start page where there is one."""
+    """Serves the variable browser and its data.
 
-    def __init__(self, find: Callable[[Request], Session], home: str = "") -> None:
+    `home` leads to the start page where there is one, `welcome` makes a visitor known whose first page this is.
+    """
+
+    def __init__(self, find: Callable[[Request], Session], home: str = "", welcome: Welcome | None = None) -> None:
         self._find = find
         self._home = home
+        self._welcome = welcome
 
     async def json(self, request: Request) -> Response:
         """Answer with the array of `ui://variables`."""
@@ -27,5 +32,8 @@ class Variables:
         """Answer with the page, or with the data if that is what the client accepts."""
         if "application/json" in request.headers.get("accept", ""):
             return await self.json(request)
+        page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace(MARK, self._home))
+        if self._welcome and "session" not in request.path_params:
+            return self._welcome(request, page)
         self._find(request)
-        return HTMLResponse(PAGE.read_text(encoding="utf-8").replace(MARK, self._home))
+        return page

@@ -136,6 +136,7 @@ def test_each_page_can_be_the_first_one_opened_and_leads_to_the_start(
     server: Server, page: Page, console: list[str]
 ) -> None:
     for path, heading in (("approvals", "Approvals"), ("chat", "Chat with your agent"), ("variables", "Variables")):
+        page.context.clear_cookies()
         page.goto(f"{server.url}/{path}")
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
         page.get_by_role("link", name="Start page").click()
