@@ -9,9 +9,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import Any
+
+import httpx2
 
 from docs import foreign
 
@@ -21,6 +24,9 @@ PATIENCE = 600.0
 ADDRESS = r"http://[\w.]+:\d+"
 FIXED_PORT = re.compile(r"--((?:mcp-)?port) \d+|--mcp-sse \d+")
 CHAT = re.compile(r"nlui(?! --mcp| --port)(?: (?:[\w./-]+\.yaml|https?://\S+))?")
+
+get = partial(httpx2.get, timeout=60, trust_env=False)
+"""Ask a server of this machine, with patience."""
 
 
 class Terminal:

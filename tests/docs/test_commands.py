@@ -7,10 +7,8 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
-import httpx2
-
 from docs.blocks import ROOT, Block, block, blocks, one_by_one, together
-from docs.terminal import Terminal
+from docs.terminal import Terminal, get
 from introspect.demos import needs
 
 SCRIPTED = """
@@ -35,17 +33,17 @@ def test_the_chat_is_served_joined_guarded_and_moved(given: tuple[Block, ...], t
     terminal.run(post)
     create, rotate, link = tokens.commands
     with terminal.serving(human) as (url,):
-        assert httpx2.get(f"{url}/chat").status_code == 200
-        assert "Deploy now?" in httpx2.get(f"{url}/chat/messages").text
+        assert get(f"{url}/chat").status_code == 200
+        assert "Deploy now?" in get(f"{url}/chat/messages").text
         first, second = terminal.run(create).strip(), terminal.run(rotate).strip()
         for token in (first, second):
-            assert httpx2.get(f"{url}/chat/messages", headers={"authorization": f"Bearer {token}"}).status_code == 200
-        while httpx2.get(f"{url}/chat/messages").status_code != 401:  # it looks for tokens once a second
+            assert get(f"{url}/chat/messages", headers={"authorization": f"Bearer {token}"}).status_code == 200
+        while get(f"{url}/chat/messages").status_code != 401:  # it looks for tokens once a second
             pass
         terminal.replaced["http://127.0.0.1:8010"] = url
         [address] = re.findall(r"http\S+", terminal.run(link))
         assert address.startswith(url)
-        assert httpx2.get(address).status_code == 200
+        assert get(address).status_code == 200
 
     backup, restore = moving.commands
     terminal.run(backup)
@@ -147,7 +145,7 @@ def test_make_run_starts_the_demo_and_prints_where_it_is(given: tuple[Block], te
 
     with terminal.going("ui-mcp demo") as process:
         title, ui, _ = lines_of(process, 3)
-        assert httpx2.get(ui.split()[1], follow_redirects=True).status_code == 200
+        assert get(ui.split()[1], follow_redirects=True).status_code == 200
         folder = Path(title.split()[-1])
         assert "<h" in (folder / "apps/dashboard/viewdefs/Dashboard.DEFAULT.html").read_text()
 

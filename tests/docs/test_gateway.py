@@ -5,11 +5,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from docs.blocks import Block, blocks, together
-from docs.terminal import Terminal
+from docs.terminal import Terminal, get
 from interaction.lineclient import LineClient
 from journeys.hosts import MODERN, HttpHost
 
@@ -105,7 +104,7 @@ def test_the_chat_begins_with_a_demo_a_file_or_an_address(given: tuple[Block], t
 
 
 def targets(url: str) -> Any:
-    return httpx2.get(f"{url}/api/targets").json()
+    return get(f"{url}/api/targets").json()
 
 
 @together("run", *blocks("docs/agent.md", "yaml"))

@@ -3,12 +3,11 @@
 import re
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from chromium import launched
 from docs.blocks import Block, block, together
-from docs.terminal import Terminal
+from docs.terminal import Terminal, get
 from introspect.demos import needs
 from journeys.hosts import HttpHost
 from ui_mcp.config import Config, load, unknown_keys
@@ -43,8 +42,8 @@ def test_a_server_on_the_network_asks_for_its_token_and_shows_its_page(given: tu
         ui_here, mcp_here = (url.replace("server.example.com", "127.0.0.1") for url in (ui, mcp))
         bearer = {"Authorization": f"Bearer {(terminal.home / '.claude/ui/mcp-token').read_text()}"}
         names = ("server.example.com", "other.example.com")
-        asked = [httpx2.get(f"{mcp_here}/state", headers={"host": name, **bearer}).status_code for name in names]
-        without = [httpx2.get(address).status_code for address in (f"{mcp_here}/state", ui_here)]
+        asked = [get(f"{mcp_here}/state", headers={"host": name, **bearer}).status_code for name in names]
+        without = [get(address).status_code for address in (f"{mcp_here}/state", ui_here)]
         agent = HttpHost(f"{mcp_here}/mcp", **bearer)
         seen = agent.ask("tools/call", name="ui_get_snapshot", arguments={})["content"][0]["text"]
         told = agent.ask("tools/call", name="ui_open_browser", arguments={})["content"][0]["text"]

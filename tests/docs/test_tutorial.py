@@ -5,11 +5,10 @@ import subprocess
 from pathlib import Path
 
 import anyio
-import httpx2
 import pytest
 
 from docs.blocks import Block, block, blocks, together
-from docs.terminal import Terminal
+from docs.terminal import Terminal, get
 from interaction.lineclient import LineClient
 from introspect.demos import needs
 from ui_mcp.testing.browser import Browser
@@ -26,7 +25,7 @@ def write(block: Block, project: Path) -> None:
 
 def page_of(ui: str) -> str:
     """Open the printed address as a visitor does; return the page's own."""
-    cookie = httpx2.get(f"{ui}/").headers["set-cookie"]
+    cookie = get(f"{ui}/").headers["set-cookie"]
     return f"{ui}/{cookie.partition('=')[2].partition(';')[0]}/"
 
 
