@@ -165,20 +165,19 @@ class Nlui:
     def __init__(self, url: str, http: httpx2.AsyncClient) -> None:
         self.url = url
         self.http = http
+        self.asked = anyio.Event()
+        """Set when the person is asked about a call."""
 
     async def said(self, message: str) -> str:
         """Say something and return everything that comes of it."""
         body = {"message": message, "conversation_id": "talk"}
-        return (await self.http.post(f"{self.url}/api/chat", json=body)).text
-
-    async def asked(self) -> dict[str, Any]:
-        """Wait until the person is asked about a call, and return the question."""
-        with anyio.fail_after(20):
-            while True:
-                pending = (await self.http.get(f"{self.url}/approvals", headers={"accept": "application/json"})).json()
-                if pending["approvals"]:
-                    return dict(pending["approvals"][0])
-                await anyio.sleep(0.05)
+        lines: list[str] = []
+        async with self.http.stream("POST", f"{self.url}/api/chat", json=body) as answer:
+            async for line in answer.aiter_lines():
+                lines.append(line)
+                if "tool_confirm" in line:
+                    self.asked.set()
+        return "\n".join(lines)
 
     async def allow(self) -> httpx2.Response:
         """Allow what was asked last."""
@@ -202,7 +201,8 @@ async def test_the_chat_of_nlui_waits_for_its_disk_and_finishes_what_it_had_begu
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(ship)
-                await person.asked()
+                with anyio.fail_after(20):
+                    await person.asked.wait()
                 disk.fail(how)
 
                 for answer in (await http.post(f"{url}/api/chat", json={"message": "anybody?"}), await person.allow()):

@@ -38,7 +38,9 @@ async def open_socket(url: str, *, expand: bool = True) -> AsyncIterator[Browser
     parts = urlsplit(url)
     session = parts.path.strip("/").partition("/")[0]
     address = f"ws://{parts.netloc}/ws/{session}"
-    async with connect(address, origin=f"http://{parts.netloc}", compression=None, max_size=None) as connection:  # type: ignore[arg-type]
+    # Frames nobody asked for yet wait without limit: at the library's own, it would stop reading and not hear the end.
+    limits = {"max_size": None, "max_queue": None, "compression": None}
+    async with connect(address, origin=f"http://{parts.netloc}", **limits) as connection:  # type: ignore[arg-type]
         browser = Browser(Socket(connection))
         if expand:
             await browser.send(WATCH, user=False)
