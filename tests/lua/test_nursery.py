@@ -8,13 +8,15 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import SessionGoneError
-from ui_mcp.lua import nursery
+from ui_mcp.lua import nursery, nursery_process
 from ui_mcp.lua.child_host import ChildHost, ChildWorld
 from ui_mcp.lua.host import NO_FACTS, Op
 from ui_mcp.lua.nursery_process import FORKS, command
@@ -114,15 +116,32 @@ async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkey
     await world.close()
 
 
+async def test_without_a_nursery_a_world_is_a_program_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> NoReturn:
+        raise OSError("no room for another process")
+
+    monkeypatch.setattr(nursery, "_by_loop", {})
+    monkeypatch.setattr(nursery_process, "take", refuse)
+
+    async with worlds(tmp_path) as [world]:
+        assert (await world.enter(Op.RUN, "return 1")).result == "1"
+        assert world.pid in children(os.getpid())
+
+
 async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
     bearing = nursery.here().process.pid
     os.kill(bearing, signal.SIGSTOP)
     with anyio.move_on_after(0.05):
         await ChildHost().launch(launch_at(tmp_path), Recorded())
     os.kill(bearing, signal.SIGCONT)
+    with anyio.fail_after(20):
+        while nursery.here()._questions:
+            await checkpoint()
+    assert children(bearing) == []
 
     async with worlds(tmp_path) as [world]:
-        assert (await world.enter(Op.RUN, "return 1")).result == "1"
         assert children(bearing) == [world.pid]
 
 

@@ -22,28 +22,30 @@ PATIENCE = 30.0
 
 
 async def fork(owner: Owner) -> "Forked | None":
-    """Start a process for a world; None when the nursery ended meanwhile.
-
-    Raises:
-        OSError: the system has no room for another process.
-    """
-    nursery = here()
+    """Start a process for a world; None when there is no nursery, it ended meanwhile, or it has no room."""
+    try:
+        nursery = here()
+    except OSError:
+        return None
     source, answers = os.pipe()
     questions, sink = os.pipe()
-    ours = [os.fdopen(source, "rb", 0), os.fdopen(sink, "wb", 0)]
+    ours = os.fdopen(source, "rb", 0), os.fdopen(sink, "wb", 0)
+    pid = None
     try:
         pid = await nursery.bear(questions, answers)
-    except BaseException:
-        _close(ours)
-        raise
-    if pid is None or pid < 0:
-        _close(ours)
+    finally:
         if pid is None:
-            return None
-        raise OSError(-pid, os.strerror(-pid))
-    process = Forked(nursery, pid, owner)
-    with anyio.CancelScope(shield=True):
-        await process.connect(*ours)
+            _close(ours)
+    return None if pid is None else await _attached(Forked(nursery, pid, owner), ours)
+
+
+async def _attached(process: "Forked", ours: tuple[IO[bytes], IO[bytes]]) -> "Forked":
+    try:
+        with anyio.CancelScope(shield=True):
+            await process.connect(*ours)
+    except BaseException:
+        process.abandon()
+        raise
     return process
 
 
@@ -78,6 +80,10 @@ class Forked(asyncio.Protocol):
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
+    def abandon(self) -> None:
+        """End it unheard; nobody will ask for its status."""
+        self._nursery.bury(self.pid)
+
     def data_received(self, data: bytes) -> None:
         """Pass on what it said."""
         self._owner.received(data)
@@ -109,11 +115,13 @@ class Nursery:
         self._loop = asyncio.get_running_loop()
         self._numbers = count(int.from_bytes(os.urandom(2)))
         self._questions: deque[_Question] = deque()
+        self._asked: _Question | None = None
+        """The first question, once it has been sent."""
         self._late: asyncio.TimerHandle | None = None
         self._loop.add_reader(process.control, self._hear)
 
     def bear(self, questions: int, answers: int) -> "asyncio.Future[int | None]":
-        """Ask for a world with these pipes; its process id, a negative error number, None when the nursery is gone."""
+        """Ask for a world with these pipes; its process id, or None when the nursery is gone or has no room."""
         return self._ask(0, questions, answers)
 
     def bury(self, pid: int) -> "asyncio.Future[int | None]":
@@ -125,11 +133,14 @@ class Nursery:
         self._questions.append(question)
         if self.gone:
             self._answer(None)
-        elif len(self._questions) == 1:
-            self._send(question)
+        else:
+            self._send()
         return question.answer
 
-    def _send(self, question: _Question) -> None:
+    def _send(self) -> None:
+        if self._asked is not None or not self._questions:
+            return
+        self._asked = question = self._questions[0]
         self._late = self._loop.call_later(PATIENCE, self.process.kill)
         with suppress(OSError):  # it is gone, which `_hear` will find out
             socket.send_fds(self.process.control, [MESSAGE.pack(question.number, question.pid)], question.pipes)
@@ -145,21 +156,21 @@ class Nursery:
             self._end()
             return
         number, value = MESSAGE.unpack(data)
-        if self._questions and number == self._questions[0].number:
+        if self._asked is not None and number == self._asked.number:
             self._answer(value)
-            if self._questions:
-                self._send(self._questions[0])
+            self._send()
 
     def _answer(self, value: int | None) -> None:
-        question = self._questions.popleft()
+        question, self._asked = self._questions.popleft(), None
         if self._late is not None:
             self._late.cancel()
         for pipe in question.pipes:
             os.close(pipe)
+        born = value if question.pipes and value else None
         if not question.answer.done():
-            question.answer.set_result(value)
-        elif question.pipes and value is not None and value > 0:
-            self.bury(value)  # whoever wanted this world has gone
+            question.answer.set_result(born if question.pipes else value)
+        elif born is not None:
+            self.bury(born)  # whoever wanted this world has gone
 
     def _end(self) -> None:
         self.gone = True

@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 from collections.abc import Sequence
+from typing import NoReturn
 
 from ui_mcp.lua.child_main import Pipe, serve
 from ui_mcp.lua.nursery_process import MESSAGE
@@ -36,19 +37,17 @@ def main() -> None:
 
 
 def _bear(pipes: Sequence[int], runtime: Runtime) -> int:
-    """Fork a world that reads and writes these pipes; its process id, or the negative error number."""
+    """Fork a world that reads and writes these pipes; its process id, or 0 when the system has no room for it."""
     try:
-        pid = os.fork()
-    except OSError as error:
-        pid = -(error.errno or 1)
-    if pid == 0:
-        _live(pipes, runtime)
+        pid = os.fork() or _live(pipes, runtime)
+    except OSError:
+        pid = 0
     for pipe in pipes:
         os.close(pipe)
     return pid
 
 
-def _live(pipes: Sequence[int], runtime: Runtime) -> None:
+def _live(pipes: Sequence[int], runtime: Runtime) -> NoReturn:
     """Be the world; nothing of the nursery's is within reach, and nothing runs after it."""
     status = 1
     try:
@@ -64,20 +63,21 @@ def _live(pipes: Sequence[int], runtime: Runtime) -> None:
 
 def _bury(pid: int) -> int:
     """End a world, unless it has ended, and say how it did."""
-    os.kill(pid, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    try:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:  # it has been buried before, and its number may be somebody else's
+        return 0
+    if not ended:
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status)
 
 
 def _keep_control_alone() -> None:
     """Move the control socket away from the standard streams; close what else was inherited by accident."""
     os.dup2(0, CONTROL, inheritable=False)
     os.dup2(1, 0)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > CONTROL:
-            try:
-                os.close(int(name))
-            except OSError:
-                continue
+    os.closerange(CONTROL + 1, 1 << 16)
 
 
 if __name__ == "__main__":

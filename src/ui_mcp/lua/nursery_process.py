@@ -6,7 +6,7 @@ import signal
 import socket
 import struct
 import sys
-import time
+from contextlib import suppress
 from importlib.util import find_spec
 
 import ui_mcp
@@ -23,9 +23,6 @@ MESSAGE = struct.Struct("<iq")
 A message that brings two pipes asks for a world that reads the first and writes the second; the answer is its process
 id. One that does not asks for the end of that process; the answer is its exit status.
 """
-
-PAUSE, PAUSES = 0.001, 2000
-"""How often, in seconds and times, a nursery is looked for before it is ended by force."""
 
 _START = "import sys; sys.path[:0] = sys.argv[1:]; from ui_mcp.lua.{0} import main; main()"
 
@@ -45,26 +42,17 @@ class NurseryProcess:
         _living.append(self)
 
     def end(self) -> None:
-        """Let the process end, and see that it does; worlds that still live go on."""
+        """End the process; worlds that still live go on."""
         atexit.unregister(self.end)
         _living.remove(self)
         self.control.close()
-        for _ in range(PAUSES):
-            if self._over():
-                return
-            time.sleep(PAUSE)
-        self.kill()
-        os.waitpid(self.pid, 0)
+        with suppress(ProcessLookupError, ChildProcessError):  # both mean that it is over
+            self.kill()
+            os.waitpid(self.pid, 0)
 
     def kill(self) -> None:
-        """End the process by force; its number is its own until `end` has seen it off."""
+        """Let the process end; its number is its own until `end` has seen it off."""
         os.kill(self.pid, signal.SIGKILL)
-
-    def _over(self) -> bool:
-        try:
-            return os.waitpid(self.pid, os.WNOHANG)[0] != 0
-        except ChildProcessError:  # this program ignores SIGCHLD, so that nobody is left to ask about
-            return True
 
 
 _living: list[NurseryProcess] = []
@@ -72,9 +60,10 @@ _ready: list[NurseryProcess] = []
 
 
 def prepare() -> None:
-    """Start a nursery that will be needed soon, unless there is one."""
+    """Start a nursery that will be needed soon, unless there is one; failing that, worlds come without."""
     if FORKS and not _living:
-        _ready.append(NurseryProcess())
+        with suppress(OSError):
+            _ready.append(NurseryProcess())
 
 
 def dismiss() -> None:
