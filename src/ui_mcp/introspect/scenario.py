@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError
+from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiTimeoutError
 from ui_mcp.introspect.actions import Action
 from ui_mcp.introspect.performing import Performance, error_json, perform
 from ui_mcp.introspect.requests import Request, Selector
@@ -84,11 +84,18 @@ async def _resolved(target: Target, given: Json, seconds: float) -> Json:
     """Turn a selector into the uid of its first visible match; a reference stays."""
     if not (isinstance(given, dict) and given.keys() & {"css", "text", "predicate"}):
         return given
-    found = await until(target, _read(Selector, given), seconds, bool)
-    visible = [node for node in found if node.record.get("v") is not False and node.record.get("w") is not False]
-    if not visible:
-        raise UiActionFailedError(f"What {given} means is hidden", reason="NOT_VISIBLE")
-    return visible[0].uid
+    try:
+        # Components are hidden until they have been loaded, so what is hidden may show in a moment.
+        found = await until(target, _read(Selector, given), seconds, lambda nodes: bool(_visible(nodes)))
+    except UiTimeoutError as error:
+        if not error.details.get("matches"):
+            raise
+        raise UiActionFailedError(f"What {given} means is hidden", reason="NOT_VISIBLE") from error
+    return _visible(found)[0].uid
+
+
+def _visible(found: Sequence[Node]) -> list[Node]:
+    return [node for node in found if node.record.get("v") is not False and node.record.get("w") is not False]
 
 
 def _read(model: type[Any], given: Json) -> Any:
