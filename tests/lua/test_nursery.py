@@ -20,7 +20,6 @@ from ui_mcp.lua import nursery, nursery_process
 from ui_mcp.lua.child_host import ChildHost, ChildWorld
 from ui_mcp.lua.host import NO_FACTS, Op
 from ui_mcp.lua.nursery_process import FORKS, command
-from ui_mcp.lua.thread_host import settings_of
 
 SHOWING = """
 import sys
@@ -193,7 +192,7 @@ def test_a_world_that_shows_an_app_imports_nothing_more(tmp_path: Path) -> None:
     (tmp_path / "ui" / "apps" / "note" / "app.lua").write_text("note = {type = 'Note'}")
     (tmp_path / "ui" / "apps" / "note" / "README.md").write_text("# Nótes 🗒\n\nWords.", encoding="utf-8")
     *program, package, lupa = command("child_main", "")
-    script = SHOWING.format(launch=settings_of(launch_at(tmp_path)), facts=(*NO_FACTS,))
+    script = SHOWING.format(launch=launch_at(tmp_path).settings(), facts=(*NO_FACTS,))
 
     done = subprocess.run([*program[:-1], script, package, lupa], capture_output=True, text=True, check=True)
 

@@ -87,5 +87,14 @@ def test_a_page_is_served_before_mcp_chat_and_agents_are_read(tmp_path: Path) ->
 
     assert page.status_code == 200
     assert "ui_mcp.httpd.ui_app" in loaded
-    unread = ("mcp", "sqlite3", "ui_mcp.chat.", "ui_mcp.mcpd.", "ui_mcp.agent.", "ui_mcp.compositor.", "ui_mcp.tools.")
+    unread = (
+        "mcp",
+        "lupa",
+        "sqlite3",
+        "ui_mcp.chat.",
+        "ui_mcp.mcpd.",
+        "ui_mcp.agent.",
+        "ui_mcp.compositor.",
+        "ui_mcp.tools.",
+    )
     assert not {name for name in loaded if name.startswith(unread)}

@@ -16,8 +16,7 @@ from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer, principal_of
 from ui_mcp.httpd.chat_bridge import ChatBridge, failed
 from ui_mcp.httpd.chat_page import ChatPage
-from ui_mcp.httpd.error_page import own_link_needed
-from ui_mcp.httpd.visitors import remember, remembered_session
+from ui_mcp.httpd.visitors import remembered_session, welcome
 from ui_mcp.jsontypes import loads
 
 CODE_PATH = "/chat/code"
@@ -31,15 +30,6 @@ def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
 
     bridge = ChatBridge(host.chats.current, who, per_second)
     return [*bridge.routes(), *ChatPage(bridge.inbox, partial(welcome, host)).routes()]
-
-
-def welcome(host: Host, request: Request, response: Response) -> Response:
-    """Make the visitor of a page on the UI port known, as its start page does."""
-    running = host.running()
-    known = remembered_session(request, running.sessions)
-    if running.config.server.require_token and not known:
-        return own_link_needed(request)
-    return remember(response, request, known or running.sessions.get("1"))
 
 
 def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:

@@ -9,13 +9,12 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.host.host import Host
-from ui_mcp.httpd.chat_routes import welcome
 from ui_mcp.httpd.components import Components
 from ui_mcp.httpd.look import HOME, look_route
 from ui_mcp.httpd.state import State
 from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.httpd.variables import Variables
-from ui_mcp.httpd.visitors import named_session, remembered_session
+from ui_mcp.httpd.visitors import named_session, remembered_session, welcome
 from ui_mcp.httpd.wait import Wait
 from ui_mcp.httpd.websocket import PageSocket
 from ui_mcp.session.session import Session

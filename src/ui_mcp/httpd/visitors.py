@@ -2,10 +2,12 @@
 
 import re
 
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from ui_mcp.errors import NotFoundError
+from ui_mcp.host.host import Host
+from ui_mcp.httpd.error_page import own_link_needed
 from ui_mcp.ids import same_secret
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions
@@ -37,6 +39,15 @@ def remember(response: Response, connection: HTTPConnection, session: Session) -
     """Bind the visitor to `session`; the port is part of the name because cookies are shared by a host's ports."""
     response.set_cookie(cookie_name(connection), session.secret, path="/", samesite="lax", httponly=True)
     return response
+
+
+def welcome(host: Host, request: Request, response: Response) -> Response:
+    """Make the visitor of a page on the UI port known, as its start page does."""
+    running = host.running()
+    known = remembered_session(request, running.sessions)
+    if running.config.server.require_token and not known:
+        return own_link_needed(request)
+    return remember(response, request, known or running.sessions.get("1"))
 
 
 def cookie_name(connection: HTTPConnection) -> str:

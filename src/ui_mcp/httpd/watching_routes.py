@@ -10,8 +10,9 @@ from ui_mcp.chat.identity import READ, Principal, principal
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer
 from ui_mcp.httpd.approval_bridge import ApprovalBridge, Desks
-from ui_mcp.httpd.chat_routes import holder, is_visitor, welcome
+from ui_mcp.httpd.chat_routes import holder, is_visitor
 from ui_mcp.httpd.timeline import Timelines, Watched
+from ui_mcp.httpd.visitors import welcome
 
 OpenTimeline = Callable[[str], Awaitable[Watched]]
 

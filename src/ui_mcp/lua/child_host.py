@@ -12,8 +12,7 @@ from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, question
 from ui_mcp.lua.host import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
 from ui_mcp.lua.nursery_process import FORKS
 from ui_mcp.lua.process import Process
-from ui_mcp.lua.replies import heard, reply_of, start_error
-from ui_mcp.lua.thread_host import deliver, settings_of
+from ui_mcp.lua.replies import deliver, heard, reply_of, start_error
 
 QUEUED = 32
 """Questions a child may have before it while more are put without waiting."""
@@ -32,7 +31,7 @@ class ChildHost:
         world = ChildWorld(launch, outputs)
         world.process = await _process(world)
         try:
-            reply = await world.begin(dumps(settings_of(launch)))
+            reply = await world.begin(dumps(launch.settings()))
         except BaseException:
             await world.close()
             raise

@@ -2,7 +2,7 @@
 
 from asyncio import Future
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -112,6 +112,11 @@ class Launch:
     status: str = "{}"
     permissions: Mapping[str, object] = field(default_factory=dict)
     """The fields of `[lua.permissions]`."""
+
+    def settings(self) -> dict[str, object]:
+        """Flatten it into what can be written as JSON."""
+        log = self.log or f"{self.base_dir}/log"
+        return {**asdict(self), "permissions": dict(self.permissions), "log": log}
 
 
 class World(Protocol):

@@ -34,6 +34,19 @@ def reply_of(flat: Sequence[Flat], outputs: Outputs) -> Reply:
     return Reply(str(result), Fault(str(code), str(message), str(traceback)) if code else None)
 
 
+def deliver(outputs: Outputs, kind: str, text: str, number: float) -> None:
+    """Hand one streamed output to the method that takes it."""
+    match kind:
+        case "event":
+            outputs.event(text)
+        case "timer":
+            outputs.timer(int(text), number)
+        case "cancel":
+            outputs.cancel(int(text))
+        case _:
+            outputs.note(kind, text)
+
+
 def error_of(fault: Fault) -> LuaError:
     """Turn a fault into the error to raise."""
     kind = _ERRORS.get(fault.code, LuaError)

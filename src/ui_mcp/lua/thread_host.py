@@ -1,14 +1,12 @@
 """Worlds inside this process, for tests and for many sessions; a hard Lua crash would take the process along."""
 
-from dataclasses import asdict
-
 import anyio
 from anyio import from_thread, to_thread
 
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.lua.core import Core
 from ui_mcp.lua.host import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
-from ui_mcp.lua.replies import reply_of, start_error
+from ui_mcp.lua.replies import deliver, reply_of, start_error
 
 
 class ThreadHost:
@@ -37,7 +35,7 @@ class ThreadWorld:
         self._outputs = outputs
         self._limiter = limiter
         self._reason = "The session has ended"
-        self._core: Core | None = Core(settings_of(launch), self._emit, _unwatched)
+        self._core: Core | None = Core(launch.settings(), self._emit, _unwatched)
 
     async def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Reply:
         """Do one thing, detect what changed, and put out the frames for the pages.
@@ -69,27 +67,6 @@ class ThreadWorld:
 
     def _emit(self, kind: str, text: str, number: float) -> None:
         from_thread.run_sync(deliver, self._outputs, kind, text, number)
-
-
-def settings_of(launch: Launch) -> dict[str, object]:
-    """Flatten a launch into plain values that can cross to another process."""
-    plain = asdict(launch)
-    plain["permissions"] = dict(launch.permissions)
-    plain["log"] = launch.log or f"{launch.base_dir}/log"
-    return plain
-
-
-def deliver(outputs: Outputs, kind: str, text: str, number: float) -> None:
-    """Hand one streamed output to the method that takes it."""
-    match kind:
-        case "event":
-            outputs.event(text)
-        case "timer":
-            outputs.timer(int(text), number)
-        case "cancel":
-            outputs.cancel(int(text))
-        case _:
-            outputs.note(kind, text)
 
 
 def _unwatched(_seconds: float) -> None:

@@ -6,7 +6,6 @@ from ui_mcp.config import Config
 from ui_mcp.lua.child_host import ChildHost
 from ui_mcp.lua.host import Host, Launch
 from ui_mcp.lua.nursery_process import dismiss
-from ui_mcp.lua.thread_host import ThreadHost
 from ui_mcp.workspace import Workspace
 
 BUNDLED_LUA = Path(__file__).parents[1] / "bundle" / "base" / "lua"
@@ -16,6 +15,8 @@ def lua_host(config: Config) -> Host:
     """Return the host the settings ask for."""
     if config.lua.host == "process":
         return ChildHost()
+    from ui_mcp.lua.thread_host import ThreadHost  # Lua itself, which the server needs for nothing else
+
     dismiss()
     return ThreadHost()
 
