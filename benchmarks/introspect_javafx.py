@@ -29,7 +29,8 @@ from ui_mcp.introspect.contract import FULL, Ask
 from ui_mcp.introspect.looking import Look, as_text
 from ui_mcp.introspect.target import Target
 
-WARMING = 20
+WARMING = 100
+"""Looks before it counts: compiled, and the collector has moved what the program made at its own start."""
 ROUNDS = 40
 CLICKS = 9
 NODES = 5_000

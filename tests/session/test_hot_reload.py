@@ -115,6 +115,8 @@ async def test_a_broken_file_keeps_the_old_code_and_is_reported_until_mended(
     save(app / "app.lua", APP.replace('"!"', '" mended"'))
 
     await browser.until(lambda: browser.value("shown()") == "live mended")
+    broken, mended = browser.page.notices
+    assert (mended["code"], mended["text"]) == ("load_mended", broken["text"])
 
 
 @pytest.mark.covers("UI-HOT-3", "UI-LSES-5")
@@ -135,7 +137,7 @@ async def test_a_changed_viewdef_is_rendered_with_the_same_state(app: Path, sess
 
 
 @pytest.mark.covers("UI-HOT-8")
-async def test_a_broken_viewdef_keeps_the_old_one_and_is_reported(
+async def test_a_broken_viewdef_keeps_the_old_one_and_is_reported_until_mended(
     app: Path, session: Session, browser: Browser
 ) -> None:
     save(app / "viewdefs" / "Note.DEFAULT.html", "<template>no element</template>")
@@ -143,6 +145,10 @@ async def test_a_broken_viewdef_keeps_the_old_one_and_is_reported(
 
     assert "Note.DEFAULT.html" in str(problem["message"])
     assert browser.text == "live live!"
+
+    save(app / "viewdefs" / "Note.DEFAULT.html", VIEW)
+
+    await browser.until(lambda: [notice["code"] for notice in browser.page.notices] == ["load_error", "load_mended"])
 
 
 @pytest.mark.covers("UI-HOT-8")

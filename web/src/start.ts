@@ -2,7 +2,7 @@
 import { publish } from "./api";
 import { answerLook, isLook } from "./introspect/look";
 import { banner } from "./page/banner";
-import { notify } from "./page/notices";
+import { notify, takeBack } from "./page/notices";
 import { showEnded } from "./page/plain";
 import { errorTips } from "./page/tip";
 import { setTheme } from "./theme/theme";
@@ -33,7 +33,15 @@ export function start({ root, dial, probe, meet }: Beginning): Connection {
   const app = new App(root, {
     deliver: (frame) => connection.send(frame),
     meet,
-    notice: (level, text, code) => (code === "session_ended" ? end() : notify(level, text)),
+    notice: (level, text, code) => {
+      if (code === "session_ended") {
+        end();
+      } else if (code === "load_mended") {
+        takeBack(text);
+      } else {
+        notify(level, text);
+      }
+    },
   });
   const connection: Connection = connect(
     dial,

@@ -87,7 +87,7 @@ class Outputs(Protocol):
         ...
 
     def note(self, kind: str, text: str) -> None:
-        """Take a remark: `displayed` NAME, `load_error` JSON, `themes`, `subscribed` TOPIC."""
+        """Take a remark: `displayed` NAME, `load_error` JSON, `loaded` FILE, `themes`, `subscribed` TOPIC."""
         ...
 
     def ended(self, reason: str) -> None:

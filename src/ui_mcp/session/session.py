@@ -10,7 +10,7 @@ from anyio import CancelScope
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.ids import secret_id
-from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.jsontypes import loads
 from ui_mcp.log import logger
 from ui_mcp.lua.host import Facts, Fault, Flat, Op, Reply, World
 from ui_mcp.session.announcing import Changes
@@ -18,6 +18,7 @@ from ui_mcp.session.connection import Connection
 from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.session.faults import checked
 from ui_mcp.session.life import Life
+from ui_mcp.session.loading import LoadProblems
 from ui_mcp.session.longpoll import LongPolls
 from ui_mcp.session.notices import notice_frame, system_event
 from ui_mcp.session.outbox import RESTARTED, SESSION_ENDED
@@ -40,6 +41,7 @@ class Session:
         self.secret = secret_id()
         self.events = EventQueue(self._queue_changed)
         self.pages = Pages(self._accept, self._accept_at_once, around.pages_changed)
+        self.loading = LoadProblems(vended, self.events, self.pages)
         self.touched = monotonic()
         self._around = around
         self._changes = Changes(vended, around.announce)
@@ -219,14 +221,11 @@ class Session:
         if kind == "displayed":
             self._displayed = text
         elif kind == "load_error":
-            self.load_failed(loads(text))
+            self.loading.failed(loads(text))
+        elif kind == "loaded":
+            self.loading.mended(text)
         else:
             self._around.note(kind, text)
-
-    def load_failed(self, problem: JsonObject) -> None:
-        """Tell page and agent that a file or app could not be loaded."""
-        self.events.push_system(system_event("load_error", {"session": self.vended, **problem}))
-        self.pages.tell("error", str(problem.get("message", "An app could not be loaded")), "load_error")
 
     def _world_ended(self, reason: str) -> None:
         if self._life.died is None and self._life.over is None:
@@ -253,7 +252,7 @@ class Session:
             return
         reply = await self._life.world().enter(Op.DISPLAY, self._displayed, facts=self._facts())
         if reply.fault is not None:
-            self.load_failed({"name": self._displayed, "message": reply.fault.message})
+            self.loading.failed({"name": self._displayed, "message": reply.fault.message})
 
     def _queue_changed(self, change: Change) -> None:
         self.touched = monotonic()

@@ -189,9 +189,11 @@ class Sessions:
         reloaded = await to_thread.run_sync(self._viewdefs.reload, viewdefs)
         if reloaded.bundle is not None:
             await self._tell_all(Op.VIEWDEFS, reloaded.bundle)
-        for problem in reloaded.problems:
-            for session in self._sessions.values():
-                session.load_failed(problem)
+        for session in self._sessions.values():
+            for good in reloaded.good:
+                session.loading.mended(good)
+            for problem in reloaded.problems:
+                session.loading.failed(problem)
 
     async def _tell_all(self, op: Op, text: str) -> None:
         async with create_task_group() as telling:

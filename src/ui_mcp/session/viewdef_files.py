@@ -19,9 +19,10 @@ BUNDLED = Path(__file__).parents[1] / "bundle" / "base" / "viewdefs"
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """What reading saved files gave: text for the Lua worlds, or nothing new, and files that are wrong."""
+    """What reading saved files gave: text for the Lua worlds, or nothing new; good files, and wrong ones."""
 
     bundle: str | None
+    good: list[str]
     problems: list[JsonObject]
 
 
@@ -59,14 +60,17 @@ class ViewdefFiles:
     def reload(self, files: Iterable[Saved]) -> Reloaded:
         """Read saved files again; those hidden by a file of higher rank change nothing."""
         changed: list[str] = []
+        good: list[str] = []
         problems: list[JsonObject] = []
         for key, file in self._winners(files):
             before = self._store.get(key)
             if self._store.read(file) is None:
                 problems.append({"file": str(file), "message": self._store.problems[key]})
-            elif self._store.get(key) != before:
+                continue
+            good.append(str(file))
+            if self._store.get(key) != before:
                 changed.append(key)
-        return Reloaded(self._store.bundle(changed) if changed else None, problems)
+        return Reloaded(self._store.bundle(changed) if changed else None, good, problems)
 
     def _winners(self, files: Iterable[Saved]) -> list[tuple[str, Path]]:
         saved = {name: file.path for file in files for name in (file.path, *file.names)}

@@ -5,7 +5,7 @@ const STAYS_MS = 8000;
 
 /** Show a notice; errors stay until they are dismissed, and one that is shown already is not shown twice. */
 export function notify(level: string, text: string): void {
-  if ([...stack().querySelectorAll(".ui-notice-text")].some((shown) => shown.textContent === text)) {
+  if (saying(text).length > 0) {
     return;
   }
   const note = make("div", `ui-notice ui-notice-${level}`, make("span", "ui-notice-text", text));
@@ -17,6 +17,17 @@ export function notify(level: string, text: string): void {
   if (level !== "error") {
     setTimeout(() => note.remove(), STAYS_MS);
   }
+}
+
+/** Remove a notice that is no longer true. */
+export function takeBack(text: string): void {
+  for (const shown of saying(text)) {
+    shown.parentElement?.remove();
+  }
+}
+
+function saying(text: string): Element[] {
+  return [...stack().querySelectorAll(".ui-notice-text")].filter((shown) => shown.textContent === text);
 }
 
 function stack(): Element {

@@ -81,9 +81,12 @@ function E.ops.reload(path)
   E.thaw()
   E.prototypes.settle()
   if not ok then
+    entry.broken = true
     host.emit("load_error", E.json.encode({ file = entry.key, message = fault.message, code = fault.code }), 0)
     return "true", fault
   end
+  if entry.broken then host.emit("loaded", entry.key, 0) end
+  entry.broken = nil
   return "true"
 end
 
