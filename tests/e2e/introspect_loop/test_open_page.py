@@ -49,5 +49,11 @@ def test_the_open_page_answers_without_a_driver(tmp_path: Path) -> None:
         stale = agent.call("ui_perform", actions=[{"type": "click", "target": add}])
         assert stale["error"]["code"] == "MCP_UI_STALE_REF"
         assert json.dumps(agent.call("ui_targets")).count('"enabled": true') == 2
+
+        agent.call("ui_run", code="function Tally:greeting() error('nobody to greet', 0) end")
+        person.wait_for_selector("#hello.ui-error", state="attached")
+        assert "! binding on <p#hello>: nobody to greet" in agent.call("ui_get_snapshot").splitlines()
         chromium.close()
-        assert "target browser" in agent.call("ui_get_snapshot").splitlines()[0]
+        alone = agent.call("ui_get_snapshot").splitlines()
+        assert "target browser" in alone[0]
+        assert "! binding on <p#hello>: nobody to greet" in alone

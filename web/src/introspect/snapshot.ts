@@ -64,6 +64,7 @@ export function capture(refs: Refs, ask: Ask): Fields {
   visit(walk, root, "", { index: -1, box: null, hidden, disabled: false, secret: walk.secret.below(root) }, 0);
   const focused = walk.focus && walk.focus !== rootOf(document) ? refs.uidOf(walk.focus) : null;
   return {
+    problems: failedBindings(),
     focus: { stage: document.hasFocus() ? 0 : null, uid: focused, path: walk.focus ? pathOf(walk.focus) : null },
     stage: {
       title: clean(document.title), showing: true, focused: document.hasFocus(), x: 0, y: 0,
@@ -72,6 +73,17 @@ export function capture(refs: Refs, ask: Ask): Fields {
       ...(ask.root ? { rootPath: pathOf(root) } : {}), nodes: walk.records,
     },
   };
+}
+
+const MOST_PROBLEMS = 20;
+
+/** What our pages mark where a binding failed; nobody sees why a value is missing otherwise. */
+function failedBindings(): string[] {
+  const failed = [...document.querySelectorAll("[ui-error-description]")].slice(0, MOST_PROBLEMS);
+  return failed.map((element) => {
+    const id = element.id ? `#${element.id}` : "";
+    return `binding on <${element.localName}${id}>: ${clean(element.getAttribute("ui-error-description") ?? "")}`;
+  });
 }
 
 /** The canonical path, counted among siblings of the same tag. */

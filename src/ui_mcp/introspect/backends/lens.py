@@ -49,6 +49,8 @@ class Lens:
         self._session: CDPSession | None = None
         self._world: int | None = None
         self._problems: list[str] = []
+        self._failed: list[str] = []
+        """Bindings that had failed at the last look."""
         self._requests: dict[Request, float] = {}
         self._finished = anyio.Event()
         self._dialog_opened = asyncio.Event()
@@ -64,7 +66,9 @@ class Lens:
     async def capture(self, ask: Ask) -> JsonObject:
         """Read the page; behind a native dialog only its title is known."""
         try:
-            return await self.call({"op": "capture", "ask": ask.json()})
+            seen = await self.call({"op": "capture", "ask": ask.json()})
+            self._failed = [str(problem) for problem in seen["problems"]]
+            return seen
         except DialogOpenError:
             size = self.page.viewport_size or {"width": 0, "height": 0}
             stage = {"title": self.page.url, "showing": True, "x": 0, "y": 0, **size, "kind": "stage", "nodes": []}
@@ -191,7 +195,7 @@ class Lens:
 
     def drain(self) -> list[str]:
         """Return and forget what went wrong in the page."""
-        problems, self._problems = self._problems, []
+        problems, self._problems, self._failed = self._problems + self._failed, [], []
         return problems
 
     async def _answered(self) -> None:

@@ -36,6 +36,7 @@ class PageBackend:
 
     def __init__(self, current: Callable[[], OpenPage | None]) -> None:
         self._current = current
+        self._problems: list[str] = []
 
     async def describe(self) -> str:
         """Name the page."""
@@ -46,6 +47,7 @@ class PageBackend:
         if isinstance(ask.stage, int) and ask.stage != 0 and ask.root is None:
             raise UiArgumentError(f"There is no stage {ask.stage}; valid are 0 to 0")
         seen = await self._call({"op": "capture", "ask": ask.json()})
+        self._problems = [str(problem) for problem in seen["problems"]]
         stage = {**seen["stage"], "index": 0, "uid": "page"}
         page = self._page()
         app = {
@@ -81,8 +83,9 @@ class PageBackend:
         )
 
     def problems(self) -> list[str]:
-        """Return nothing: the page tells the server of its errors itself."""
-        return []
+        """Return the bindings that had failed at the last look; the page tells the server of other errors itself."""
+        problems, self._problems = self._problems, []
+        return problems
 
     def alive(self) -> bool:
         """Say yes: pages come and go, this stays."""
