@@ -112,8 +112,9 @@ def _number(given: str) -> int:
 
 
 async def _one(desk: Desk, beginning: str) -> Approval:
-    rows = [*await desk.pending(), *await desk.history(1000)]
-    found = [row for row in rows if row.id.startswith(beginning)]
+    # By id: one that is answered between the two questions is in both.
+    rows = {row.id: row for row in [*await desk.pending(), *await desk.history(1000)]}
+    found = [row for row in rows.values() if row.id.startswith(beginning)]
     if len(found) != 1:
         count = f"{len(found)} approvals begin" if found else "No approval begins"
         raise NotFoundError(f"{count} with {beginning!r}; `ui-mcp approvals list` names those that wait")
