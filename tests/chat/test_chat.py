@@ -93,6 +93,13 @@ async def test_a_waiter_gets_an_empty_page_when_time_is_up_or_it_leaves(chat: Ch
     assert [in_time.messages, left.messages] == [(), ()]
 
 
+async def test_an_interruption_between_looking_and_waiting_is_not_missed(chat: Chat) -> None:
+    looked = chat.tail.version
+    chat.tail.interrupt()
+    with anyio.fail_after(5):
+        assert await chat.tail.beyond(looked) != looked
+
+
 async def test_a_waiter_with_something_to_read_does_not_wait(chat: Chat) -> None:
     await say(chat, "here")
 

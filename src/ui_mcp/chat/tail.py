@@ -49,7 +49,7 @@ class Tail:
         self._pause = anyio.CancelScope()
         self._turn = anyio.Event()
         self.version = 0
-        """Grows with every change that was noticed."""
+        """Grows with every change that was noticed, and with every interruption."""
         self.interruptions = 0
         """Grows when everybody who waits is sent home."""
 
@@ -118,8 +118,7 @@ class Tail:
 
     async def beyond(self, version: int) -> int:
         """Return the version of the store once it is not `version` any more; receipts and interruptions count too."""
-        interruptions = self.interruptions
-        while self.version == version and self.interruptions == interruptions:
+        while self.version == version:
             await self._turn.wait()
         return self.version
 
@@ -132,6 +131,7 @@ class Tail:
     def interrupt(self) -> None:
         """Send everybody home who waits now, because the door they came by is about to close."""
         self.interruptions += 1
+        self.version += 1  # for whoever looked before and is about to wait
         turn, self._turn = self._turn, anyio.Event()
         turn.set()
 
