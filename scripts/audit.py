@@ -20,7 +20,7 @@ import assets
 ROOT = Path(__file__).parent.parent
 NOT_ASKED = """\
 {what}: NOT CHECKED, which says nothing about them: {reason}
-  Run `make audit` again where {host} can be reached; the job `audit` of .github/workflows/ci.yml
+  Run `make audit` again where {service} can be reached; the job `audit` of .github/workflows/ci.yml
   asks with every push and every Monday."""
 
 
@@ -39,20 +39,20 @@ class NotAskedError(Exception):
 def main() -> int:
     """Run both audits and say how each went."""
     verdicts = [
-        verdict("Python packages", "https://pypi.org", lambda: python_advisories(_pip_audit())),
-        verdict("Packages of the page", "https://registry.npmjs.org", lambda: page_advisories(_npm_audit())),
+        verdict("Python packages", "the Python package index", lambda: python_advisories(_pip_audit())),
+        verdict("Packages of the page", "the npm registry", lambda: page_advisories(_npm_audit())),
     ]
     for one in verdicts:
         print(one.text)
     return max(one.code for one in verdicts)
 
 
-def verdict(what: str, host: str, ask: Callable[[], list[str]]) -> Verdict:
+def verdict(what: str, service: str, ask: Callable[[], list[str]]) -> Verdict:
     """Ask, and put the answer into words."""
     try:
         found = ask()
     except NotAskedError as error:
-        return Verdict(2, NOT_ASKED.format(what=what, reason=error, host=host))
+        return Verdict(2, NOT_ASKED.format(what=what, reason=error, service=service))
     if found:
         return Verdict(1, "\n  ".join([f"{what}: {len(found)} advisories", *found]))
     return Verdict(0, f"{what}: no advisory is known")
