@@ -62,7 +62,6 @@ async def page_at(url: str, width: int = 900, scheme: Literal["light", "dark"] =
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         page = await browser.new_page(viewport={"width": width, "height": 700}, color_scheme=scheme)
-        page.set_default_timeout(20_000)
         await page.goto(url)
         try:
             yield page

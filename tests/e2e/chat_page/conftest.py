@@ -46,7 +46,6 @@ class Room:
             color_scheme=scheme,  # type: ignore[arg-type]
         )
         page = await context.new_page()
-        page.set_default_timeout(15_000)
         page.on("request", lambda request: None if request.url.startswith(self.url) else self._note(request.url))
         await page.goto(f"{self.url}/chat")
         return page

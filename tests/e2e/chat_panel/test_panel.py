@@ -74,7 +74,6 @@ async def test_the_shell_shows_what_an_agent_does_and_asks(tmp_path: Path, brows
         (folder / "nlui.yaml").write_text(SCRIPT.format(shop=shop))
         with LineClient(cwd=folder) as server, agent(folder):
             page = await browser.new_page()
-            page.set_default_timeout(30_000)
             await page.goto(server.call("ui_start"))
             await page.get_by_role("button", name="Chat", exact=True).click()
             panel = page.get_by_role("complementary", name="Chat with your agent")

@@ -40,7 +40,6 @@ def opened(browser: Browser) -> Iterator[Open]:
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
         home = url.partition("#")[0]
         page.on(
             "request", lambda request: None if request.url.startswith((home, "data:")) else problems.append(request.url)

@@ -138,7 +138,6 @@ def foreign() -> list[str]:
 @pytest.fixture
 def context(chromium: Browser, foreign: list[str]) -> Iterator[BrowserContext]:
     context = chromium.new_context(permissions=["notifications"])
-    context.set_default_timeout(10_000)
 
     def refuse(route: Any) -> None:
         foreign.append(route.request.url)

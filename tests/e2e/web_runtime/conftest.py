@@ -27,7 +27,6 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def context(chromium: Browser, server: ScriptedServer) -> Iterator[BrowserContext]:
     context = chromium.new_context()
-    context.set_default_timeout(8000)
     context.route(lambda url: not url.startswith(("http://127.0.0.1:", "data:")), lambda route: route.abort())
     yield context
     context.close()
