@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from playwright import async_api
 from playwright.sync_api import Browser, expect, sync_playwright
 
 FLAGS = [
@@ -12,6 +13,7 @@ FLAGS = [
 
 # Five seconds, the default, are not enough on a busy machine; a test that passes never waits this long.
 expect.set_options(timeout=30_000)
+async_api.expect.set_options(timeout=30_000)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """What is special about PostgreSQL: connections end, and transactions overlap."""
 
 import logging
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -49,22 +48,22 @@ async def test_a_post_is_announced_although_every_connection_was_cut(postgres_ur
 @pytest.mark.covers("R-ST-6", "R-IN-5")
 async def test_a_writer_that_has_not_committed_holds_back_the_next_one(postgres_url: Callable[[], str]) -> None:
     url = postgres_url()
+    held_back = "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
     async with open_store(url) as store:
         await store.append(Post(DEFAULT_CONVERSATION, "user", "human", (Draft("first"),)))
-        waiting = threading.Event()
         done: list[str] = []
-        with psycopg.connect(url) as slow:
+        with psycopg.connect(url, autocommit=True) as admin, psycopg.connect(url) as slow:
             slow.execute("SELECT head FROM chat_conversations WHERE name = 'default' FOR UPDATE")
 
             async def second() -> None:
-                waiting.set()
                 await store.append(Post(DEFAULT_CONVERSATION, "user", "human", (Draft("third"),)))
                 done.append("third")
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(second)
-                await anyio.to_thread.run_sync(waiting.wait)
-                await anyio.sleep(0.3)  # long enough for a writer that does not wait to have committed
+                with anyio.fail_after(30):
+                    while not done and admin.execute(held_back, (slow.info.backend_pid,)).fetchone() == (0,):
+                        await anyio.sleep(0.01)
                 seen = [message.content for message in (await store.since(Query(DEFAULT_CONVERSATION))).messages]
                 slow.execute("UPDATE chat_conversations SET head = head + 3600000000000")  # its clock is ahead
                 slow.execute(

@@ -203,13 +203,29 @@ async def test_tokens_end_but_stay_listed(store: ChatStore) -> None:
 
 @pytest.mark.covers("R-NO-8", "R-ST-4")
 async def test_a_commit_of_another_opener_wakes_this_one(store_url: str) -> None:
+    told: list[bool] = []
+
+    async def wait(store: ChatStore) -> None:
+        told.append(await store.changed(60))
+
     async with open_store(store_url) as here, open_store(store_url) as there:
         await here.changed(0.05)
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(here.changed, 60)
-                await anyio.sleep(0.1)  # the wait must have begun; a commit before it is found by reading
+                tasks.start_soon(wait, here)
+                await anyio.wait_all_tasks_blocked()
                 await there.append(post("hi"))
+
+    assert told == [True]
+
+
+@pytest.mark.covers("R-NO-8", "R-ST-4")
+async def test_a_commit_before_the_first_wait_is_not_missed(store_url: str) -> None:
+    async with open_store(store_url) as here, open_store(store_url) as there:
+        await here.heads()
+        await there.append(post("hi"))
+        with anyio.fail_after(20):
+            assert await here.changed(60)
 
 
 @pytest.mark.covers("R-ST-7", "R-IN-5")

@@ -23,6 +23,7 @@ class ReceiptBook:
         self._waiting: dict[tuple[str, Stage], int] = {}
         self._written: dict[tuple[str, Stage], int] = {}
         self._bell = anyio.Event()
+        self._pen = anyio.Lock()
 
     def note(self, conversation: str, stage: Stage, number: int) -> None:
         """Remember to write a receipt."""
@@ -40,18 +41,22 @@ class ReceiptBook:
             await anyio.sleep(_QUIET_SECONDS if written else _MEND_SECONDS)
 
     async def flush(self) -> bool:
-        """Write what waits; say whether it could be written, else it waits on."""
-        waiting, self._waiting = self._waiting, {}
-        try:
-            for (conversation, stage), number in waiting.items():
-                await self._store.reached(conversation, stage, number)
-            self._written |= waiting
-        except ChatError as error:
-            _log.info("Receipts not written yet: %s", error.message)
-            for (conversation, stage), number in waiting.items():
-                self.note(conversation, stage, number)
-            return False
-        return True
+        """Write what waits; say whether it could be written, else it waits on.
+
+        Everything noted before the call is written when this returns, also what another call is about to write.
+        """
+        async with self._pen:
+            waiting, self._waiting = self._waiting, {}
+            try:
+                for (conversation, stage), number in waiting.items():
+                    await self._store.reached(conversation, stage, number)
+                self._written |= waiting
+            except ChatError as error:
+                _log.info("Receipts not written yet: %s", error.message)
+                for (conversation, stage), number in waiting.items():
+                    self.note(conversation, stage, number)
+                return False
+            return True
 
     async def read(self, conversation: str) -> JsonObject:
         """Return the newest id of each stage, absent ones as null."""

@@ -147,20 +147,25 @@ class PostgresStore:
             await postgres_copy.restore(connection, Path(source))
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
-        """Return True after the next NOTIFY, False after `limit` seconds."""
+        """Return True after the next NOTIFY, or when listening has just begun; False after `limit` seconds."""
         try:
-            listener = self._listener or await self._listen()
-            async for _ in listener.notifies(timeout=limit, stop_after=1):
-                return True
+            if self._listener is None:
+                self._listener = await self._listen()
+                return True  # whoever looked before did not see what was committed until now
+            return bool([told async for told in self._listener.notifies(timeout=limit, stop_after=1)])
         except Error:
             await self._drop_listener()
             await sleep(min(limit, _RECONNECT_SECONDS))
         return False
 
     async def _listen(self) -> AsyncConnection[Any]:
-        self._listener = await AsyncConnection.connect(self._url, autocommit=True)
-        await self._listener.execute(f"LISTEN {sql.CHANNEL}")
-        return self._listener
+        listener = await AsyncConnection.connect(self._url, autocommit=True)
+        try:
+            await listener.execute(f"LISTEN {sql.CHANNEL}")
+        except BaseException:  # also when we are called away: one that does not listen would never be told
+            await listener.close()
+            raise
+        return listener
 
     async def _drop_listener(self) -> None:
         listener, self._listener = self._listener, None
