@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from playwright.sync_api import Page
 from starlette.applications import Starlette
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -17,7 +18,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 import ui_mcp
 
 BUNDLE = Path(ui_mcp.__file__).parent / "bundle"
-LIMIT = 10.0
+LIMIT = 30.0
+MARK = {"type": "destroy", "data": {"varId": 0}}
 
 
 class ScriptedServer:
@@ -94,13 +96,10 @@ class ScriptedServer:
         """Return the next frame of any page as it was sent."""
         return self._heard.get(timeout=LIMIT)
 
-    def silent(self, seconds: float = 0.2) -> bool:
-        """Say whether nothing arrives for a moment."""
-        try:
-            self._heard.get(timeout=seconds)
-        except queue.Empty:
-            return True
-        return False
+    def silent(self, page: Page) -> bool:
+        """Say whether the page has nothing to say: what a script says now is the next to arrive."""
+        page.evaluate("uiStore.destroy(0)")
+        return bool(self.hear_frame() == {"userEvent": False, "messages": [MARK]})
 
     def say(self, *messages: Any) -> None:
         """Send one frame to the newest page."""

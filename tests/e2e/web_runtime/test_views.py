@@ -175,6 +175,7 @@ def test_text_in_a_field_that_never_had_a_value_survives_too(page: Page, server:
 def test_shoelace_state_survives_a_changed_viewdef(page: Page, server: ScriptedServer) -> None:
     form = '<h1>One</h1><sl-details summary="More"><p>x</p></sl-details><sl-input ui-value="n" data-ui-b="0 ui-value"></sl-input>'
     server.say(viewdefs(A__DEFAULT=form), root("A.DEFAULT", ["start"]))
+    expect(page.locator("h1")).to_have_text("One")
     page.wait_for_function("document.querySelectorAll(':not(:defined)').length === 0")
     page.locator("sl-details").evaluate("e => { e.open = true }")
     page.locator("sl-input input").focus()
