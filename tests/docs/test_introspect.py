@@ -8,7 +8,7 @@ import pytest
 from docs.blocks import ROOT, Block, block, together
 from docs.terminal import Terminal
 from interaction.lineclient import LineClient
-from introspect.demos import debian_cell, display, running
+from introspect.demos import debian_cell, debugged_chromium, display, running
 
 PAGE = "docs/introspect.md"
 
@@ -24,8 +24,13 @@ async def test_the_demo_is_compiled_started_and_attached(
     compiling, starting = demo.commands
     terminal.run(compiling)
     java = starting.replace("/tmp/demo", str(terminal.home)).replace("java ", "java -Dprism.order=sw ", 1)
-    async with display() as screen, running(java.split(), screen) as pid:
-        terminal.replaced |= {"4711": str(pid), "https://example.org": service}
+    chromium = debugged_chromium(terminal.home / "profile", "about:blank")
+    async with display() as screen, running(java.split(), screen) as pid, chromium as browser:
+        terminal.replaced |= {
+            "4711": str(pid),
+            "https://example.org": service,
+            "http://127.0.0.1:9222": browser["http"],
+        }
         said = [await anyio.to_thread.run_sync(terminal.run, line) for line in attaching.commands[:-1]]
         targets = await anyio.to_thread.run_sync(seen_by_an_agent, terminal)
         forgotten = await anyio.to_thread.run_sync(terminal.run, attaching.commands[-1])

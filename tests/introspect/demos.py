@@ -1,10 +1,12 @@
 """Opens the demo application of the contract suite in each toolkit."""
 
 import os
+import re
 import shutil
+import signal
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +76,31 @@ async def browser_demo(page: Path) -> AsyncIterator[Demo]:
         yield Demo("browser", Target("browser", backend), WEB_TYPES)
     finally:
         await backend.close()
+
+
+@asynccontextmanager
+async def debugged_chromium(profile: Path, page: str) -> AsyncIterator[dict[str, str]]:
+    """Run a browser that shows `page` and listens for a debugger; yield its two addresses by their schemes."""
+    from ui_mcp.introspect.backends.browser import ARGUMENTS
+
+    needs("chromium")
+    quiet = ["--headless", "--no-sandbox", *ARGUMENTS]
+    command = ["chromium", *quiet, "--remote-debugging-port=0", f"--user-data-dir={profile}", page]
+    process = await anyio.open_process(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    said = ""
+    try:
+        with anyio.fail_after(60):
+            async for text in TextReceiveStream(process.stderr):
+                said += text
+                if found := re.search(r"listening on (ws://([\w.:]+)/\S+)\s", said):
+                    break
+            else:
+                pytest.fail(f"Chromium ended early:\n{said}")
+        yield {"ws": found[1], "http": f"http://{found[2]}"}
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.aclose()
 
 
 @asynccontextmanager

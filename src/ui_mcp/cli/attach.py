@@ -14,12 +14,14 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
+
+import anyio
 
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.host.sight import target_folder
 from ui_mcp.introspect import files
+from ui_mcp.introspect.addresses import expect_browser, whole_address
 from ui_mcp.introspect.attach import jvms
 from ui_mcp.introspect.backends.javafx import agent_jar, enter_javafx
 from ui_mcp.introspect.files import Attached, Kind
@@ -49,7 +51,9 @@ def run(options: argparse.Namespace) -> int:
         _attached(folder, replace(entered, name=options.name or entered.name))
     elif options.url or options.cdp:
         kind: Kind = "url" if options.url else "cdp"
-        address = _address(options.url or options.cdp)
+        address = whole_address(options.url or options.cdp)
+        if kind == "cdp":
+            anyio.run(expect_browser, address)
         _attached(folder, Attached(options.name or kind, kind, address, url=address))
     elif options.javaagent:
         print(_java_option(folder))
@@ -60,13 +64,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         _list(folder)
     return 0
-
-
-def _address(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme == "file" or (parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname):
-        return url
-    raise UiArgumentError(f"{url!r} is no address; write it whole, for example http://127.0.0.1:9222")
 
 
 def _attached(folder: Path, target: Attached) -> None:

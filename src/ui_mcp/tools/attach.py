@@ -8,6 +8,7 @@ from pydantic import Field
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
 from ui_mcp.host.host import Host
 from ui_mcp.introspect import files
+from ui_mcp.introspect.addresses import expect_browser, whole_address
 from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.attach import jvms
 from ui_mcp.introspect.backends.javafx import enter_javafx
@@ -59,7 +60,9 @@ async def _attach(host: Host, args: AttachArgs) -> ToolResult:
         address = args.url or args.cdp
         if not address:
             raise UiArgumentError(f"kind {args.kind!r} needs an address: url or cdp")
-        attached = Attached(args.kind, args.kind, address, url=address)
+        if args.kind == "cdp":
+            await expect_browser(whole_address(address))
+        attached = Attached(args.kind, args.kind, address, url=whole_address(address))
     files.write(folder, attached)
     return structured_result({"target": attached.name, "kind": attached.kind, "title": attached.title})
 

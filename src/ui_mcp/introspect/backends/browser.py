@@ -11,6 +11,7 @@ from playwright.async_api import Browser, BrowserContext, Page, Playwright, asyn
 from playwright.async_api import Error as PlaywrightError
 
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
+from ui_mcp.introspect.addresses import expect_browser
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.backends.chromium import executable, open_closed_shadows
 from ui_mcp.introspect.backends.input import real_input
@@ -75,14 +76,15 @@ class BrowserBackend:
         """Join a running browser by its debugging address.
 
         Raises:
-            UiNotEnabledError: nothing answers there.
+            UiNotEnabledError: no browser answers there.
         """
+        await expect_browser(url)
         playwright = await async_playwright().start()
         try:
             browser = await playwright.chromium.connect_over_cdp(url, timeout=5000)
         except PlaywrightError as error:
             await playwright.stop()
-            raise UiNotEnabledError(f"No browser answers at {url}\n{error}", reason="NO_BROWSER") from error
+            raise UiNotEnabledError(f"The browser at {url} lets nobody in\n{error}", reason="NO_BROWSER") from error
         context = browser.contexts[0] if browser.contexts else await browser.new_context()
         backend = cls(playwright, browser, context)
         for page in context.pages:

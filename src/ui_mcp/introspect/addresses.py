@@ -1,0 +1,77 @@
+"""Addresses of what is to be attached: whether they are any, and whether a browser listens for a debugger there."""
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import anyio
+
+from ui_mcp.errors import UiArgumentError, UiNotEnabledError
+from ui_mcp.jsontypes import loads
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+
+SECONDS = 5.0
+_HANDSHAKE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "aXMgYW55Ym9keSBpbj8hIQ==",
+}
+
+
+def whole_address(url: str) -> str:
+    """Return an address that can be opened.
+
+    Raises:
+        UiArgumentError: it is none.
+    """
+    try:
+        parts = urlsplit(url)
+        whole = parts.hostname and parts.port != 0 and parts.scheme in {"http", "https", "ws", "wss"}
+    except ValueError:
+        whole = False
+    if whole or url.startswith("file:"):
+        return url
+    raise UiArgumentError(f"{url!r} is no address; write it whole, for example http://127.0.0.1:9222")
+
+
+async def expect_browser(url: str) -> None:
+    """Return if a browser answers at a debugging address, be it http or ws.
+
+    Raises:
+        UiNotEnabledError: nothing or something else does; the message says how to start a browser that would.
+    """
+    import httpx2  # takes a while, and the tools are read whenever a server starts
+
+    ask = _takes_sockets if url.startswith("ws") else _describes_itself
+    try:
+        with anyio.fail_after(SECONDS):
+            async with httpx2.AsyncClient(timeout=None, follow_redirects=True) as client:
+                found = await ask(client, url)
+    except (TimeoutError, httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+        raise _refused(url, f"Nothing answers at {url}") from error
+    except httpx2.HTTPError:
+        found = False
+    if not found:
+        raise _refused(url, f"What answers at {url} is no browser with an open debugging port")
+
+
+async def _describes_itself(client: "AsyncClient", url: str) -> bool:
+    answer = await client.get(f"{url.rstrip('/')}/json/version/")
+    try:
+        return "webSocketDebuggerUrl" in loads(answer.content)
+    except (ValueError, TypeError):
+        return False
+
+
+async def _takes_sockets(client: "AsyncClient", url: str) -> bool:
+    async with client.stream("GET", f"http{url.removeprefix('ws')}", headers=_HANDSHAKE) as answer:
+        return answer.status_code == 101
+
+
+def _refused(url: str, what: str) -> UiNotEnabledError:
+    port = re.search(r":(\d+)", url)
+    command = f"chromium --remote-debugging-port={port[1] if port else 9222} --user-data-dir=DIRECTORY"
+    return UiNotEnabledError(f"{what}\nStart the browser with: {command}", reason="NO_BROWSER")
