@@ -1,6 +1,7 @@
 """A real HTTP server that keeps the exact bytes it was sent, and what the tests of targets share."""
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,14 +54,16 @@ class Recorder:
         return self.requests[-1]
 
     async def handle(self, stream: SocketStream) -> None:
+        """Answer until the client leaves, which it may do at any moment."""
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+            await self._serve(stream)
+
+    async def _serve(self, stream: SocketStream) -> None:
         buffer = b""
         async with stream:
             while True:
                 while b"\r\n\r\n" not in buffer:
-                    try:
-                        buffer += await stream.receive()
-                    except (anyio.EndOfStream, anyio.BrokenResourceError):
-                        return
+                    buffer += await stream.receive()
                 head, _, buffer = buffer.partition(b"\r\n\r\n")
                 line, *rows = head.decode("latin-1").split("\r\n")
                 headers = {name.lower(): value.strip() for name, _, value in (row.partition(":") for row in rows)}

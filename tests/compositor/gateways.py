@@ -39,6 +39,7 @@ async def gateway(folder: Path, recorder: Recorder | None = None, **settings: Js
         shop = {"name": "shop", "spec": str(folder / "shop.json"), "base_url": recorder.url}
         settings["targets"] = [*settings.get("targets", []), shop]
     settings.setdefault("approvals", {"sync_wait_s": 0.3})
+    settings["mcp"] = {"startup_wait_ms": 120_000, **settings.get("mcp", {})}
     around = Surroundings(folder / "data", folder / "cache", connector(), mode="guard")
     async with Gateway(GatewaySettings.model_validate(settings), around).running() as found:
         await found.ready()

@@ -45,7 +45,7 @@ async def yes(found: Gateway, row: Approval, by: str = "ann", **more: object) ->
 
 
 async def outcome(found: Gateway, row: Approval) -> ToolResult:
-    return await found.policed.outcome(row.id, 5, Call())
+    return await found.policed.outcome(row.id, 120, Call())
 
 
 @pytest.mark.covers("GW-POL-2", "R-AP-1")
@@ -84,7 +84,7 @@ async def test_a_waiting_caller_gets_the_result_as_its_own(recorder: Recorder, t
 
         async with anyio.create_task_group() as group:
             group.start_soon(caller)
-            with anyio.fail_after(10):
+            with anyio.fail_after(120):
                 while not await found.desk.pending():
                     await anyio.lowlevel.checkpoint()
             await yes(found, (await found.desk.pending())[0])
@@ -163,9 +163,10 @@ async def test_edited_arguments_are_what_runs_and_the_caller_is_told(recorder: R
 
 
 @pytest.mark.covers("R-AP-6")
-async def test_an_expired_question_is_a_no(recorder: Recorder, tmp_path: Path) -> None:
-    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 0.1, "expiry_s": 0.2}) as found:
+async def test_an_expired_question_is_a_no(recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
+        monkeypatch.setattr(found.desk, "_now", lambda: row.expires_at)
         with pytest.raises(DeniedError, match="expired"):
             await outcome(found, row)
         with pytest.raises(ExpiredError):
@@ -223,7 +224,7 @@ async def test_a_caller_that_leaves_does_not_take_its_question_along(recorder: R
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 30}) as found:
         async with anyio.create_task_group() as group:
             group.start_soon(found.policed.call, "shop__addThing", ADD, Call())
-            with anyio.fail_after(10):
+            with anyio.fail_after(120):
                 while not await found.desk.pending():
                     await anyio.lowlevel.checkpoint()
             group.cancel_scope.cancel()
@@ -343,7 +344,7 @@ async def test_a_client_that_can_ask_its_user_is_asked_first(recorder: Recorder,
         shown.append(message)
         return {"action": "accept", "content": {"decision": "approve"}}
 
-    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 10}) as found:
+    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 120}) as found:
         result = await found.policed.call("shop__addThing", ADD, Call(client_name="desk", ask_user=ask_user))
         row = (await found.desk.history())[0]
 
@@ -443,7 +444,7 @@ async def test_a_persons_token_goes_with_the_calls_of_their_conversation_alone(
         asked_for = (await found.policed.call("shop__addThing", ADD, mine)).structured or {}
         row = await found.desk.get(asked_for["approval_id"])
         await yes(found, row)
-        await found.policed.outcome(row.id, 5, mine)
+        await found.policed.outcome(row.id, 120, mine)
 
     sent = [request.headers.get("authorization") for request in recorder.requests]
     assert sent == ["Bearer persons-own", None, None, "Bearer persons-own"]
@@ -467,6 +468,13 @@ def read_only(found: Gateway, *, on: bool) -> None:
     found.store._base._base.execute(f"PRAGMA query_only = {on:d}")  # type: ignore[attr-defined]
 
 
+_NO_START = """
+CREATE TRIGGER no_start BEFORE UPDATE ON approvals WHEN new.execution = 'executing'
+BEGIN SELECT raise(ABORT, 'disk I/O error'); END
+"""
+"""Lets an answer be written, but not that its call begins."""
+
+
 @pytest.mark.covers("R-AP-2")
 async def test_a_store_that_cannot_be_written_holds_up_an_approved_call_and_its_result_but_loses_neither(
     recorder: Recorder, tmp_path: Path
@@ -479,12 +487,12 @@ async def test_a_store_that_cannot_be_written_holds_up_an_approved_call_and_its_
 
         recorder.default = reply
         row = await asked(found)
+        found.store._base._base.execute(_NO_START)  # type: ignore[attr-defined]
         await yes(found, row)
-        read_only(found, on=True)
         assert (await found.policed.outcome(row.id, 0.5, Call())).structured["status"] == "awaiting_approval"
         assert recorder.requests == []
 
-        read_only(found, on=False)
+        found.store._base._base.execute("DROP TRIGGER no_start")  # type: ignore[attr-defined]
         while not recorder.requests:
             await anyio.sleep(0.01)
         with pytest.raises(CompositorError, match=r"approvals\.db failed(.|\n)*make the disk writable"):

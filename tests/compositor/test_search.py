@@ -139,9 +139,9 @@ def test_the_right_tool_is_among_the_first_three(catalogue: str, query: str, too
 @pytest.mark.covers("GW-CAT-3", "GW-CAT-4")
 def test_a_query_is_quick_and_its_answer_small() -> None:
     catalogue = index("shop")
-    started = time.process_time()
+    started = time.thread_time()
     answers = [catalogue.search(query) for query, _ in OURS]
-    spent = (time.process_time() - started) / len(OURS)
+    spent = (time.thread_time() - started) / len(OURS)
 
     assert spent < 0.05
     assert all(len(dumps([summary(hit.entry) for hit in answer])) < 6000 for answer in answers)

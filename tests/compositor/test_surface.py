@@ -14,7 +14,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 
 ODD = str(Path(__file__).parents[1] / "interaction" / "gateway_upstreams" / "odd_server.py")
-GOOD: JsonObject = {"name": "good", "command": sys.executable, "args": [ODD, "good"]}
+GOOD: JsonObject = {"name": "good", "command": sys.executable, "args": [ODD, "good"], "start_timeout_s": 120}
 
 
 @pytest.mark.covers("GW-CAT-5")
@@ -84,7 +84,7 @@ async def test_a_cancelled_call_ends_its_request_and_no_other_is_sent(tmp_path: 
     quiet.url = f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}"
     async with anyio.create_task_group() as tasks, gateway(tmp_path, quiet) as found:
         tasks.start_soon(listener.serve, silent)
-        with anyio.fail_after(30):
+        with anyio.fail_after(120):
             async with anyio.create_task_group() as calls:
                 calls.start_soon(found.catalogue.call, "shop__listThings", {}, Call())
                 await asked.wait()

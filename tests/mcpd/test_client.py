@@ -21,6 +21,8 @@ from ui_mcp.toolkit.tool import Call, Relayed
 
 TESTS = Path(__file__).parents[1]
 PROGRAM = Command(sys.executable, ("-m", "mcpd.serve_stdio"), {"PYTHONPATH": str(TESTS)})
+PATIENCE = 120.0
+"""Seconds for what takes none, except on a busy machine."""
 Mode = Literal["modern", "legacy"]
 Transport = Literal["stdio", "http", "sse"]
 
@@ -47,7 +49,7 @@ async def test_tools_and_resources_of_a_mounted_server_are_ours(transport: Trans
     async def progress(done: float, total: float | None = None, message: str | None = None) -> None:
         heard.append((done, total, message))
 
-    async with mounted(transport, Options(mode=mode)) as server:
+    async with mounted(transport, Options(mode=mode, start_seconds=PATIENCE)) as server:
         tools = await server.tools(Call())
         echoed = await server.call("echo", {"text": "x"}, Call())
         facts = await server.call("facts", {}, Call())
@@ -72,13 +74,15 @@ async def test_tools_and_resources_of_a_mounted_server_are_ours(transport: Trans
 
 
 @pytest.mark.parametrize("mode", ["modern", "legacy"])
-async def test_failures_of_a_mounted_server_become_ours(mode: Mode) -> None:
-    async with mounted("stdio", Options(mode=mode, call_seconds=0.3)) as server:
+async def test_failures_of_a_mounted_server_become_ours(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with mounted("stdio", Options(mode=mode, start_seconds=PATIENCE)) as server:
         failed = await server.call("fail", {}, Call())
         with pytest.raises(UpstreamError, match="Unknown tool: nope"):
             await server.call("nope", {}, Call())
-        with pytest.raises(UpstreamError, match=r"hang did not answer within 0\.3 s"):
-            await server.call("hang", {}, Call())
+        with monkeypatch.context() as hurried:
+            hurried.setattr(server, "_seconds", 0.3)
+            with pytest.raises(UpstreamError, match=r"hang did not answer within 0\.3 s"):
+                await server.call("hang", {}, Call())
         with pytest.raises(ResourceNotFoundError):
             await server.read("ui://missing", Call())
         after = await server.call("echo", {"text": "still there"}, Call())
@@ -96,13 +100,13 @@ async def test_announcements_of_a_mounted_server_are_relayed(mode: Mode) -> None
     def updated(uri: str, extra: JsonObject | None) -> None:
         updates.append((uri, extra))
 
-    options = Options(mode=mode, list_changed=lists.append, resource_updated=updated)
+    options = Options(mode=mode, start_seconds=PATIENCE, list_changed=lists.append, resource_updated=updated)
     async with (
         served(face(announcements=bus)) as client,
         connected(HttpUrl(f"{str(client.base_url).rstrip('/')}/mcp"), options) as server,
     ):
         await server.subscribe("ui://state")
-        with anyio.fail_after(10):
+        with anyio.fail_after(PATIENCE):
             while not (lists and updates):
                 bus.list_changed("resources")
                 bus.resource_updated("ui://state")
@@ -116,29 +120,30 @@ async def test_announcements_of_a_mounted_server_are_relayed(mode: Mode) -> None
 async def test_a_server_that_cannot_be_reached_is_a_mount_error(tmp_path: Path) -> None:
     told: list[str] = []
     complaint = (sys.executable, ("-c", "import sys; print('no config', file=sys.stderr)"))
-    for address in (
-        Command(str(tmp_path / "missing")),
-        Command(*complaint),
-        Command(sys.executable, ("-c", "import time; time.sleep(60)")),
-        HttpUrl("http://127.0.0.1:9/mcp"),
-        SseUrl("http://127.0.0.1:9/sse"),
+    silent = Command(sys.executable, ("-c", "import time; time.sleep(600)"))
+    for address, seconds in (
+        (Command(str(tmp_path / "missing")), PATIENCE),
+        (Command(*complaint), PATIENCE),
+        (silent, 0.5),
+        (HttpUrl("http://127.0.0.1:9/mcp"), PATIENCE),
+        (SseUrl("http://127.0.0.1:9/sse"), PATIENCE),
     ):
         with pytest.raises(MountError):
-            async with connected(address, Options(start_seconds=1.5, stderr=told.append)):
+            async with connected(address, Options(start_seconds=seconds, stderr=told.append)):
                 pass
 
     assert told == ["no config"]
 
 
 async def test_the_end_of_a_mounted_process_is_noticed() -> None:
-    async with connected(PROGRAM) as server:
+    async with connected(PROGRAM, Options(start_seconds=PATIENCE)) as server:
         with pytest.raises(UpstreamError):
             await server.call("die", {}, Call())
-        with anyio.fail_after(10):
+        with anyio.fail_after(PATIENCE):
             await server.lost.wait()
 
 
 async def test_an_error_in_the_block_leaves_it_unwrapped() -> None:
     with pytest.raises(ZeroDivisionError):
-        async with connected(PROGRAM):
+        async with connected(PROGRAM, Options(start_seconds=PATIENCE)):
             raise ZeroDivisionError

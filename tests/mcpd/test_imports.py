@@ -56,7 +56,7 @@ def test_a_start_loads_neither_lua_nor_browser_nor_gateway_before_its_first_answ
     hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
 
     done = subprocess.run(
-        [sys.executable, "-c", code], input=hello + "\n", capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], input=hello + "\n", capture_output=True, text=True, timeout=300, check=True
     )
     loaded = set(done.stderr.split("LOADED", 1)[1].split())
 
@@ -80,10 +80,10 @@ def test_a_page_is_served_before_mcp_chat_and_agents_are_read(tmp_path: Path) ->
         assert server.stdout is not None
         _, url, _ = (server.stdout.readline() for _ in range(3))
         try:
-            page = httpx2.get(url.split()[1])
+            page = httpx2.get(url.split()[1], timeout=120)
         finally:
             server.terminate()
-        loaded = set(server.communicate(timeout=20)[0].split())
+        loaded = set(server.communicate(timeout=120)[0].split())
 
     assert page.status_code == 200
     assert "ui_mcp.httpd.ui_app" in loaded

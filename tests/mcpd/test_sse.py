@@ -5,12 +5,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
 from mcpd.faces import face
 from mcpd.web import served
 from mcpd.wire import ENVELOPE, HELLO
+from ui_mcp.mcpd.server import Service
+from ui_mcp.mcpd.sse import SseEndpoint
 from ui_mcp.toolkit.announcements import Announcements
 
 
@@ -111,9 +114,7 @@ async def test_a_closed_stream_ends_its_session_at_once() -> None:
     async with served(face(announcements=bus)) as client:
         async with streaming(client) as stream:
             await client.post(stream.endpoint, json=rpc("tools/call", {"name": "hang", "arguments": {}}))
-        import anyio
-
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while (await client.post(stream.endpoint, json=rpc("ping"))).status_code != 404:
                 await anyio.sleep(0.01)
 
@@ -129,3 +130,37 @@ async def test_updates_arrive_between_the_answers() -> None:
         bus.resource_updated("ui://state")
 
         assert (await stream.message())["params"] == {"uri": "ui-mcp://state"}
+
+
+async def test_a_message_that_was_still_coming_when_its_stream_closed_finds_no_session() -> None:
+    endpoint = SseEndpoint(Service(face()))
+    left, over = anyio.Event(), anyio.Event()
+    streamed: list[Any] = []
+    answered: list[Any] = []
+
+    async def leaving() -> Any:
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def keep(message: Any) -> None:
+        streamed.append(message)
+
+    async def stream() -> None:
+        await endpoint.stream({"method": "GET"}, leaving, keep)
+        over.set()
+
+    async def late() -> Any:
+        left.set()
+        await over.wait()
+        return {"type": "http.request", "body": json.dumps(rpc("ping")).encode()}
+
+    async def answer(message: Any) -> None:
+        answered.append(message)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stream)
+        await anyio.wait_all_tasks_blocked()
+        address = streamed[1]["body"].partition(b"?")[2].partition(b"\r\n")[0]
+        await endpoint.message({"method": "POST", "query_string": address}, late, answer)
+
+    assert answered[0]["status"] == 404

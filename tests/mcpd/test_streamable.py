@@ -21,7 +21,8 @@ from ui_mcp.mcpd.endpoints import Endpoints
 from ui_mcp.mcpd.mailbox import MAX_WAITING
 from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.sessions import IDLE_SECONDS, Sessions
-from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.mcpd.streamable import StreamableEndpoint
+from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
 
 Message = dict[str, Any]
 
@@ -164,7 +165,7 @@ async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> N
             )
             async with client.stream("POST", "/mcp", **post) as answer:
                 assert (await events(answer, 1))[0]["method"] == "notifications/subscriptions/acknowledged"
-            with anyio.fail_after(5):
+            with anyio.fail_after(60):
                 while len(bus._listeners) != 1 or _mailboxes(bus):
                     await anyio.sleep(0.01)
 
@@ -377,3 +378,43 @@ async def test_idle_sessions_end_and_the_longest_idle_makes_room(monkeypatch: py
     sessions.end_all()
 
     assert len(sessions) == 0
+
+
+@pytest.mark.covers("R-NO-13")
+async def test_a_session_that_missed_something_is_gone_before_its_stream_ends() -> None:
+    endpoint = StreamableEndpoint(Service(face()))
+    session = endpoint.sessions.open("local")
+    assert session is not None
+    session.conversation.mailbox.want("ui://chat/a")
+    for _ in range(MAX_WAITING + 1):
+        session.conversation.mailbox.offer(ResourceUpdated("ui://chat/a"))
+    found: list[object] = []
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            found.append(endpoint.sessions.find(session.id))
+
+    await endpoint({"method": "GET", "headers": [(b"mcp-session-id", session.id.encode())]}, anyio.sleep_forever, send)
+
+    assert found == [None]
+
+
+@pytest.mark.covers("MCP-HTTP-6")
+async def test_a_stream_ends_behind_a_beat_that_is_still_being_sent() -> None:
+    taken = anyio.Event()
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        if message.get("more_body"):
+            await taken.wait()
+        sent.append(message)
+
+    stream = asgi.EventStream(send)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stream.beat)
+        await anyio.wait_all_tasks_blocked()
+        tasks.start_soon(stream.end)
+        await anyio.wait_all_tasks_blocked()
+        taken.set()
+
+    assert [message.get("body") for message in sent] == [None, b": alive\r\n\r\n", b""]

@@ -21,6 +21,6 @@ async def served(face: Face, **options: Any) -> AsyncIterator[httpx2.AsyncClient
     port = port_of(listener)
     endpoints = Endpoints(face, **options)
     async with listening(Guard(endpoints, Rules(frozenset({port}))), listener):
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=JSON, timeout=20) as client:
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=JSON, timeout=120) as client:
             yield client
         endpoints.close()

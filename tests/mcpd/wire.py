@@ -99,7 +99,7 @@ async def wired(face: Face) -> AsyncIterator[Wire]:
         wire.ended.set()
 
     try:
-        with anyio.fail_after(30):
+        with anyio.fail_after(120):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(run)
                 yield wire

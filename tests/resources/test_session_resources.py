@@ -1,7 +1,8 @@
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from anyio import fail_after
+from anyio import create_task_group, current_time, fail_after
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.app.doors import Doors
@@ -11,6 +12,7 @@ from ui_mcp.errors import NotStartedError
 from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import Json, loads
 from ui_mcp.resources import events, state, variables
+from ui_mcp.session.coalesced import INTERVAL
 from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources, ResourceNotFoundError
@@ -57,22 +59,34 @@ async def test_state_variables_and_events_are_read_without_taking_anything(tmp_p
 
 @pytest.mark.covers("UI-RES-10")
 async def test_changes_are_announced_and_the_last_one_always(tmp_path: Path) -> None:
-    announcements, heard = Announcements(), list[Announcement]()
-    announcements.listen(heard.append)
+    announcements, heard = Announcements(), dict[str, list[float]]()
+
+    def hear(announcement: Announcement) -> None:
+        if isinstance(announcement, ResourceUpdated):
+            heard.setdefault(announcement.uri, []).append(current_time())
+
+    async def follow(host: Host) -> None:
+        """See the last change by reading when told, and only then."""
+        read_at, shown = 0, -1
+        while shown < 29:
+            while len(heard.get("ui://state", ())) == read_at:
+                await checkpoint()
+            read_at = len(heard["ui://state"])
+            shown = (await read(host, "ui://state") or {}).get("n", -1)
+
+    announcements.listen(hear)
     async with open_host({"lua.host": "thread"}, Doors(), announcements) as host:
         await host.begin(str(tmp_path / "ui"))
         session = (await host.start()).sessions.get("1")
-        async with open_page(session):
-            for number in range(30):
-                await session.run_lua(f"mcp.value = {{n = {number}}} mcp.pushState({{n = {number}}})")
-            told = len(heard)
-            with fail_after(5):
-                while len(heard) == told:
-                    await checkpoint()
+        with fail_after(60):
+            async with open_page(session), create_task_group() as tasks:
+                tasks.start_soon(follow, host)
+                for number in range(30):
+                    await session.run_lua(f"mcp.value = {{n = {number}}} mcp.pushState({{n = {number}}})")
 
-    uris = {announcement.uri for announcement in heard if isinstance(announcement, ResourceUpdated)}
-    assert {"ui://state", "ui://state/1", "ui://variables", "ui://events"} <= uris
-    assert len(heard) < 30
+    assert {"ui://state", "ui://state/1", "ui://variables", "ui://events"} <= heard.keys()
+    for times in heard.values():
+        assert all(later - earlier > INTERVAL * 0.9 for earlier, later in pairwise(times))
 
 
 @pytest.mark.covers("MCP-URI-1")

@@ -114,8 +114,9 @@ class EventStream:
         await self._write(b": alive\r\n\r\n")
 
     async def end(self) -> None:
-        """Close the stream."""
-        await self._send({"type": "http.response.body", "body": b""})
+        """Close the stream, behind whatever is being written."""
+        async with self._lock:
+            await self._send({"type": "http.response.body", "body": b""})
 
     async def _write(self, data: bytes) -> None:
         await self.start()

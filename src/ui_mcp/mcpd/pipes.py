@@ -74,7 +74,8 @@ class Writer:
 
     async def _until(self, enough: Callable[[], bool]) -> None:
         while not enough():
-            self._room = anyio.Event()
+            if self._room.is_set():  # one event for all who wait: replaced, it would leave the others asleep
+                self._room = anyio.Event()
             await self._room.wait()
 
     async def _drain(self, data: memoryview) -> None:

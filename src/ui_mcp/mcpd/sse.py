@@ -127,6 +127,9 @@ class SseEndpoint:
         except ValueError:
             await asgi.respond_json(send, 400, rpc.error(None, rpc.PARSE_ERROR, "Parse error"))
         else:
+            if session_id not in self._sessions:  # it ended while its message was still coming
+                await asgi.respond_text(send, 404, "No such session")
+                return
             await self._accept(session, message, send)
 
     async def _accept(self, session: _Session, message: Json, send: asgi.Send) -> None:

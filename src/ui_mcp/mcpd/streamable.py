@@ -70,14 +70,23 @@ class StreamableEndpoint:
         try:
             with self.sessions.using(session), anyio.CancelScope() as scope:
                 session.stream = scope
-                await until_left(receive, lambda: _send_mail(session.conversation.mailbox, stream))
+                await until_left(receive, lambda: self._send_all(session, stream))
         finally:
             if session.stream is scope:
                 session.stream = None
-        if session.conversation.mailbox.cut_off.is_set():
-            self.sessions.end(session)  # it missed something, so it must shake hands again and read
+        self._end_cut_off(session)
         if scope.cancelled_caught:
             await stream.end()
+
+    async def _send_all(self, session: Session, stream: asgi.EventStream) -> None:
+        await _send_mail(session.conversation.mailbox, stream)
+        self._end_cut_off(session)  # before the stream ends: the client's next call must not find it any more
+        await stream.end()
+
+    def _end_cut_off(self, session: Session) -> None:
+        """End a session that missed something, so that it shakes hands again and reads."""
+        if session.conversation.mailbox.cut_off.is_set():
+            self.sessions.end(session)
 
     async def _post(self, scope: asgi.Scope, headers: dict[str, str], receive: asgi.Receive, send: asgi.Send) -> None:
         problem = _unusable(headers)
@@ -233,7 +242,6 @@ async def _send_mail(mailbox: Mailbox, stream: asgi.EventStream) -> None:
         if messages is None:
             await stream.beat()
         elif not messages:
-            await stream.end()
             return
         for message in messages or ():
             await stream.message(message)

@@ -1,12 +1,15 @@
 """Finding documents: discovery from a bare address, references that stay home, cache and live reload."""
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from compositor.conftest import Recorder, Reply, document, json_reply
 from compositor.gateways import gateway
+from ui_mcp.compositor.openapi import discover, live
+from ui_mcp.compositor.openapi.cache import DocumentCache
 from ui_mcp.compositor.openapi.discover import slugs
 from ui_mcp.compositor.openapi.document import load
 from ui_mcp.compositor.openapi.fetch import Fetcher
@@ -22,7 +25,8 @@ def api(*names: str) -> Json:
 
 
 @pytest.fixture
-def web(recorder: Recorder) -> Recorder:
+def web(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> Recorder:
+    monkeypatch.setattr(discover, "_BUDGET", 300.0)
     recorder.default = MISSING
     return recorder
 
@@ -59,7 +63,7 @@ async def test_several_documents_on_one_page_become_several_targets(web: Recorde
     web.replies["/specs/users.json"] = json_reply(api("a"))
     web.replies["/specs/orders.json"] = json_reply(api("b"))
     async with gateway(tmp_path, targets=[{"name": "shop", "base_url": web.url}]) as found:
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             while {entry.name for entry in found.catalogue.entries()} != {"shop_users__a", "shop_orders__b"}:
                 await anyio.sleep(0.02)
         states = {health.name: health.state for health in found.health()}
@@ -121,6 +125,35 @@ async def test_a_changed_document_changes_the_tools_and_an_unchanged_one_is_not_
         assert not await target.refresh()
         web.replies["/openapi.json"] = json_reply(api("a", "b"))
         assert await target.refresh()
+
+    assert [entry.name for entry in target.source.entries()] == ["api__a", "api__b"]
+
+
+class Meanwhile(DocumentCache):
+    """Somebody writes to a file just after it was read: when what was read is put into the cache."""
+
+    def __init__(self, folder: Path, file: Path, text: str) -> None:
+        super().__init__(folder)
+        self._change = (file, text)
+
+    def save(self, *given: Any, **more: Any) -> None:
+        super().save(*given, **more)
+        file, text = self._change
+        file.write_text(text)
+
+
+@pytest.mark.covers("GW-REL-2")
+async def test_a_file_that_changes_while_it_is_being_read_is_read_again(tmp_path, make_target, monkeypatch) -> None:
+    monkeypatch.setattr(live, "_FILE_POLL", 0.01)
+    target = make_target(api("a"), base_url="http://x")
+    target._cache = Meanwhile(tmp_path / "cache", tmp_path / "openapi.json", dumps(api("a", "b")))
+    changed = anyio.Event()
+    async with target, anyio.create_task_group() as tasks:
+        await target.refresh()
+        tasks.start_soon(target.follow, changed.set)
+        with anyio.fail_after(60):
+            await changed.wait()
+        tasks.cancel_scope.cancel()
 
     assert [entry.name for entry in target.source.entries()] == ["api__a", "api__b"]
 

@@ -1,5 +1,6 @@
 """Keeps one API alive: finds its document, starts from the cache when it cannot, and follows its changes."""
 
+import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +36,8 @@ from ui_mcp.log import logger
 AGENT = "ui-mcp"
 _log = logger("compositor.target")
 _FILE_POLL = 1.0
+_CLOCK_TICK = 0.1
+"""How far the times of files may lag behind the clock."""
 
 
 class LiveTarget:
@@ -72,6 +75,7 @@ class LiveTarget:
         self._etag = self._modified = ""
         self._location = settings.spec
         self._stamps: dict[str, float] = {}
+        """When each file of the document was last changed, as far as that was read."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -134,6 +138,7 @@ class LiveTarget:
 
     async def refresh(self) -> bool:
         """Read the document again; say whether the tools changed. A broken one leaves the old tools in force."""
+        began = time.time()
         try:
             found = await self._read()
         except UiMcpError as error:
@@ -149,7 +154,7 @@ class LiveTarget:
         await anyio.to_thread.run_sync(
             lambda: self._cache.save(self._key, document, etag=self._etag, modified=self._modified)
         )
-        self._stamps = await anyio.to_thread.run_sync(_stamps, document)
+        self._stamps = await anyio.to_thread.run_sync(_stamps, document, began - _CLOCK_TICK)
         return self.source.adopt(api)
 
     def _understood(self, document: Document) -> Api:
@@ -247,8 +252,11 @@ def _header(fetched: Fetched, name: str) -> str:
     return next((value for key, value in fetched.headers.items() if key.lower() == name), "")
 
 
-def _stamps(document: Document) -> dict[str, float]:
-    return _restamped(dict.fromkeys((file for file in document.files if not is_url(file)), 0.0))
+def _stamps(document: Document, read_at: float) -> dict[str, float]:
+    """Return when each file was changed; one that changed while it was being read counts as unread."""
+    found = _restamped(dict.fromkeys((file for file in document.files if not is_url(file)), 0.0))
+    now = time.time()
+    return {file: 0.0 if read_at <= changed <= now else changed for file, changed in found.items()}
 
 
 def _restamped(stamps: Mapping[str, float]) -> dict[str, float]:
