@@ -16,7 +16,7 @@ def test_readme_metadata_bundle_changelog_and_command_agree(root: Path) -> None:
     told = version_line((root / "README.md").read_text())
     changelog = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
     command = subprocess.run(
-        [sys.executable, "-m", "ui_mcp", "--version"], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", "ui_mcp", "--version"], capture_output=True, text=True, timeout=180, check=False
     )
 
     assert told is not None

@@ -12,7 +12,7 @@ def run(module: str, *arguments: str, cwd: Path, **environment: str) -> subproce
         env={"PATH": "/usr/bin:/bin", **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
 

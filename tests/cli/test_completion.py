@@ -43,7 +43,7 @@ def script(name: str, folder: Path) -> Path:
 
 
 def said(*command: str, cwd: Path) -> str:
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=True).stdout
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=180, check=True).stdout
 
 
 @pytest.mark.covers("UI-CLI-12")
@@ -101,7 +101,7 @@ class Terminal:
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
         os.close(self._screen)
 
     def type(self, text: str) -> None:
@@ -109,7 +109,7 @@ class Terminal:
         os.write(self._screen, text.encode())
 
     def until(self, words: str) -> None:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while words not in self._seen:
             ready, _, _ = select.select([self._screen], [], [], max(0.0, end - time.monotonic()))
             assert ready, f"{words!r} did not appear in {self._seen!r}"

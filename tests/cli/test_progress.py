@@ -22,7 +22,7 @@ def test_nlui_check_says_at_a_terminal_what_it_waits_for(tmp_path: Path) -> None
 
     class Slow(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            shown.wait(20)
+            shown.wait(120)
             self.send_response(200)
             self.send_header("Content-Length", str(len(DOCUMENT)))
             self.end_headers()

@@ -73,7 +73,7 @@ class Terminal:
             finally:
                 patience.cancel()
                 process.terminate()
-                process.wait(timeout=30)
+                process.wait(timeout=120)
 
     @contextmanager
     def serving(self, line: str) -> Iterator[list[str]]:
@@ -109,7 +109,7 @@ class Terminal:
             answer = process.stdout.readline()
             assert answer, f"{line}\n{self._said.read_text()}"
             process.stdin.close()
-            assert process.wait(timeout=30) == 0
+            assert process.wait(timeout=120) == 0
             server: dict[str, Any] = json.loads(answer)["result"]["serverInfo"]
             return server
 

@@ -84,9 +84,9 @@ def test_the_address_of_a_snippet_answers_a_greeting(block: Block, server: str) 
 
 def greeted_over_sse(url: str) -> Any:
     """Open the stream, post a greeting where it says, and return what the stream answers."""
-    with httpx2.stream("GET", url, headers={"accept": "text/event-stream"}, timeout=30) as stream:
+    with httpx2.stream("GET", url, headers={"accept": "text/event-stream"}, timeout=120) as stream:
         data = (line.removeprefix("data: ") for line in stream.iter_lines() if line.startswith("data: "))
-        httpx2.post(str(httpx2.URL(url).join(next(data))), json=INITIALIZE).raise_for_status()
+        httpx2.post(str(httpx2.URL(url).join(next(data))), json=INITIALIZE, timeout=120).raise_for_status()
         return json.loads(next(data))
 
 

@@ -60,10 +60,10 @@ def test_bytes_that_read_as_a_short_frame_are_exactly_one(data: bytes) -> None:
 
 @pytest.fixture
 async def running(tmp_path: Path) -> AsyncIterator[Running]:
+    folder = tmp_path / ".claude/ui/apps/log"  # there before the server: a reload would be a turn of its own
+    folder.mkdir(parents=True)
+    (folder / "app.lua").write_text(APP)
     async with running_server(tmp_path, lua__host="process") as running:
-        folder = running.workspace.apps / "log"
-        folder.mkdir(parents=True)
-        (folder / "app.lua").write_text(APP)
         await running.sessions.get("1").display("log")
         await running.sessions.upload_viewdef("Log.DEFAULT", VIEW)
         yield running

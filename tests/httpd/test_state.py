@@ -29,7 +29,7 @@ async def get(running: Running, path: str, *, accept: str = "*/*", ui: bool = Fa
     data = b""
     async with await connect_tcp("127.0.0.1", port) as stream:
         await stream.send(request.encode())
-        with fail_after(20):
+        with fail_after(60):
             async for chunk in stream:
                 data += chunk
     head, _, body = data.decode().partition("\r\n\r\n")
@@ -118,7 +118,7 @@ async def test_a_page_bound_to_pollingevents_follows_the_waiters(running: Runnin
             await stream.send(f"GET /wait HTTP/1.1\r\nHost: 127.0.0.1:{running.mcp_port}\r\n\r\n".encode())
             await browser.until(lambda: browser.value("lit()") is True)
         await browser.until(lambda: browser.value("lit()") is False)
-        with fail_after(5):
+        with fail_after(60):
             while session.events.polling:
                 await checkpoint()
 

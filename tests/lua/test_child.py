@@ -53,13 +53,13 @@ async def test_a_failing_start_leaves_no_process(tmp_path: Path) -> None:
 @pytest.mark.covers("UI-BUDG-1", "UI-ROB-1")
 async def test_a_pattern_bomb_ends_only_its_session(tmp_path: Path) -> None:
     outputs = Recorded()
-    world = await ChildHost().launch(launch_at(tmp_path, max_seconds=0.2), outputs)
+    world = await ChildHost().launch(launch_at(tmp_path, max_seconds=2), outputs)
     bomb = "return string.find(('a'):rep(40), ('a?'):rep(40) .. ('a'):rep(40))"
 
-    with pytest.raises(SessionGoneError, match=r"timeout: Lua code ran longer than 0\.2 s"):
+    with pytest.raises(SessionGoneError, match=r"timeout: Lua code ran longer than 2 s"):
         await world.enter(Op.RUN, bomb)
 
-    assert outputs.endings == ["timeout: Lua code ran longer than 0.2 s"]
+    assert outputs.endings == ["timeout: Lua code ran longer than 2 s"]
     with pytest.raises(SessionGoneError):
         await world.enter(Op.RUN, "return 1")
     await world.close()
@@ -77,7 +77,7 @@ async def test_a_huge_allocation_is_an_error_and_keeping_too_much_is_the_end(tmp
     kept = await world.enter(Op.RUN, "keep = {} while true do keep = {keep} end")
     assert kept.fault is not None
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         await outputs.over.wait()
     assert outputs.endings == ["memory: Lua memory limit reached"]
     await world.close()
@@ -89,7 +89,7 @@ async def test_a_killed_child_is_noticed_while_idle(tmp_path: Path) -> None:
 
     os.kill(world.pid, signal.SIGKILL)
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         await outputs.over.wait()
     assert outputs.endings == ["The session's process ended with status -9"]
     await world.close()

@@ -79,7 +79,7 @@ def run(request: pytest.FixtureRequest, workspace: Workspace, tmp_path: Path) ->
         command = [str(workspace.base / script), *arguments]
         environment = {"PATH": str(tools), "http_proxy": "http://127.0.0.1:9"}
         return subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=180, check=False
         )
 
     return run

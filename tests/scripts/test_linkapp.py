@@ -21,7 +21,7 @@ def base(workspace: Workspace) -> Path:
 
 def linkapp(base: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(base / "linkapp"), *arguments]
-    return subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=180, check=False)
 
 
 def links(base: Path) -> dict[str, str]:

@@ -35,7 +35,7 @@ async def running(tmp_path: Path) -> AsyncIterator[Running]:
 
 
 async def script(running: Running, *command: str) -> str:
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         done = await anyio.run_process([str(running.workspace.base / command[0]), *command[1:]], check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()
@@ -59,7 +59,7 @@ async def test_event_ends_when_something_happens(running: Running) -> None:
     session = running.sessions.get("1")
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listen)
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             while not session.events.polling:
                 await anyio.sleep(0.01)
         await session.run_lua("bell:ring()")
@@ -75,7 +75,7 @@ async def test_wait_for_state_ends_well_when_the_server_stops(running: Running) 
 
     async with await anyio.open_process(command, stderr=None) as process:
         assert process.stdout is not None
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await session.run_lua("bell:ring()")
             line = await process.stdout.receive()
         process.terminate()

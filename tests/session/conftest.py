@@ -26,6 +26,6 @@ def session(sessions: Sessions) -> Session:
 
 
 @pytest.fixture
-async def workspace_sessions_half_second(workspace: Workspace) -> AsyncIterator[Sessions]:
-    async with open_sessions(workspace, settings(max_seconds=0.5)) as sessions:
+async def hasty_sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
+    async with open_sessions(workspace, settings(max_seconds=2)) as sessions:
         yield sessions

@@ -30,7 +30,14 @@ async def sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
     (workspace.apps / "note" / "viewdefs").mkdir(parents=True)
     (workspace.apps / "note" / "app.lua").write_text(APP)
     (workspace.apps / "note" / "viewdefs" / "Note.DEFAULT.html").write_text(VIEW)
-    config = settings(host="process", max_seconds=0.5, max_memory_mb=64)
+    async with open_sessions(workspace, settings(host="process")) as sessions:
+        yield sessions
+
+
+@pytest.fixture
+async def tight_sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
+    """Sessions whose code may take little of everything, yet more than a busy machine takes for nothing."""
+    config = settings(host="process", max_seconds=2, max_memory_mb=64)
     async with open_sessions(workspace, config) as sessions:
         yield sessions
 
@@ -44,7 +51,7 @@ def pid(session: Session) -> int:
 async def killed(session: Session) -> None:
     before = pid(session)
     os.kill(before, signal.SIGKILL)
-    with fail_after(20):
+    with fail_after(60):
         while session._life.over is None and (session._life.died is not None or pid(session) == before):
             await checkpoint()
 
@@ -133,14 +140,14 @@ async def test_another_session_does_not_notice(sessions: Sessions) -> None:
     ],
     ids=["loop", "pattern", "tables", "rep", "doubling", "stack", "coroutine"],
 )
-async def test_runaway_code_ends_at_most_its_world(sessions: Sessions, code: str) -> None:
-    session = sessions.get("1")
-    other = await sessions.create()
+async def test_runaway_code_ends_at_most_its_world(tight_sessions: Sessions, code: str) -> None:
+    session = tight_sessions.get("1")
+    other = await tight_sessions.create()
     with pytest.raises(UiMcpError), fail_after(60):
         await session.run_lua(code)
 
     assert await other.run_lua("return 1") == "1"
-    with fail_after(30):
+    with fail_after(60):
         assert await session.run_lua("return 1") == "1"
 
 
@@ -203,5 +210,5 @@ async def test_ending_a_session_does_not_wait_for_its_endless_loop(workspace: Wo
             group.start_soon(session.attempt, Op.RUN, "while true do end")
             while not session._door.locked():
                 await checkpoint()
-            with fail_after(10):
+            with fail_after(60):
                 await sessions.destroy(session)

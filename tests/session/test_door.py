@@ -122,7 +122,7 @@ async def test_a_blocked_waiter_hears_that_the_server_goes(workspace: Workspace)
         async with session.events.taken(20) as events:
             heard.append(events)
 
-    with fail_after(10):
+    with fail_after(60):
         async with create_task_group() as group, open_sessions(workspace) as sessions:
             session = sessions.get("1")
             group.start_soon(wait, session)

@@ -12,13 +12,13 @@ from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, EventQueueFullError, as_array, clamp_wait
 
 
-async def take(queue: EventQueue, timeout: float = 5.0) -> list[str]:
+async def take(queue: EventQueue, timeout: float = 60.0) -> list[str]:
     async with queue.taken(timeout) as events:
         return events
 
 
 async def until_polling(queue: EventQueue, waiters: int = 1) -> None:
-    with fail_after(5):
+    with fail_after(60):
         while len(queue._waiters) < waiters:
             await checkpoint()
 
@@ -76,7 +76,7 @@ async def test_a_newcomer_does_not_overtake_a_waiter_that_was_already_chosen() -
         got.append((name, await take(queue, timeout)))
 
     async with create_task_group() as group:
-        group.start_soon(waiter, "early", 5.0)
+        group.start_soon(waiter, "early", 60.0)
         await until_polling(queue)
         queue.push("1")
         await waiter("late", 0.01)
@@ -104,14 +104,14 @@ async def test_a_cancelled_waiter_stops_polling_at_once_and_leaves_its_batch_to_
     got: list[list[str]] = []
 
     async def writes_for_ever() -> None:
-        async with queue.taken(5):
+        async with queue.taken(60):
             await sleep_forever()
 
     async def second() -> None:
         got.append(await take(queue))
 
     async with create_task_group() as group:
-        with move_on_after(30) as first:
+        with move_on_after(60) as first:
             async with create_task_group() as inner:
                 inner.start_soon(writes_for_ever)
                 await until_polling(queue, 1)
@@ -132,9 +132,9 @@ async def test_a_push_that_picks_a_waiter_on_its_way_out_reaches_the_next() -> N
     async def second() -> None:
         got.append(await take(queue, 60))
 
-    with fail_after(10):
+    with fail_after(60):
         async with create_task_group() as group:
-            with move_on_after(30) as leaving:
+            with move_on_after(60) as leaving:
                 async with create_task_group() as inner:
                     inner.start_soon(take, queue, 60)
                     await until_polling(queue, 1)

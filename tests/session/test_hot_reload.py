@@ -53,7 +53,7 @@ def save(file: Path, content: str) -> None:
 
 
 async def until_event(session: Session, event: str) -> dict[str, object]:
-    with fail_after(10):
+    with fail_after(60):
         while True:
             for found in session.events.peek():
                 if found["event"] == event:

@@ -20,10 +20,10 @@ async def test_timers_fire_in_order_of_their_time_and_are_forgotten() -> None:
     async def fire(handle: int) -> None:
         fired.append(handle)
 
-    with fail_after(5):
+    with fail_after(60):
         async with create_task_group() as group:
             timers = Timers(group, fire)
-            for handle, seconds in ((1, 0.03), (2, 0.0), (3, 0.015)):
+            for handle, seconds in ((1, 1.0), (2, 0.0), (3, 0.5)):
                 timers.start(handle, seconds)
 
     assert fired == [2, 3, 1]
@@ -37,12 +37,12 @@ async def test_cancelled_timers_do_not_fire_and_unknown_handles_are_ignored() ->
     async def fire(handle: int) -> None:
         fired.append(handle)
 
-    with fail_after(5):
+    with fail_after(60):
         async with create_task_group() as group:
             timers = Timers(group, fire)
             timers.start(1, 60)
             timers.start(2, 60)
-            timers.start(3, 0.01)
+            timers.start(3, 0.5)
             timers.cancel(1)
             timers.cancel(99)
             timers.start(2, 0.0)
@@ -84,7 +84,7 @@ async def test_a_burst_of_changes_is_announced_at_once_and_once_more_at_its_end(
     async with create_task_group() as group:
         told = Coalesced(group, announced.append, interval=0.05)
         told("ui://state")
-        with fail_after(5):
+        with fail_after(60):
             while not announced:
                 await checkpoint()
         for _ in range(50):

@@ -105,7 +105,7 @@ async def test_lua_knows_whether_somebody_waits(session: Session) -> None:
                 pass
 
         group.start_soon(wait)
-        with fail_after(5):
+        with fail_after(60):
             while not session.events.polling:
                 await checkpoint()
         assert loads(await session.run_lua(question)) == [True, 0, False]
@@ -125,8 +125,8 @@ async def test_pushing_into_a_full_queue_is_a_lua_error(session: Session) -> Non
 
 
 @pytest.mark.covers("UI-BUDG-1")
-async def test_a_runaway_loop_is_stopped(workspace_sessions_half_second: Sessions) -> None:
-    session = workspace_sessions_half_second.get("1")
+async def test_a_runaway_loop_is_stopped(hasty_sessions: Sessions) -> None:
+    session = hasty_sessions.get("1")
     with pytest.raises(LuaTimeoutError, match=r"timeout: Lua code ran longer than"):
         await session.run_lua("while true do end")
     assert await session.run_lua("return 1") == "1"

@@ -27,7 +27,7 @@ class Seen:
     clicks: int = 0
     edits: int = 0
     calls: int = 0
-    refused: int = 0
+    refused: list[str] = field(default_factory=list)
     acknowledged: dict[str, str] = field(default_factory=dict)
     followed: list[tuple[str, str]] = field(default_factory=list)
 
@@ -39,6 +39,7 @@ class Crowd:
         self.product = product
         self.seen = Seen()
         self.over = anyio.Event()
+        self._reading = anyio.Lock()
 
     async def secret(self, http: httpx2.AsyncClient) -> str:
         """Open the page as a new visitor and return the session's secret."""
@@ -49,7 +50,7 @@ class Crowd:
         """Click, look, and open the page again when it is gone."""
         while not self.over.is_set():
             try:
-                async with httpx2.AsyncClient() as http:
+                async with httpx2.AsyncClient(timeout=60) as http:
                     url = f"{self.product.ui}/{await self.secret(http)}/"
                 async with open_socket(url) as browser:
                     for _ in range(random.randrange(5, 60)):
@@ -65,10 +66,10 @@ class Crowd:
         """Open pages and leave everything they are sent where it is."""
         while not self.over.is_set():
             try:
-                async with httpx2.AsyncClient() as http:
+                async with httpx2.AsyncClient(timeout=60) as http:
                     secret = await self.secret(http)
                 url = f"ws://127.0.0.1:{self.product.ui_port}/ws/{secret}"
-                async with connect(url, origin=self.product.ui, max_queue=1) as socket:  # type: ignore[arg-type]
+                async with connect(url, origin=self.product.ui, max_queue=1, open_timeout=60) as socket:  # type: ignore[arg-type]
                     await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
                     with anyio.move_on_after(15):
                         await self.over.wait()
@@ -85,7 +86,7 @@ class Crowd:
     async def writes(self, name: str) -> None:
         """Post numbered messages, each until it is acknowledged."""
         number = 0
-        async with httpx2.AsyncClient(timeout=5) as http:
+        async with httpx2.AsyncClient(timeout=60) as http:
             while not self.over.is_set():
                 text = f"{name} {number}"
                 if (answer := await self._post(http, text)) is None:
@@ -106,31 +107,33 @@ class Crowd:
 
     async def follows(self) -> None:
         """Read what came since the last read."""
-        async with httpx2.AsyncClient(timeout=15) as http:
+        async with httpx2.AsyncClient(timeout=60) as http:
             while not self.over.is_set():
                 if not await self.catch_up(http):
                     await anyio.sleep(0.3)
 
     async def catch_up(self, http: httpx2.AsyncClient) -> bool:
         """Take one page of messages; tell whether there was any."""
-        after = self.seen.followed[-1][0] if self.seen.followed else None
-        try:
-            page = await self.call(http, "chat_read_since", {"after_id": after, "limit": 50})
-            messages = page["structuredContent"]["messages"]
-        except HELD_UP:
-            return False
-        self.seen.followed += [(message["id"], message["content"]) for message in messages]
-        return bool(messages)
+        async with self._reading:  # two who read at once would both take what comes after the same message
+            after = self.seen.followed[-1][0] if self.seen.followed else None
+            try:
+                page = await self.call(http, "chat_read_since", {"after_id": after, "limit": 50})
+                messages = page["structuredContent"]["messages"]
+            except HELD_UP:
+                return False
+            self.seen.followed += [(message["id"], message["content"]) for message in messages]
+            return bool(messages)
 
     async def agent(self) -> None:
         """Call tools, our own and a mounted server's."""
-        async with httpx2.AsyncClient(timeout=15) as http:
+        async with httpx2.AsyncClient(timeout=60) as http:
             while not self.over.is_set():
                 try:
                     for tool, arguments in (("ui_status", {}), ("ui_run", {"code": "return 1"}), ("echo__echo", {})):
                         answer = await self.call(http, tool, arguments)
                         self.seen.calls += 1
-                        self.seen.refused += bool(answer.get("isError"))
+                        if answer.get("isError"):
+                            self.seen.refused.append(str(answer["content"][0]["text"]))
                 except HELD_UP:
                     await anyio.sleep(0.2)
                 await anyio.sleep(0.05)

@@ -50,7 +50,7 @@ class Product:
         self.folder = folder
         self.log = log or folder / "server.log"
         self.base = folder / ".claude" / "ui"
-        self.ui_port, self.mcp_port = free_port(), free_port()
+        self.ui_port, self.mcp_port = free_ports()
         self.ui, self.mcp = f"http://127.0.0.1:{self.ui_port}", f"http://127.0.0.1:{self.mcp_port}"
         self.starts = 0
         app = self.base / "apps" / "tally"
@@ -93,7 +93,7 @@ class Product:
     def stop(self) -> int:
         """End the server politely and return its exit code."""
         self.process.terminate()
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=120)
 
     def weight(self) -> tuple[float, int, int]:
         """Return megabytes, open files and descendants of the server."""
@@ -120,13 +120,13 @@ def command_line(pid: int) -> str:
         return ""
 
 
-def free_port() -> int:
-    """Return a port nobody listens on, below those the system gives out."""
+def free_ports() -> tuple[int, int]:
+    """Return two ports nobody listens on, below those the system gives out."""
+    found: list[int] = []
     for number in range(20000 + time.monotonic_ns() // 1000 % 10000, 32000):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", number))
-            except OSError:
-                continue
-            return number
-    raise AssertionError("no free port")
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", number))
+            found.append(number)
+        if len(found) == 2:
+            return found[0], found[1]
+    raise AssertionError("no free ports")

@@ -45,7 +45,7 @@ class Outcome:
             f"{children} children stayed": children > 0,
             f"the server ended with {self.exit_code}": self.exit_code != 0,
             "nobody could click": self.seen.clicks == 0,
-            "no tool answered": self.seen.calls == self.seen.refused,
+            "no tool answered": self.seen.calls == len(self.seen.refused),
         }
         return [problem for problem, there in found.items() if there]
 
@@ -61,9 +61,7 @@ async def soak(folder: Path, seconds: float) -> Outcome:
     before = product.weight()
     child_kills = await storm(crowd, seconds / 2, product_too=False)
     await calm(crowd)
-    async with httpx2.AsyncClient(timeout=15) as http:
-        while await crowd.catch_up(http):
-            pass
+    await everything_read(crowd)
     after = product.weight()
     code = await anyio.to_thread.run_sync(product.stop)
     seen = crowd.seen
@@ -76,7 +74,7 @@ async def soak(folder: Path, seconds: float) -> Outcome:
 
 async def displayed(crowd: Crowd) -> None:
     """Show the app everybody clicks in."""
-    async with httpx2.AsyncClient(timeout=30) as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         await crowd.call(http, "ui_display", {"name": "tally"})
 
 
@@ -114,10 +112,24 @@ async def kill(crowd: Crowd, *, product_too: bool) -> bool:
 
 
 async def calm(crowd: Crowd) -> None:
-    """Let connections and processes of the storm end, and the session come back."""
+    """Let connections and processes of the storm end, and the session and the mounted server come back."""
     await anyio.sleep(8)
     await displayed(crowd)
+    async with httpx2.AsyncClient(timeout=60) as http:
+        with anyio.move_on_after(60):
+            while (await crowd.call(http, "echo__echo", {})).get("isError"):
+                await anyio.sleep(0.2)
     await anyio.sleep(2)
+
+
+async def everything_read(crowd: Crowd) -> None:
+    """Read until everything that was acknowledged has come; what does not come within a minute is lost."""
+    async with httpx2.AsyncClient(timeout=60) as http:
+        with anyio.move_on_after(60):
+            while await crowd.catch_up(http) or not crowd.seen.acknowledged.keys() <= {
+                text for _, text in crowd.seen.followed
+            }:
+                await anyio.sleep(0.01)
 
 
 def main() -> int:
@@ -126,7 +138,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         outcome = anyio.run(soak, Path(folder), minutes * 60)
     seen, before, after = outcome.seen, outcome.before, outcome.after
-    print(f"{seen.clicks} clicks, {seen.edits} hot reloads, {seen.calls} tool calls ({seen.refused} refused)")
+    print(f"{seen.clicks} clicks, {seen.edits} hot reloads, {seen.calls} tool calls ({len(seen.refused)} refused)")
     print(f"{len(seen.acknowledged)} messages acknowledged, {len(seen.followed)} read, {len(outcome.missing)} missing")
     print(f"{outcome.server_kills} + {outcome.child_kills} kills in the two halves")
     print(f"server before the second half: {before[0]:.0f} MB, {before[1]} files, {before[2]} children")

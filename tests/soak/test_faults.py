@@ -40,7 +40,7 @@ async def running(folder: Path) -> AsyncIterator[tuple[Product, Crowd, httpx2.As
     product = Product(folder)
     await anyio.to_thread.run_sync(product.start)
     try:
-        async with httpx2.AsyncClient(timeout=30) as http:
+        async with httpx2.AsyncClient(timeout=60) as http:
             yield product, Crowd(product), http
     finally:
         product.process.kill()
@@ -89,7 +89,7 @@ def test_a_read_only_project_is_named_at_the_start(disk: Path) -> None:
 
     done = subprocess.run(
         [sys.executable, "-m", "ui_mcp", "serve", "--port", "0", "--mcp-port", "0"],
-        cwd=disk, capture_output=True, text=True, timeout=60, check=False,
+        cwd=disk, capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
 
     assert done.returncode != 0

@@ -10,7 +10,7 @@ from os import walk
 from os.path import realpath
 from pathlib import Path
 
-from anyio import TASK_STATUS_IGNORED, CancelScope, Event, create_task_group, sleep, sleep_forever, to_thread
+from anyio import TASK_STATUS_IGNORED, CancelScope, Event, Lock, create_task_group, sleep, sleep_forever, to_thread
 from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint
 from watchfiles import Change, awatch
@@ -124,6 +124,8 @@ class Watch:
         self._on_saved = on_saved
         self._roots = find_roots(workspace)
         self._calm = False
+        self._looking = Lock()
+        """Of two who look at the same time both would find the same news."""
         self._contents = Contents()
         self._contents.news(files_in(self._roots.deep | self._linked_files()))
 
@@ -146,6 +148,8 @@ class Watch:
             await checkpoint()  # the watches stand after the first step of each task
             await self._look(self._roots.deep | self._linked_files())
             task_status.started()
+            if self._roots_moved():  # a link was made before the watches stood
+                stop.set()
             await stop.wait()
 
     async def _pump(self, folders: frozenset[Path], deep: bool, stop: Event) -> None:
@@ -161,14 +165,17 @@ class Watch:
             stop_event=stop,
         )
         try:
-            looks = 0
+            looks, told = 0, True
             async for changes in watching:
                 await self._take({Path(path) for change, path in changes if change is not Change.deleted}, stop)
-                looks = 0 if changes else looks - 1
+                looks, told = (0, True) if changes else (looks - 1, told)
                 if hints is None:
                     self._calm_down(stop, bool(changes))
                 elif looks <= 0:
-                    looks = await _rested(hints, stop, SOON_SECONDS if changes else NET_SECONDS)
+                    if not told:  # it knows a new folder some time after it has told of it
+                        await self._look(folders if deep else self._linked_files())
+                    stirred = await _rested(hints, stop, SOON_SECONDS if changes else NET_SECONDS)
+                    looks, told = (LOOKS, False) if stirred else (1, True)
         except (OSError, RuntimeError) as error:
             _log.warning("Cannot watch %s: %s; trying again", ", ".join(map(str, folders)), error)
             await sleep(RETRY_SECONDS)
@@ -191,9 +198,10 @@ class Watch:
 
     async def _look(self, paths: Iterable[Path]) -> None:
         try:
-            files = await to_thread.run_sync(lambda: self._contents.news(files_in(paths)))
-            if files:
-                await self._on_saved([Saved(file, names_of(file, self._roots)) for file in files])
+            async with self._looking:
+                files = await to_thread.run_sync(lambda: self._contents.news(files_in(paths)))
+                if files:
+                    await self._on_saved([Saved(file, names_of(file, self._roots)) for file in files])
         except Exception:  # noqa: BLE001 — a file nobody can read must not end the watch, nor the server
             _log.exception("Cannot load what was saved")
 
@@ -213,14 +221,14 @@ async def _set_when_cancelled(stop: Event) -> None:
         stop.set()
 
 
-async def _rested(hints: Stirring, stop: Event, longest: float) -> int:
-    """Let the watcher, which looks at its notes all the time, rest; return how often to ask it then."""
+async def _rested(hints: Stirring, stop: Event, longest: float) -> bool:
+    """Let the watcher, which looks at its notes all the time, rest; return whether something stirred."""
     stirred = False
     async with create_task_group() as group:
         group.start_soon(_cancel_on, stop, group.cancel_scope)
         stirred = await hints.settled(longest, QUIET_MS / 1000, LONGEST_BURST_MS / 1000)
         group.cancel_scope.cancel()
-    return LOOKS if stirred else 1
+    return stirred
 
 
 async def _cancel_on(stop: Event, scope: CancelScope) -> None:

@@ -12,7 +12,8 @@ from ui_mcp.session.session import Session
 from ui_mcp.testing.page import Page
 from ui_mcp.testing.view import NotShownError, View
 
-PATIENCE = 10.0
+PATIENCE = 30.0
+"""Seconds; plenty, because a busy machine is not a mistake of the app."""
 WATCH = {"type": "watch", "data": {"varId": 1, "expand": True}}
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from ui_mcp.testing.browser import WATCH, Browser
+from ui_mcp.testing.browser import PATIENCE, WATCH, Browser
 
 
 class Socket:
@@ -39,7 +39,7 @@ async def open_socket(url: str, *, expand: bool = True) -> AsyncIterator[Browser
     session = parts.path.strip("/").partition("/")[0]
     address = f"ws://{parts.netloc}/ws/{session}"
     # Frames nobody asked for yet wait without limit: at the library's own, it would stop reading and not hear the end.
-    limits = {"max_size": None, "max_queue": None, "compression": None}
+    limits = {"max_size": None, "max_queue": None, "compression": None, "open_timeout": PATIENCE}
     async with connect(address, origin=f"http://{parts.netloc}", **limits) as connection:  # type: ignore[arg-type]
         browser = Browser(Socket(connection))
         if expand:
