@@ -11,6 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 import yaml
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from interaction.nlui import nlui, nlui_demo
 
@@ -278,3 +280,22 @@ def test_answers_come_in_pieces_or_whole_as_wished(folder: Path) -> None:
     assert len(pieces[0]) > 1
     assert pieces[1] == ["".join(pieces[0])]
     assert (shown, yaml.safe_load((folder / "nlui.yaml").read_text())["llm"]["stream"]) == (False, False)
+
+
+@pytest.mark.covers("UI-HTTP-14")
+@pytest.mark.parametrize("path", ["/no-such-page", "/nlui/no-such-file", "/api/no-such-thing"])
+def test_an_unknown_address_is_a_page_for_people_and_a_line_for_programs(demo: httpx2.Client, path: str) -> None:
+    person = demo.get(path, headers={"accept": "text/html,*/*;q=0.8"})
+    program = demo.get(path)
+
+    assert (person.status_code, person.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "<h1>Not found</h1>" in person.text
+    assert (program.status_code, program.text) == (404, "Not found\n")
+
+
+@pytest.mark.covers("UI-HTTP-14")
+def test_a_socket_at_an_unknown_address_is_told_so(demo: httpx2.Client) -> None:
+    with pytest.raises(InvalidStatus) as refused, connect(f"ws{str(demo.base_url)[4:]}/nowhere"):
+        pass
+
+    assert refused.value.response.status_code == 404

@@ -42,6 +42,7 @@ from ui_mcp.compositor.results import Kept
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.httpd.approvals import Visitors
+from ui_mcp.httpd.error_page import nothing_here
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.nlui_api import Carried, NluiApi
 from ui_mcp.httpd.nlui_config import NluiConfig
@@ -88,7 +89,7 @@ async def _serve(asked: Asked, port: int | None) -> int:
         if host not in LOOPBACK and not settings.token:
             raise ConfigError(f"{host} is reachable from other machines\nSet server.token, or use 127.0.0.1.")
         listener = bind(host, settings.port if port is None else port)
-        endpoints = Endpoints(gateway_face(chat.gateway, asked), post_path="/messages")
+        endpoints = Endpoints(gateway_face(chat.gateway, asked), post_path="/messages", elsewhere=nothing_here)
         rules = Rules(
             ports=frozenset({port_of(listener)}),
             allowed_hosts=frozenset({host}) - LOOPBACK,

@@ -2,8 +2,9 @@
 
 from html import escape
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
 
 _PAGE = """\
 <!doctype html>
@@ -26,13 +27,26 @@ _PAGE = """\
 _START = '<p><a class="plain-button" href="/">Go to the start page</a></p>'
 
 
-def own_link_needed(request: Request) -> Response:
+async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer as an application whose every path is unknown."""
+    if scope["type"] == "websocket":
+        await receive()
+    await not_found(HTTPConnection(scope))(scope, receive, send)
+
+
+def not_found(request: HTTPConnection) -> Response:
+    """Say that nothing is at an address, and lead people to the start page."""
+    text = f"There is no page at {request.scope['path']}; the address may have a mistake."
+    return failure(request, 404, "Not found", text, start=True)
+
+
+def own_link_needed(request: HTTPConnection) -> Response:
     """Say where the link is that lets a browser in."""
     text = "Open the link with the session id that ui_open_browser gives."
     return failure(request, 403, "This page needs its own link", text)
 
 
-def failure(request: Request, status: int, title: str, text: str, *, start: bool = False) -> Response:
+def failure(request: HTTPConnection, status: int, title: str, text: str, *, start: bool = False) -> Response:
     """Say `title` and `text`; `start` offers people the way to the start page."""
     if "text/html" not in request.headers.get("accept", ""):
         return PlainTextResponse(f"{text if status != 404 else title}\n", status)

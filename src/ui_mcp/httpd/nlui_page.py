@@ -8,6 +8,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.httpd.chat_page import POLICY
+from ui_mcp.httpd.error_page import not_found
 from ui_mcp.httpd.static import Files
 
 FOLDER = Path(__file__).parent.parent / "bundle" / "web" / "nlui"
@@ -30,6 +31,6 @@ def page_routes(welcome: Welcome = lambda _, response: response) -> Sequence[Bas
 
     async def file(request: Request) -> Response:
         found = await files.find(request.path_params["path"], request.scope)
-        return found or PlainTextResponse("Not found\n", 404)
+        return found or not_found(request)
 
     return [Route("/", page, methods=["GET"]), Route("/nlui/{path:path}", file, methods=["GET"])]

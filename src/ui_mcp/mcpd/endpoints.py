@@ -17,8 +17,13 @@ PATHS = frozenset({STREAMABLE_PATH, SSE_PATH, *POST_PATHS})
 App = Callable[[asgi.Scope, asgi.Receive, asgi.Send], Awaitable[None]]
 
 
+async def nowhere(scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+    """Answer that a path is unknown."""
+    await asgi.respond_text(send, 404, "Not found")
+
+
 class Endpoints:
-    """An ASGI application that serves a face at `/mcp`, `/sse`, `/message` and `/messages`."""
+    """An ASGI application that serves a face at `/mcp`, `/sse`, `/message` and `/messages`, else `elsewhere`."""
 
     def __init__(
         self,
@@ -27,11 +32,13 @@ class Endpoints:
         principal: Callable[[asgi.Scope], str] = lambda _: "local",
         post_path: str = POST_PATHS[0],
         streamable: bool = True,
+        elsewhere: App = nowhere,
     ) -> None:
         self._face = face
         self._principal = principal
         self._post_path = post_path
         self._paths = PATHS if streamable else PATHS - {STREAMABLE_PATH}
+        self._elsewhere = elsewhere
         self._routes: dict[str, App] = {}
         self._closers: list[Callable[[], None]] = []
         self._loading = anyio.Lock()
@@ -40,7 +47,7 @@ class Endpoints:
         """Answer one HTTP request."""
         path = scope["path"]
         if path not in self._paths:
-            await asgi.respond_text(send, 404, "Not found")
+            await self._elsewhere(scope, receive, send)
             return
         if not self._routes:
             await self._load()

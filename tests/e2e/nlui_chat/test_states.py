@@ -11,7 +11,7 @@ import anyio
 import pytest
 from playwright.sync_api import Page, expect
 
-from e2e.nlui_chat.conftest import Open, log, say
+from e2e.nlui_chat.conftest import Open, complaints, log, say
 from interaction.nlui import nlui
 from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journals.sqlite import SqliteJournal
@@ -241,3 +241,21 @@ def test_with_a_token_the_page_asks_for_it_once(folder: Path, opened: Open) -> N
 
         say(page, "hello")
         expect(log(page).get_by_text("Yes.")).to_be_visible()
+
+
+@pytest.mark.covers("UI-HTTP-14", "UI-PAGE-3")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_unknown_address_has_the_look_of_the_chat_and_leads_back_to_it(opened: Open, url: str, scheme: str) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    lost = opened(url, scheme=scheme, width=390, strict=False)
+    look = lost.evaluate(background)
+
+    lost.goto(f"{url}/<b>{'x' * 100}")
+
+    expect(lost.get_by_role("heading", name="Not found")).to_be_visible()
+    expect(lost.locator("main")).to_contain_text("/<b>xxx")
+    assert lost.evaluate(background) == look
+    assert lost.evaluate("document.documentElement.scrollWidth") == 390
+    assert complaints(lost) == []
+    lost.get_by_role("link", name="Go to the start page").click()
+    expect(lost.get_by_text("Ask for something")).to_be_visible()
