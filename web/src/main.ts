@@ -37,7 +37,7 @@ async function boot(): Promise<void> {
   followSystem();
   const gate = openGate(session.number);
   const conserve = new URLSearchParams(location.search).get("conserve") === "true";
-  if (conserve && (await gate.others()) > 0) {
+  if (conserve && (await gate.elsewhere())) {
     gate.announceDuplicate();
     showDuplicate({
       session: session.number,

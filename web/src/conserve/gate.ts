@@ -1,13 +1,13 @@
 /** Conserve mode: finds out whether the session is open elsewhere before anything else starts. */
 
-const ANSWER_MS = 1000;
-const BEAT_MS = 1000;
+/** Longer than the worker waits for the other pages; only one that cannot run stays silent. */
+const ANSWER_MS = 5000;
 
 /** A page's line to the worker of its session; every call is harmless when there is no worker. */
 export interface Gate {
-  /** Count the other live pages of this session. */
-  others(): Promise<number>;
-  /** Count this page as alive from now on. */
+  /** Find out whether another page of this session is alive. */
+  elsewhere(): Promise<boolean>;
+  /** Say when asked that this page is alive, from now on. */
   register(): void;
   /** Tell the pages already open that someone tried to open another. */
   announceDuplicate(): void;
@@ -16,7 +16,7 @@ export interface Gate {
 }
 
 const OPEN: Gate = {
-  others: () => Promise.resolve(0),
+  elsewhere: () => Promise.resolve(false),
   register: () => undefined,
   announceDuplicate: () => undefined,
   onDuplicate: () => undefined,
@@ -29,43 +29,43 @@ export function openGate(session: string): Gate {
       type: "module",
       name: `ui-session-${session}`,
     });
-    worker.onerror = () => undefined;
     worker.port.start();
-    return gateOver(worker.port);
+    return gateOver(worker);
   } catch {
     return OPEN;
   }
 }
 
-function gateOver(port: MessagePort): Gate {
+function gateOver(worker: SharedWorker): Gate {
+  const { port } = worker;
+  const on = (message: string, act: () => void): void =>
+    port.addEventListener("message", (event) => {
+      if (event.data === message) {
+        act();
+      }
+    });
   window.addEventListener("pagehide", () => port.postMessage("bye"));
   return {
-    others: () => ask(port),
+    elsewhere: () => ask(worker),
     register() {
+      on("call", () => port.postMessage("here"));
       port.postMessage("register");
-      setInterval(() => port.postMessage("alive"), BEAT_MS);
       window.addEventListener("pageshow", () => port.postMessage("register"));
     },
     announceDuplicate: () => port.postMessage("duplicate"),
-    onDuplicate(act) {
-      port.addEventListener("message", (event) => {
-        if (event.data === "duplicate") {
-          act();
-        }
-      });
-    },
+    onDuplicate: (act) => on("duplicate", act),
   };
 }
 
-function ask(port: MessagePort): Promise<number> {
+function ask(worker: SharedWorker): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(0), ANSWER_MS);
-    port.addEventListener("message", (event) => {
+    setTimeout(() => resolve(false), ANSWER_MS);
+    worker.addEventListener("error", () => resolve(false));
+    worker.port.addEventListener("message", (event) => {
       if (typeof event.data === "object") {
-        clearTimeout(timer);
-        resolve(Number(event.data.others) || 0);
+        resolve(Boolean(event.data.elsewhere));
       }
     });
-    port.postMessage("count");
+    worker.port.postMessage("ask");
   });
 }

@@ -1,28 +1,44 @@
 /** The SharedWorker of conserve mode: knows which pages of one session are alive. */
 
-/** How long a page that stopped calling still counts; pages call every second. */
-const SILENCE_MS = 3500;
+/** How long a page may take to say that it is there; one that crashed never does. */
+const CALL_MS = 3000;
 
 interface Page {
   readonly port: MessagePort;
-  readonly id: string;
-  seen: number;
   registered: boolean;
 }
 
 const pages = new Set<Page>();
+/** Who asked whether another page is alive, and when we stop waiting for a sign of one. */
+const asking = new Map<Page, ReturnType<typeof setTimeout>>();
 
-function others(page: Page): number {
-  const oldest = Date.now() - SILENCE_MS;
-  let count = 0;
-  for (const other of pages) {
-    if (other.seen < oldest) {
-      pages.delete(other);
-    } else if (other.registered && other.id !== page.id) {
-      count += 1;
+/** Call the other pages instead of counting the beats of their hearts: browsers let hidden pages beat once a minute. */
+function ask(page: Page): void {
+  const others = [...pages].filter((other) => other !== page && other.registered);
+  if (others.length === 0) {
+    answer(page, false);
+    return;
+  }
+  const giveUp = (): void => {
+    others.forEach((silent) => pages.delete(silent));
+    answer(page, false);
+  };
+  asking.set(page, setTimeout(giveUp, CALL_MS));
+  others.forEach((other) => other.port.postMessage("call"));
+}
+
+function answer(page: Page, elsewhere: boolean): void {
+  clearTimeout(asking.get(page));
+  asking.delete(page);
+  page.port.postMessage({ elsewhere });
+}
+
+function here(page: Page): void {
+  for (const asker of asking.keys()) {
+    if (asker !== page) {
+      answer(asker, true);
     }
   }
-  return count;
 }
 
 function tell(from: Page, message: string): void {
@@ -34,18 +50,19 @@ function tell(from: Page, message: string): void {
 }
 
 function receive(page: Page, message: unknown): void {
-  page.seen = Date.now();
-  if (message === "count") {
-    page.port.postMessage({ others: others(page) });
+  if (message === "bye") {
+    pages.delete(page);
+    return;
+  }
+  pages.add(page);
+  if (message === "ask") {
+    ask(page);
+  } else if (message === "here") {
+    here(page);
   } else if (message === "register") {
     page.registered = true;
   } else if (message === "duplicate") {
     tell(page, "duplicate");
-  } else if (message === "bye") {
-    pages.delete(page);
-  }
-  if (message !== "bye") {
-    pages.add(page);
   }
 }
 
@@ -56,8 +73,7 @@ scope.onconnect = (event) => {
   if (port === undefined) {
     return;
   }
-  const page: Page = { port, id: crypto.randomUUID(), seen: Date.now(), registered: false };
-  pages.add(page);
+  const page: Page = { port, registered: false };
   port.onmessage = (message) => receive(page, message.data);
   port.start();
 };
