@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ class Server:
     def _end(self, how: signal.Signals) -> None:
         if self._process is not None:
             os.kill(self._process.pid, how)
-            self._process.wait(20)
+            self._process.wait(60)
             assert self._process.stdout is not None
             self._process.stdout.close()
             self._process = None
@@ -100,7 +101,7 @@ class Server:
     def request(self, method: str, params: dict[str, Any]) -> Any:
         """Send one MCP request."""
         headers = {"accept": "application/json, text/event-stream"}
-        with httpx2.Client(base_url=self.mcp, headers=headers, timeout=30) as http:
+        with httpx2.Client(base_url=self.mcp, headers=headers, timeout=60) as http:
             opened = http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
             http.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
             http.headers["mcp-protocol-version"] = "2025-06-18"
@@ -165,5 +166,8 @@ def page(context: BrowserContext, console: list[str]) -> Iterator[Page]:
 
 
 def _children(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for file in tasks for child in file.read_text().split()]
+    found: list[int] = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(FileNotFoundError):  # a thread may end while we look
+            found += map(int, file.read_text().split())
+    return found

@@ -31,6 +31,7 @@ def test_every_page_has_the_look_that_was_chosen_in_the_shell(
 
     page.goto(counter.url)
     page.locator(".shell-theme select").select_option("meadow")
+    expect(page.locator("html")).to_have_class("theme-meadow")
     chosen = page.evaluate(COLOURS)
     for path in PAGES[1:]:
         page.goto(counter.url + path)
@@ -39,6 +40,7 @@ def test_every_page_has_the_look_that_was_chosen_in_the_shell(
 
     page.goto(f"{counter.url}/chat")
     page.get_by_label("Theme").select_option("dusk")
+    expect(page.locator("html")).to_have_class("theme-dusk sl-theme-dark")
     page.goto(counter.url)
     expect(page.locator("html")).to_have_class("theme-dusk sl-theme-dark")
     console.clear()  # the browser tells of the 404 that was asked for
@@ -65,7 +67,7 @@ def test_every_theme_is_readable_on_every_page(
 def test_an_unknown_address_leads_people_back_and_tells_programs_in_a_line(
     server: Server, page: Page, console: list[str]
 ) -> None:
-    answer = httpx2.get(f"{server.url}/%3Cb%3Ehi", headers={"accept": "*/*"})
+    answer = httpx2.get(f"{server.url}/%3Cb%3Ehi", headers={"accept": "*/*"}, timeout=60)
     assert (answer.status_code, answer.text) == (404, "Not found\n")
 
     page.goto(f"{server.url}/%3Cb%3Ehi")

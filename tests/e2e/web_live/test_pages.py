@@ -15,10 +15,14 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 SHOWN = {"dashboard": "Shop dashboard", "board": "Task board", "signup": "Create your account", "contacts": "Contacts"}
+# What fades in has less contrast on its way.
+SETTLED = """() => Promise.allSettled(document.getAnimations()
+    .filter((one) => one.effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished))"""
 
 
 def accessible(page: Page) -> None:
     """Fail on anything axe calls serious."""
+    page.evaluate(SETTLED)
     page.evaluate(f"{AXE.read_text()};0")  # not a script element, which a page's policy may refuse
     found = page.evaluate(
         """async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
@@ -55,10 +59,11 @@ def test_the_shell_says_whether_the_agent_listens(counter: Server, page: Page) -
     page.goto(counter.url)
     sign = page.locator(".shell-sign").first
     expect(sign).to_have_text("Agent away")
-    waiter = threading.Thread(target=lambda: httpx2.get(f"{counter.mcp}/wait?timeout=4", timeout=20))
+    waiter = threading.Thread(target=lambda: httpx2.get(f"{counter.mcp}/wait?timeout=60", timeout=70))
     waiter.start()
     expect(sign).to_have_text("Agent listening")
-    waiter.join(20)
+    counter.call("ui_run", code="mcp.pushState({ app = 'counter', event = 'enough' })")
+    waiter.join(70)
     expect(sign).to_have_text("Agent away")
 
 
