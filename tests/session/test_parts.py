@@ -1,5 +1,8 @@
 """The small parts of a session: timers, crash counting, thinned-out announcements."""
 
+import time
+from asyncio import get_running_loop
+
 import pytest
 from anyio import create_task_group, fail_after, sleep
 from anyio.lowlevel import checkpoint
@@ -63,6 +66,26 @@ async def test_a_timer_that_was_cancelled_while_due_does_not_fire() -> None:
         await sleep(0.01)
 
     assert fired == []
+
+
+async def test_a_timer_that_is_cancelled_in_the_moment_it_wakes_does_not_fire_and_harms_nobody() -> None:
+    fired: list[int] = []
+
+    async def fire(handle: int) -> None:
+        fired.append(handle)
+
+    async with create_task_group() as group:
+        timers = Timers(group, fire)
+        timers.start(1, 0.01)
+        timers.start(2, 0.01)
+        await checkpoint()
+        loop = get_running_loop()
+        loop.call_later(0.011, timers.cancel, 1)
+        loop.call_later(0.011, timers.start, 2, 0.01)
+        time.sleep(0.05)  # all of it is due at once
+
+    assert fired == [2]
+    assert len(timers) == 0
 
 
 def test_the_third_crash_within_a_minute_is_one_too_many() -> None:

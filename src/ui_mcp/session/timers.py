@@ -39,6 +39,7 @@ class Timers:
     async def _wait(self, handle: int, seconds: float, scope: CancelScope) -> None:
         with scope:
             await sleep(seconds)
+        # One that was cancelled or replaced in the moment it woke is no longer the one that waits.
+        if self._waiting.get(handle) is scope:
             del self._waiting[handle]
-        if not scope.cancel_called:
             await self._fire(handle)
