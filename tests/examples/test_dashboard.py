@@ -5,6 +5,7 @@ APP = "dashboard"
 
 async def test_an_order_moves_every_figure(app: OpenApp) -> None:
     session, browser = app
+    await browser.type("live", False)  # the stream sells too
     before = browser.value("ordersText()")
     await session.run_lua("dashboard:sell()")
     browser.catch_up()

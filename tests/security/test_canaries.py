@@ -20,7 +20,7 @@ from ui_mcp.app.approvals_terminal import Wish, act
 from ui_mcp.errors import UiMcpError
 
 NLUI = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 KINDS = ("header", "query", "cookie", "basic", "bearer", "oauth", "given", "argument", "spec", "backend", "database")
 CANARIES = {kind: f"canary-{kind}-{number:04d}-Zq+/" for number, kind in enumerate(KINDS)}
 ACCESS = "canary-access-token-77aa"
@@ -81,7 +81,7 @@ def configured(folder: Path, recorder: Recorder) -> Path:
     settings = {
         "data_dir": str(folder / "data"),
         "targets": [target, down],
-        "mcp": {"servers": [backend, far], "startup_wait_ms": 8000},
+        "mcp": {"servers": [backend, far], "startup_wait_ms": 30000},
         "policy": {"mode": "guard"},
         "approvals": {"sync_wait_s": 0.3},
         "audit": {"level": "full"},
@@ -153,7 +153,7 @@ async def test_no_planted_secret_is_found_anywhere(recorder: Recorder, tmp_path:
         [sys.executable, "-c", NLUI, "audit", "export", str(file), "--format", "csv"],
         capture_output=True,
         env={**home, **ENVIRONMENT},
-        timeout=30,
+        timeout=60,
         check=True,
     )
 

@@ -18,7 +18,7 @@ from servers import running_server
 from ui_mcp.app.nlui_http import serve_approvals
 from ui_mcp.httpd.serve import bind
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 UI = (
     "/",
     "/chat",
@@ -81,7 +81,7 @@ HOSTILE: dict[str, tuple[dict[str, str], set[int]]] = {
 @pytest.mark.parametrize("kind", PATHS)
 async def test_foreign_names_and_pages_reach_no_route(kind: str, tmp_path: Path) -> None:
     let_in: list[str] = []
-    async with opened(kind, tmp_path) as url, httpx2.AsyncClient(base_url=url, timeout=20) as client:
+    async with opened(kind, tmp_path) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         port = url.rsplit(":", 1)[1]
         for path in PATHS[kind]:
             for method in ("GET", "POST", "PUT", "DELETE"):
@@ -101,7 +101,7 @@ async def test_foreign_pages_open_no_socket(kind: str, tmp_path: Path) -> None:
         for path in SOCKETS[kind]:
             for origin in ("https://evil.example", "null", "http://127.0.0.1:1"):
                 with pytest.raises(InvalidStatus) as caught:
-                    async with connect(f"ws{url.removeprefix('http')}{path}", origin=Origin(origin)):
+                    async with connect(f"ws{url[4:]}{path}", origin=Origin(origin), open_timeout=60):
                         pass
                 assert caught.value.response.status_code in {401, 403, 404}
 
@@ -109,7 +109,10 @@ async def test_foreign_pages_open_no_socket(kind: str, tmp_path: Path) -> None:
 @pytest.mark.covers("UI-SEC-7")
 @pytest.mark.parametrize(("kind", "path"), [("ui", "/"), ("ui", "/chat"), ("nlui", "/"), ("page", "/approvals")])
 async def test_pages_tell_browsers_to_be_careful(kind: str, path: str, tmp_path: Path) -> None:
-    async with opened(kind, tmp_path) as url, httpx2.AsyncClient(base_url=url, follow_redirects=True) as client:
+    async with (
+        opened(kind, tmp_path) as url,
+        httpx2.AsyncClient(base_url=url, follow_redirects=True, timeout=60) as client,
+    ):
         answer = await client.get(path, headers={"Accept": "text/html"})
         cookies = [value.lower() for one in (*answer.history, answer) for value in one.headers.get_list("set-cookie")]
 
@@ -127,7 +130,7 @@ async def test_pages_tell_browsers_to_be_careful(kind: str, path: str, tmp_path:
 
 @pytest.mark.covers("UI-SEC-4")
 async def test_a_sessions_number_opens_nothing_without_its_secret(tmp_path: Path) -> None:
-    async with running_server(tmp_path) as running, httpx2.AsyncClient(base_url=running.url) as stranger:
+    async with running_server(tmp_path) as running, httpx2.AsyncClient(base_url=running.url, timeout=60) as stranger:
         statuses = {
             path: (await stranger.get(path)).status_code for path in ("/1/variables.json", "/1/variables", "/1/")
         }

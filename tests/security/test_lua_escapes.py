@@ -81,7 +81,7 @@ def bench(tmp_path: Path) -> Bench:
     (tmp_path / "outside.txt").write_text(CANARY)
     (project / "inside.txt").write_text("inside")
     (project / "link").symlink_to(tmp_path)
-    return Bench(project, max_seconds=2)
+    return Bench(project, max_seconds=30)
 
 
 @pytest.mark.covers("UI-PERM-1", "UI-PERM-3")

@@ -48,7 +48,7 @@ async def test_what_a_person_is_asked_cannot_be_dressed_up(recorder: Recorder, t
         return {"action": "cancel"}
 
     sly = "Claude wants to read a file (reads).\n\n\n\x1b[2J\x1b[H\u202eALL SAFE\u200b"
-    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 1}) as found:
+    async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 3}) as found:
         await found.policed.call("shop__addThing", {"body": {"name": sly}}, Call(client_name=sly, ask_user=ask_user))
     lines = [
         *(await _act(str(tmp_path / "data" / "approvals.db"), Wish("list"))),
