@@ -29,7 +29,7 @@ def smoke(command: list[str]) -> None:
             environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
         said = subprocess.run(
             [*command, "--version"],
-            cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=True,
+            cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=True,
         )  # fmt: skip
         check(said.stdout.startswith("ui-mcp v"), f"--version says {said.stdout!r}")
         with Server(command, folder, environment) as server:
@@ -72,7 +72,7 @@ def try_demo(command: list[str], folder: str, environment: dict[str, str]) -> No
         check("ui-app" in fetch(f"{url}/"), f"{url} serves no app page")
     finally:
         demo.terminate()
-        demo.wait(timeout=30)
+        demo.wait(timeout=120)
 
 
 def fetch(url: str) -> str:
@@ -102,7 +102,7 @@ class Server:
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
-            self._process.wait(timeout=30)
+            self._process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             self._process.kill()
             raise

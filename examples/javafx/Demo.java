@@ -136,7 +136,7 @@ public class Demo extends Application {
     private static void away(Stage stage) {
         Platform.setImplicitExit(false);
         stage.hide();
-        PauseTransition pause = new PauseTransition(Duration.seconds(2));
+        PauseTransition pause = new PauseTransition(Duration.seconds(4));
         pause.setOnFinished(passed -> {
             stage.show();
             Platform.setImplicitExit(true);

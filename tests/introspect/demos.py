@@ -21,6 +21,9 @@ from ui_mcp.introspect.requests import Selector
 from ui_mcp.introspect.target import Target
 from ui_mcp.introspect.tree import Node
 
+PATIENCE = 30.0
+"""Seconds a demo may take for anything: on a busy machine the usual limits are too short."""
+
 
 @dataclass(frozen=True)
 class Demo:
@@ -49,7 +52,7 @@ class Demo:
 
     async def do(self, *actions: dict, **options) -> Outcome:
         made = [Action.model_validate(action) for action in actions]
-        return await perform(self.target, Performance(made, **options))
+        return await perform(self.target, Performance(made, **{"timeout_ms": int(PATIENCE * 1000), **options}))
 
     async def click(self, css: str, **options) -> Outcome:
         return await self.do({"type": "click", "target": await self.uid(css), **options})
@@ -73,7 +76,7 @@ async def browser_demo(page: Path) -> AsyncIterator[Demo]:
     needs("chromium")
     backend = await BrowserBackend.launch(page.as_uri())
     try:
-        yield Demo("browser", Target("browser", backend), WEB_TYPES)
+        yield Demo("browser", Target("browser", backend, seconds=PATIENCE), WEB_TYPES)
     finally:
         await backend.close()
 
@@ -123,7 +126,7 @@ async def page_demo(page: Path) -> AsyncIterator[Demo]:
             return str(await opened.evaluate("request => eyes.call(request)", request))
 
         backend = PageBackend(lambda: OpenPage(ask, page.as_uri(), os.getpid()))
-        yield Demo("page", Target("page", backend), WEB_TYPES)
+        yield Demo("page", Target("page", backend, seconds=PATIENCE), WEB_TYPES)
         await browser.close()
 
 
@@ -170,13 +173,18 @@ def compiled(folder: Path) -> Path:
     return classes
 
 
+def display_command(writing: int) -> list[str]:
+    """Return the command of a display that writes its number to an open file."""
+    # Without -noreset it starts afresh when the last program ends, and the next one may come in the middle of that.
+    return ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp", "-noreset"]
+
+
 @asynccontextmanager
 async def display() -> AsyncIterator[str]:
     """Run a display of our own."""
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]
     process = await anyio.open_process(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[writing]
+        display_command(writing), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[writing]
     )
     os.close(writing)
     with os.fdopen(reading) as pipe:
@@ -195,7 +203,7 @@ async def running(command: list[str], screen: str) -> AsyncIterator[int]:
     process = await anyio.open_process(command, env=environment, stderr=subprocess.STDOUT)
     said = ""
     try:
-        with anyio.fail_after(60):
+        with anyio.fail_after(4 * PATIENCE):
             async for text in TextReceiveStream(process.stdout):
                 said += text
                 if "READY" in said:
@@ -247,6 +255,6 @@ async def javafx_demo(cell: Cell, folder: Path, *options: str, managed: bool = F
     ):
         backend = await JavaFxBackend.attach(pid)
         try:
-            yield Demo("javafx", Target("javafx", backend), FX_TYPES)
+            yield Demo("javafx", Target("javafx", backend, seconds=PATIENCE), FX_TYPES)
         finally:
             await backend.close()

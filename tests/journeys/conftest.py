@@ -29,7 +29,7 @@ class Person:
             "LANG": "C.UTF-8",
         }
 
-    def run(self, *words: str, timeout: float = 120) -> str:
+    def run(self, *words: str, timeout: float = 300) -> str:
         """Run a command to its end and return what it printed."""
         done = subprocess.run(
             [str(self.programs / words[0]), *words[1:]],
@@ -50,7 +50,7 @@ class Person:
                 yield process
             finally:
                 process.terminate()
-                process.wait(timeout=30)
+                process.wait(timeout=120)
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +68,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def done(*words: str, environment: dict[str, str]) -> None:
-    result = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    result = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=800, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

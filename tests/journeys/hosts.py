@@ -31,6 +31,12 @@ class StdioHost:
         assert "result" in answer, answer
         return answer["result"]
 
+    def await_heard(self, method: str, **params: Any) -> None:
+        """Wait until this was announced; announcements come when they come, before an answer or after it."""
+        wanted = {"method": method, "params": params}
+        while not any(wanted.items() <= message.items() for message in self.heard):
+            self.heard.append(self._receive())
+
     def call(self, story: Story, tool: str, **arguments: Any) -> str:
         """Call a tool, tell it, and return the text of its answer."""
         result = self.ask("tools/call", name=tool, arguments=arguments)
@@ -78,7 +84,7 @@ class HttpHost:
         if "name" in params:
             headers["Mcp-Name"] = params["name"]
         body = json.dumps(message).encode()
-        with self._open(Request(self._url, body, headers), timeout=60) as answer:
+        with self._open(Request(self._url, body, headers), timeout=240) as answer:
             text = answer.read().decode()
         found: dict[str, Any] = json.loads(text[text.index("{") :])
         assert "result" in found, found

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from introspect.demos import DEBIAN_JAVAFX, compiled, debian_cell
+from introspect.demos import DEBIAN_JAVAFX, compiled, debian_cell, display_command
 from journeys.conftest import Person, Telling
 from journeys.hosts import StdioHost
 from journeys.story import Story
@@ -24,8 +24,7 @@ def screen() -> Iterator[str]:
     """A display of our own."""
     debian_cell()
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, pass_fds=[writing]) as process:
+    with subprocess.Popen(display_command(writing), stderr=subprocess.DEVNULL, pass_fds=[writing]) as process:
         os.close(writing)
         with os.fdopen(reading) as pipe:
             yield f":{pipe.readline().strip()}"

@@ -28,7 +28,7 @@ class Machine:
     def run(self, purpose: str = "test", **environment: str) -> subprocess.CompletedProcess[str]:
         env = {"PATH": str(self.tools), **environment}
         return subprocess.run(
-            ["/bin/sh", str(SCRIPT), purpose], env=env, capture_output=True, text=True, timeout=30, check=False
+            ["/bin/sh", str(SCRIPT), purpose], env=env, capture_output=True, text=True, timeout=120, check=False
         )
 
     def installed(self) -> list[str]:

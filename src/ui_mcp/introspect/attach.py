@@ -11,7 +11,7 @@ from time import monotonic, sleep
 
 from ui_mcp.errors import UiNotEnabledError
 
-SECONDS = 5.0
+SECONDS = 10.0
 _PROC = Path("/proc")
 
 

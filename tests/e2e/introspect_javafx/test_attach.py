@@ -3,14 +3,14 @@
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
 
 import anyio
 import pytest
 
 from e2e.introspect_javafx.conftest import Programs
-from introspect.demos import ROOT, running
+from introspect.demos import PATIENCE, ROOT, running
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspect.attach import jvms, load_agent
 from ui_mcp.introspect.attach_jdk import load_by_jdk
@@ -25,16 +25,24 @@ SHAPES = ["class path", "named modules", "mixed", "module layer", "isolated load
 
 
 async def texts(backend: JavaFxBackend) -> set[str]:
-    capture = await Target("javafx", backend).capture(Ask(stage="all"))
+    capture = await Target("javafx", backend, seconds=PATIENCE).capture(Ask(stage="all"))
     return {node.record.get("l", "") for node in capture.nodes()}
 
 
 async def gone(pid: int) -> None:
     """Wait until a program has ended."""
     status = Path(f"/proc/{pid}/status")
-    with anyio.fail_after(10):
-        while status.exists() and "zombie" not in status.read_text():
+    with anyio.fail_after(PATIENCE), suppress(FileNotFoundError, ProcessLookupError):
+        while "zombie" not in status.read_text():
             await anyio.sleep(0.05)
+
+
+async def written(file: Path) -> Address:
+    """Wait until an agent has said where it listens."""
+    with anyio.fail_after(PATIENCE):
+        while not file.exists():
+            await anyio.sleep(0.05)
+    return Address.read(file)
 
 
 @pytest.mark.covers("IN-76")
@@ -67,10 +75,7 @@ async def test_a_program_that_refuses_is_named_and_can_be_started_with_the_agent
             await JavaFxBackend.attach(pid)
         assert caught.value.details["reason"] == reason
 
-        with anyio.fail_after(10):
-            while not file.exists():
-                await anyio.sleep(0.05)
-        backend = await JavaFxBackend.connect(Address.read(file))
+        backend = await JavaFxBackend.connect(await written(file))
         assert "OK" in await texts(backend)
         assert file.stat().st_mode & 0o777 == 0o600
         await backend.close()
@@ -107,11 +112,10 @@ async def test_what_is_no_java_program_gets_no_signal(tmp_path: Path) -> None:
 async def test_a_program_of_another_user_is_refused(tmp_path: Path) -> None:
     process = subprocess.Popen(["sleep", "60"], user=65534)
     try:
-        begun = perf_counter()
         with pytest.raises(UiNotEnabledError) as caught:
             load_agent(process.pid, tmp_path / "none.jar", "")
         assert caught.value.details["reason"] == "OTHER_USER"
-        assert perf_counter() - begun < 1
+        assert process.poll() is None
     finally:
         process.kill()
         process.wait()
@@ -153,12 +157,10 @@ async def test_attaching_twice_makes_one_server_that_wants_its_token(
 
         friend = await JavaFxBackend.connect(first)
         os.kill(pid, signal.SIGKILL)
-        begun = perf_counter()
         await gone(pid)
         with pytest.raises(UiNotEnabledError) as caught:
             await friend.capture(Ask())
         assert caught.value.details["reason"] == "GONE"
-        assert perf_counter() - begun < 5
 
 
 @pytest.mark.covers("IN-95", "IN-72")
@@ -166,10 +168,7 @@ async def test_without_the_flag_the_agent_refuses_everything(programs: Programs,
     file = tmp_path / "started.json"
     agent = f"-javaagent:{agent_jar(tmp_path)}=file={file}"
     async with running(programs.command("mixed", agent), screen):
-        with anyio.fail_after(10):
-            while not file.exists():
-                await anyio.sleep(0.05)
-        backend = await JavaFxBackend.connect(Address.read(file))
+        backend = await JavaFxBackend.connect(await written(file))
         with pytest.raises(UiNotEnabledError) as caught:
             await backend.capture(Ask())
 
@@ -180,7 +179,7 @@ async def test_without_the_flag_the_agent_refuses_everything(programs: Programs,
 async def test_a_watched_program_can_be_read_only_and_ends_as_it_would(programs: Programs, screen: str) -> None:
     async with running(programs.command("mixed"), screen) as pid:
         backend = await JavaFxBackend.attach(pid, read_only=True)
-        target = Target("javafx", backend)
+        target = Target("javafx", backend, seconds=PATIENCE)
         (ok,) = await target.find(Selector(css="#okButton"), Ask(css="#okButton", internals=True))
         with pytest.raises(UiNotEnabledError) as caught:
             await target.act({"type": "click", "target": {"uid": ok.uid, "path": None}})
@@ -188,7 +187,7 @@ async def test_a_watched_program_can_be_read_only_and_ends_as_it_would(programs:
         await target.node(Ref(ok.uid))
         await backend.close()
 
-        again = Target("javafx", await JavaFxBackend.attach(pid))
+        again = Target("javafx", await JavaFxBackend.attach(pid), seconds=PATIENCE)
         (menu,) = await again.find(Selector(text="File"), Ask())
         await again.act({"type": "click", "target": {"uid": menu.uid, "path": None}})
         await again.backend.idle()
@@ -227,7 +226,7 @@ async def test_nonsense_on_the_wire_gets_an_error_and_the_agent_goes_on(
         async with await anyio.connect_tcp("127.0.0.1", address.port) as stream:
             await stream.send(address.token.encode() + b"\n" + b"\n".join(lines) + b"\n")
             said = b""
-            with anyio.fail_after(20):
+            with anyio.fail_after(PATIENCE):
                 while said.count(b"\n") < len(lines):
                     said += await stream.receive()
         backend = await JavaFxBackend.connect(address)
