@@ -1,14 +1,15 @@
 """What the server can look at: the open page, a browser of our own, and whatever a person has attached."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import anyio
 
-from ui_mcp.errors import NotFoundError, NotStartedError, UiArgumentError, UiNotEnabledError
+from ui_mcp.errors import NotFoundError, NotStartedError, SessionGoneError, UiArgumentError, UiNotEnabledError
 from ui_mcp.host.states import Configured, Running
 from ui_mcp.introspect import files
 from ui_mcp.introspect.backend import UiBackend
@@ -19,6 +20,8 @@ from ui_mcp.introspect.target import Target
 from ui_mcp.jsontypes import JsonObject
 
 SETTLING_SECONDS = 1.0
+SHOWN_SECONDS = 3.0
+"""How long our browser's pages may take to show what they asked for; one that does not answer is looked at as it is."""
 
 
 class Sight:
@@ -121,13 +124,20 @@ class Sight:
         if not isinstance(state, Running):
             return None
         try:
-            connection = state.sessions.get("1").pages.latest()
+            session = state.sessions.get("1")
         except NotFoundError:
             return None
+        connection = session.pages.latest()
         if connection is None:
             return None
         ask = partial(connection.eyes.ask, prefix=letters(connection.number))
-        return OpenPage(ask, state.url, os.getpid())
+        return OpenPage(ask, state.url, os.getpid(), partial(session.shown, connection))
+
+    async def _driven_shown(self) -> None:
+        with suppress(NotFoundError, SessionGoneError), anyio.move_on_after(SHOWN_SECONDS):
+            session = self._running().sessions.get("1")
+            for page in session.pages.driven():
+                await session.shown(page)
 
     def _kept(self, name: str, make: Callable[[], UiBackend]) -> Target:
         if name not in self._targets:
@@ -140,7 +150,7 @@ class Sight:
             await self._targets.pop("browser").backend.close()
         if "browser" not in self._targets:
             chromium = running.config.introspection.chromium
-            backend = await open_browser(f"{running.local_url}/", chromium, ready="[ui-app] > *")
+            backend = await open_browser(f"{running.local_url}/", chromium, "[ui-app] > *", self._driven_shown)
             self._opened_for["browser"] = running.url
             return self._kept("browser", lambda: backend)
         return self._targets["browser"]
@@ -163,8 +173,15 @@ def target_folder(storage: Path) -> Path:
     return storage / "targets"
 
 
-async def open_browser(url: str, chromium: str | None = None, ready: str | None = None) -> UiBackend:
+async def open_browser(
+    url: str,
+    chromium: str | None = None,
+    ready: str | None = None,
+    shown: Callable[[], Awaitable[None]] | None = None,
+) -> UiBackend:
     """Start a Chromium of our own on a page, and wait a little until it shows what `ready` means.
+
+    `shown` returns when the page shows what came of everything it has sent.
 
     Raises:
         UiNotEnabledError: Playwright or Chromium is missing; the message says how to get it.
@@ -176,7 +193,9 @@ async def open_browser(url: str, chromium: str | None = None, ready: str | None 
             "Looking without an open page needs Playwright\nInstall it with: pip install 'ui-mcp[browser]'",
             reason="NO_PLAYWRIGHT",
         ) from error
-    return await BrowserBackend.launch(url, path=chromium, ready=ready)
+    backend = await BrowserBackend.launch(url, path=chromium, ready=ready)
+    backend.shown = shown
+    return backend
 
 
 async def _open(attached: Attached) -> UiBackend:

@@ -38,6 +38,14 @@ class Eyes:
             raise SessionGoneError("The page left before it answered")
         return self._answers.pop(number)
 
+    async def reached(self) -> None:
+        """Return when the page has shown all that was sent before, and all that it sent itself has arrived.
+
+        Raises:
+            SessionGoneError: the page left.
+        """
+        await self.ask("", "")
+
     def answered(self, frame: str) -> None:
         """Take an answer frame; one that nobody waits for any more is dropped.
 

@@ -35,6 +35,10 @@ class Pages:
         """Return the page that a person opened last."""
         return next((page for page in reversed(self._connections.values()) if not page.driven), None)
 
+    def driven(self) -> list[Connection]:
+        """Return the pages nobody sits before."""
+        return [page for page in self._connections.values() if page.driven]
+
     def remove(self, connection: Connection) -> bool:
         """Forget a connection; False if it was closed before."""
         connection.eyes.close()

@@ -146,6 +146,17 @@ class Session:
             if self.pages.remove(connection):
                 self._around.tasks.start_soon(self.attempt, Op.CLOSE, connection.number)
 
+    async def shown(self, page: Connection) -> None:
+        """Return when a page shows what came of everything it has sent.
+
+        Raises:
+            SessionGoneError: the page left, or the session is over.
+        """
+        await page.eyes.reached()
+        async with self._door:
+            await self._life.world().enter(Op.REFRESH, facts=self._facts())
+        await page.eyes.reached()
+
     async def end(self, reason: str = "it ended") -> None:
         """Close the pages, release the waiters and free the world."""
         if self._life.over is None:

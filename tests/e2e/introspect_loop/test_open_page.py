@@ -1,28 +1,57 @@
 """The page a person has open, read and operated through its own runtime."""
 
-import json
 from pathlib import Path
+from time import monotonic
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from chromium import launched
 from e2e.introspect_loop.test_loop import build
 from interaction.lineclient import LineClient
 from introspect.demos import needs
 
 pytestmark = pytest.mark.slow
 
+SLOW = """
+function Tally:add()
+    local done = os.clock() + 0.4
+    while os.clock() < done do end
+    self.count = self.count + 1
+end
+"""
+
+
+def enabled(agent: LineClient) -> list[str]:
+    """Return the names of the targets that can be looked at."""
+    return [target["id"] for target in agent.call("ui_targets")["targets"] if target["enabled"]]
+
+
+@pytest.mark.covers("IN-62")
+@pytest.mark.parametrize("target", ["browser", "page"])
+def test_what_a_slow_app_does_about_a_click_shows_in_the_same_answer(tmp_path: Path, target: str) -> None:
+    needs("chromium")
+    build(tmp_path)
+    with LineClient(cwd=tmp_path) as agent, launched() as chromium:
+        url = agent.call("ui_start")
+        agent.call("ui_display", name="tally")
+        agent.call("ui_run", code=SLOW)
+        person = chromium.new_page()
+        person.goto(url)
+        person.wait_for_selector("#add")
+        add = agent.call("ui_query", selector={"css": "#add"}, target=target)["matches"][0]["ref"]["uid"]
+
+        done = agent.call("ui_perform", actions=[{"type": "click", "target": add}], observe="diff", target=target)
+
+        assert '#count "1"' in done["observed"]
+
 
 @pytest.mark.covers("IN-99")
 def test_the_open_page_answers_without_a_driver(tmp_path: Path) -> None:
     needs("chromium")
     build(tmp_path)
-    with LineClient(cwd=tmp_path) as agent, sync_playwright() as playwright:
+    with LineClient(cwd=tmp_path) as agent, launched() as chromium:
         url = agent.call("ui_start")
         agent.call("ui_display", name="tally")
-        chromium = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
         person = chromium.new_page()
         person.goto(url)
         person.wait_for_selector("#add")
@@ -48,12 +77,15 @@ def test_the_open_page_answers_without_a_driver(tmp_path: Path) -> None:
         person.wait_for_selector("#add")
         stale = agent.call("ui_perform", actions=[{"type": "click", "target": add}])
         assert stale["error"]["code"] == "MCP_UI_STALE_REF"
-        assert json.dumps(agent.call("ui_targets")).count('"enabled": true') == 2
+        assert enabled(agent) == ["page", "browser"]
 
         agent.call("ui_run", code="function Tally:greeting() error('nobody to greet', 0) end")
         person.wait_for_selector("#hello.ui-error", state="attached")
         assert "! binding on <p#hello>: nobody to greet" in agent.call("ui_get_snapshot").splitlines()
         chromium.close()
+        deadline = monotonic() + 60
+        while enabled(agent) != ["browser"]:
+            assert monotonic() < deadline, "the server never noticed that the page is gone"
         alone = agent.call("ui_get_snapshot").splitlines()
         assert "target browser" in alone[0]
         assert "! binding on <p#hello>: nobody to greet" in alone

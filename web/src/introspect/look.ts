@@ -20,9 +20,13 @@ export function isLook(frame: string): boolean {
 
 export async function answerLook(frame: string, send: (frame: string) => void): Promise<void> {
   const { data } = JSON.parse(frame) as Look;
-  eyes ??= load(data.prefix);
-  const answer = await eyes.then((loaded) => loaded.call(data.request), () => UNABLE);
+  const answer = data.request === "" ? "{}" : await look(data.prefix, data.request);
   send(JSON.stringify({ type: "looked", data: { id: data.id, answer } }));
+}
+
+function look(prefix: string, request: string): Promise<string> {
+  eyes ??= load(prefix);
+  return eyes.then((loaded) => loaded.call(request), () => UNABLE);
 }
 
 async function load(prefix: string): Promise<Introspector> {

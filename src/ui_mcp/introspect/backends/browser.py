@@ -3,7 +3,7 @@
 import itertools
 import os
 import string
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +15,7 @@ from ui_mcp.introspect.addresses import expect_browser
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.backends.chromium import executable, open_closed_shadows
 from ui_mcp.introspect.backends.input import real_input
-from ui_mcp.introspect.backends.lens import Lens
+from ui_mcp.introspect.backends.lens import DialogOpenError, Lens
 from ui_mcp.introspect.contract import Ask
 from ui_mcp.introspect.letters import all_letters
 from ui_mcp.jsontypes import JsonObject
@@ -26,7 +26,7 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-READY_MS = 3000
+READY_MS = 10_000
 DRIVEN = "ui-mcp-eyes"
 """Word in our user agent, by which a server of ours knows that nobody sits before the page."""
 
@@ -43,6 +43,8 @@ class BrowserBackend:
         self._pid: int | None = None
         self._prefixes = all_letters()
         self._lenses: list[Lens] = []
+        self.shown: Callable[[], Awaitable[None]] | None = None
+        """Returns when pages of our own server show what came of everything they have sent to it."""
         context.on("page", self._joined)
 
     @classmethod
@@ -143,7 +145,11 @@ class BrowserBackend:
 
     async def idle(self) -> None:
         """Wait for two frames and the requests the page has just made."""
-        await (await self._focused()).idle()
+        lens = await self._focused()
+        await lens.idle()
+        if self.shown is not None:
+            with suppress(DialogOpenError):
+                await lens.unless_dialog(self.shown())
 
     async def pixels(self, photo: Photo) -> bytes:
         """Photograph a page or one element of it."""

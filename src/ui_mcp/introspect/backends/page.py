@@ -1,6 +1,7 @@
 """The page a person has open, through its own runtime: no driver, but also no real input."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ui_mcp.errors import (
@@ -20,6 +21,10 @@ _ERRORS: dict[str, type[IntrospectError]] = {
 }
 
 
+async def _nothing() -> None:
+    """Wait for nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenPage:
     """A page that answers."""
@@ -27,6 +32,8 @@ class OpenPage:
     ask: Callable[[str], Awaitable[str]]
     url: str
     pid: int
+    shown: Callable[[], Awaitable[None]] = _nothing
+    """Returns when the page shows what came of everything it has sent."""
 
 
 class PageBackend:
@@ -73,8 +80,10 @@ class PageBackend:
             await self._call({"op": "act", "action": {"type": "click", "target": {"uid": answer["click"]}}})
 
     async def idle(self) -> None:
-        """Wait for two frames."""
+        """Wait for two frames, and for what the server makes of what the page has just sent."""
         await self._call({"op": "idle"})
+        with suppress(SessionGoneError):
+            await self._page().shown()
 
     async def pixels(self, photo: Photo) -> bytes:
         """Refuse: a page cannot photograph itself."""
