@@ -48,7 +48,7 @@ async def expect_browser(url: str) -> None:
     ask = _takes_sockets if url.startswith("ws") else _describes_itself
     try:
         with anyio.fail_after(SECONDS):
-            async with httpx2.AsyncClient(timeout=None, follow_redirects=True) as client:
+            async with httpx2.AsyncClient(timeout=None, follow_redirects=True, trust_env=False) as client:
                 found = await ask(client, url)
     except (TimeoutError, httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
         raise _refused(url, f"Nothing answers at {url}") from error
