@@ -42,7 +42,7 @@ async def test_five_thousand_items_resume_exactly(tmp_path: Path) -> None:
 async def test_asking_again_wakes_a_sleeping_agent(tmp_path: Path) -> None:
     journal = SqliteJournal(tmp_path / "j.db")
     conversation = Conversation("again", journal, People("hello"), make_loop)
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             await tasks.start(conversation.run)
             await _answers(conversation, 1)

@@ -46,7 +46,7 @@ async def ask(model: Model, *, required: bool = False, messages: list[Message] |
 
 
 def quick(served: Vendor) -> ModelHttp:
-    return ModelHttp(Endpoint(served.url, first_wait=0.001, idle_seconds=5))
+    return ModelHttp(Endpoint(served.url, first_wait=0.001, idle_seconds=30))
 
 
 def chunk(delta: dict[str, object] | None = None, finish: str | None = None, **rest: object) -> dict[str, object]:

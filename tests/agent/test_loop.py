@@ -37,6 +37,8 @@ class World:
         self.posted: list[str] = []
         self.by_client: dict[str, str] = {}
         self.hold = anyio.Event()
+        self.held = anyio.Event()
+        self.added = anyio.Event()
 
 
 @tool("chat_assistant_post", PostArgs, title="Post")
@@ -51,12 +53,14 @@ async def post(world: World, args: PostArgs, call: Call) -> ToolResult:
 @tool("calc__add", CalcArgs, title="Add")
 async def add(world: World, args: CalcArgs, call: Call) -> JsonObject:
     """Add."""
+    world.added.set()
     return {"sum": args.a + args.b}
 
 
 @tool("slow", Args, title="Slow")
 async def slow(world: World, args: Args, call: Call) -> str:
     """Wait."""
+    world.held.set()
     await world.hold.wait()
     return "done"
 
@@ -212,8 +216,14 @@ async def test_wrong_arguments_and_unknown_tools_come_back_as_errors_for_the_mod
 @pytest.mark.covers("R-LO-10")
 async def test_a_stopped_turn_leaves_every_call_with_an_outcome(stage: Stage) -> None:
     await stage.person("go")
-    with anyio.move_on_after(0.2):
-        await stage.turn([{"emit": [{"call": "slow"}, {"call": "calc__add", "args": {"a": 1}}]}])
+    script = [{"emit": [{"call": "slow"}, {"call": "calc__add", "args": {"a": 1}}]}]
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stage.turn, script)
+            await stage.world.held.wait()
+            await stage.world.added.wait()
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
 
     assert [item["status"] for item in stage.items if item["kind"] == "tool"] == ["aborted", "done"]
     assert replay(await stage.journal.events("a")) == stage.scribe.timeline.state

@@ -135,7 +135,7 @@ async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
 
     world.conversation = talk = Conversation("c", journal, world, make_loop, Pace(max_batch=2))
     frames: list[JsonObject] = []
-    with anyio.fail_after(30), talk.news.watched() as news:
+    with anyio.fail_after(120), talk.news.watched() as news:
         async with anyio.create_task_group() as tasks:
             await tasks.start(talk.run)
             for act in script:

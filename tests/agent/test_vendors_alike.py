@@ -107,7 +107,7 @@ DIALECTS = {
 every = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 
 
-def model_at(served: Vendor, dialect: Dialect, idle: float = 20.0) -> Model:
+def model_at(served: Vendor, dialect: Dialect, idle: float = 60.0) -> Model:
     return dialect.make(ModelHttp(Endpoint(served.url, retries=2, first_wait=0.001, idle_seconds=idle)))
 
 
@@ -160,7 +160,7 @@ async def test_nothing_is_asked_again_once_an_answer_has_begun(served: Vendor, d
     served.answers.clear()
     served.falls_silent(*dialect.begun, names=dialect.names)
     with pytest.raises(ModelError, match="fell silent"):
-        await ask(model_at(served, dialect, idle=0.2))
+        await ask(model_at(served, dialect, idle=2.0))
     assert len(served.asked) == 2
 
 

@@ -67,7 +67,7 @@ class LineClient:
         if self.process.stdin and not self.process.stdin.closed:
             self.process.stdin.close()
         try:
-            return self.process.wait(timeout=20)
+            return self.process.wait(timeout=60)
         finally:
             for stream in (self.process.stdout, self.process.stderr):
                 if stream:

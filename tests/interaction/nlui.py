@@ -35,4 +35,4 @@ def nlui(folder: Path, *arguments: str, stop: str = "terminate", **environment: 
             yield line.split()[-1]
         finally:
             getattr(process, stop)()
-            process.wait(timeout=20)
+            process.wait(timeout=60)

@@ -66,7 +66,7 @@ async def events_of(folder: Path) -> list[StoredEvent]:
 
 async def until_quiet(folder: Path, messages: int) -> list[StoredEvent]:
     """Wait until every message has been taken and the last turn has ended."""
-    with anyio.fail_after(120):
+    with anyio.fail_after(300):
         while True:
             events = await events_of(folder)
             taken = [event for event in events if event.type == "user_text"]

@@ -88,9 +88,10 @@ def test_a_confirmation_needs_the_secret_of_the_stream_or_the_cookie_of_the_page
                 asked = data
                 break
         body = {"conversation_id": conversation, "approved": True, "approval_id": asked["approval_id"]}
-        stranger = httpx2.post(f"{demo.base_url}/api/chat/confirm", json=body)
-        guess = httpx2.post(f"{demo.base_url}/api/chat/confirm", json={"session_id": "guess", "approved": True})
-        with httpx2.Client(base_url=demo.base_url, timeout=30) as page:
+        confirm = f"{demo.base_url}/api/chat/confirm"
+        stranger = httpx2.post(confirm, json=body, timeout=60)
+        guess = httpx2.post(confirm, json={"session_id": "guess", "approved": True}, timeout=60)
+        with httpx2.Client(base_url=demo.base_url, timeout=60) as page:
             page.get("/")
             human = page.post("/api/chat/confirm", json=body)
 
@@ -209,7 +210,7 @@ def test_foreign_hosts_and_origins_are_refused_and_listed_ones_answered(demo: ht
 @pytest.mark.covers("GW-API-6", "GW-SRV-5")
 def test_with_a_token_only_who_knows_it_gets_further_than_the_page(folder: Path) -> None:
     (folder / "nlui.yaml").write_text(YAML + "server:\n  token: t0ken-t0ken\n")
-    with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=30) as page:
+    with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=60) as page:
         assert page.get("/").status_code == 200
         assert page.get("/api/conversations").status_code == 401
         assert page.get("/timeline").status_code == 401
@@ -232,6 +233,38 @@ def test_a_model_that_goes_round_in_circles_is_stopped_after_25_answers(folder: 
     assert told[-2][1:] == ("error", {"error": told[-2][2]["message"], "message": told[-2][2]["message"]})
     assert "Stopped after 25 answers" in told[-2][2]["message"]
     assert told[-1][1] == "done"
+
+
+@pytest.mark.covers("GW-API-2")
+def test_a_conversation_deleted_while_a_call_runs_takes_nothing_else_with_it(folder: Path) -> None:
+    called, go_on = threading.Event(), threading.Event()
+
+    class Slow(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            called.set()
+            go_on.wait(60)
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    (folder / "tiny.json").write_text(json.dumps(DOCUMENT))
+    target = {"name": "tiny", "spec": "tiny.json", "base_url": f"http://127.0.0.1:{server.server_port}"}
+    llm = {"provider": "scripted", "script": [{"emit": [{"call": "tiny__things"}]}]}
+    (folder / "nlui.yaml").write_text(json.dumps({"data_dir": "./data", "llm": llm, "targets": [target]}))
+    try:
+        with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=60) as chat:
+            name = chat.post("/api/conversations").json()["id"]
+            with chat.stream("POST", "/api/chat", json={"message": "go", "conversation_id": name}):
+                assert called.wait(60)
+                assert chat.delete(f"/api/conversations/{name}").json() == {"ok": True}
+            answers = [chat.get(f"/api/conversations/{name}").status_code for _ in range(20)]
+    finally:
+        go_on.set()
+        server.shutdown()
+        server.server_close()
+
+    assert answers == [404] * 20
 
 
 @pytest.mark.covers("GW-API-4")

@@ -21,7 +21,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "c"), "XDG_DATA_HOME": str(folder / "d")}
     command = [sys.executable, "-c", ENTRY, *words]
     return subprocess.run(
-        command, cwd=folder, env={**os.environ, **home}, capture_output=True, text=True, check=False, timeout=60
+        command, cwd=folder, env={**os.environ, **home}, capture_output=True, text=True, check=False, timeout=120
     )
 
 
@@ -44,7 +44,7 @@ def test_init_writes_a_file_that_is_understood_and_served_and_never_overwrites(t
     assert loaded.settings.policy.mode == "guard"
     assert "names no targets and no servers" in run(tmp_path, "check").stdout
     with nlui(tmp_path, "serve", "--port", "0") as url:
-        answer = httpx2.post(f"{url}/api/chat", json={"message": "hello"}, timeout=30).text
+        answer = httpx2.post(f"{url}/api/chat", json={"message": "hello"}, timeout=60).text
     assert "No model is set up yet." in answer
 
 
@@ -57,7 +57,7 @@ def test_on_stdio_only_protocol_reaches_stdout_and_the_end_of_input_is_the_end(t
         client.send({"jsonrpc": "2.0", "id": 9, "method": "ping"})
         client.process.stdin.close()
         rest = client.process.stdout.read().decode().splitlines()
-        code = client.process.wait(10)
+        code = client.process.wait(60)
 
     assert code == 0
     assert all(line.startswith("{") for line in rest)

@@ -15,6 +15,11 @@ import pytest
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
+def get(url: str, **headers: Any) -> httpx2.Response:
+    """Ask with patience: what a first request needs may still have to be read from disk."""
+    return httpx2.get(url, timeout=60, **headers)
+
+
 @contextmanager
 def serve(cwd: Path, *options: str, config: str = "") -> Iterator[tuple[str, str]]:
     """Run `ui-mcp serve` on free ports; yield the addresses it prints."""
@@ -31,7 +36,7 @@ def serve(cwd: Path, *options: str, config: str = "") -> Iterator[tuple[str, str
             yield ui.split()[1], mcp.split()[1].removesuffix("/mcp")
         finally:
             server.terminate()
-            assert server.wait(timeout=20) == 0
+            assert server.wait(timeout=60) == 0
 
 
 class Agent:
@@ -39,7 +44,7 @@ class Agent:
 
     def __init__(self, mcp: str, **headers: str) -> None:
         self._http = httpx2.Client(
-            base_url=mcp, headers={"accept": "application/json, text/event-stream", **headers}, timeout=30
+            base_url=mcp, headers={"accept": "application/json, text/event-stream", **headers}, timeout=60
         )
         opened = self._post("initialize", HELLO)
         self._http.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
@@ -64,11 +69,11 @@ def test_serve_is_running_from_the_start_and_speaks_mcp(tmp_path: Path) -> None:
     with serve(tmp_path) as (ui, mcp):
         agent = Agent(mcp)
 
-        assert httpx2.get(ui).status_code == 200
+        assert get(ui).status_code == 200
         assert agent.call("ui_status")["url"] == ui
         assert agent.call("ui_start") == "Server already running"
         assert (tmp_path / ".claude/ui/mcp-port").read_text() == mcp.rpartition(":")[2]
-        with httpx2.stream("GET", f"{mcp}/sse", headers={"accept": "text/event-stream"}) as stream:
+        with httpx2.stream("GET", f"{mcp}/sse", headers={"accept": "text/event-stream"}, timeout=60) as stream:
             assert (stream.status_code, next(stream.iter_lines())) == (200, "event: endpoint")
 
 
@@ -78,11 +83,11 @@ def test_reconfiguring_keeps_mcp_open_and_start_takes_the_same_port_again(tmp_pa
         agent = Agent(mcp)
         agent.call("ui_configure", base_dir="other")
         with pytest.raises(httpx2.ConnectError):
-            httpx2.get(ui)
-        assert httpx2.get(f"{mcp}/state").status_code == 404
+            get(ui)
+        assert get(f"{mcp}/state").status_code == 404
 
         assert agent.call("ui_start") == ui
-        assert httpx2.get(ui).status_code == 200
+        assert get(ui).status_code == 200
         assert (tmp_path / "other/ui-port").read_text() == ui.rpartition(":")[2]
 
 
@@ -94,7 +99,7 @@ def test_a_taken_port_is_named(tmp_path: Path, option: str) -> None:
         port = taken.getsockname()[1]
         done = subprocess.run(
             [sys.executable, "-m", "ui_mcp", "serve", option, str(port), other, "0"],
-            cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+            cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
 
     assert done.returncode == 1
@@ -106,10 +111,10 @@ def test_a_taken_port_is_named(tmp_path: Path, option: str) -> None:
 def test_foreign_names_and_pages_are_turned_away_at_both_ports(tmp_path: Path) -> None:
     with serve(tmp_path) as (ui, mcp):
         for base, path in ((ui, "/"), (mcp, "/mcp"), (mcp, "/sse"), (mcp, "/state")):
-            assert httpx2.get(base + path, headers={"host": "evil.example"}).status_code == 421
-            assert httpx2.get(base + path, headers={"origin": "http://evil.example"}).status_code == 403
-        assert httpx2.get(f"{ui}/nothing/here").status_code == 404
-        assert httpx2.get(f"{ui}/1/").status_code == 404
+            assert get(base + path, headers={"host": "evil.example"}).status_code == 421
+            assert get(base + path, headers={"origin": "http://evil.example"}).status_code == 403
+        assert get(f"{ui}/nothing/here").status_code == 404
+        assert get(f"{ui}/1/").status_code == 404
         assert Agent(mcp).call("ui_status")["state"] == "running"
 
 
@@ -117,7 +122,7 @@ def test_foreign_names_and_pages_are_turned_away_at_both_ports(tmp_path: Path) -
 def test_a_session_number_works_only_for_who_has_its_cookie(tmp_path: Path) -> None:
     with serve(tmp_path) as (ui, _):
         port = ui.rpartition(":")[2]
-        with httpx2.Client(base_url=ui) as visitor:
+        with httpx2.Client(base_url=ui, timeout=60) as visitor:
             assert visitor.get("/1/").status_code == 404
             page = visitor.get("/")
             cookie = page.headers["set-cookie"]
@@ -127,8 +132,8 @@ def test_a_session_number_works_only_for_who_has_its_cookie(tmp_path: Path) -> N
             assert page.headers["referrer-policy"] == "no-referrer"
             assert visitor.get("/1/").status_code == 200
             secret = visitor.cookies[f"ui-session-{port}"]
-        assert httpx2.get(f"{ui}/{secret}/anything").status_code == 200
-        assert httpx2.get(f"{ui}/{'0' * 32}/").status_code == 404
+        assert get(f"{ui}/{secret}/anything").status_code == 200
+        assert get(f"{ui}/{'0' * 32}/").status_code == 404
 
 
 @pytest.mark.covers("UI-SEC-5", "MCP-SEC-2")
@@ -136,7 +141,7 @@ def test_a_required_token_is_in_a_file_only_we_can_read(tmp_path: Path) -> None:
     with serve(tmp_path, config="[server]\nrequire_token = true\n") as (_, mcp):
         file = tmp_path / ".claude/ui/mcp-token"
 
-        assert httpx2.get(f"{mcp}/state").status_code == 401
+        assert get(f"{mcp}/state").status_code == 401
         assert file.stat().st_mode & 0o777 == 0o600
         assert Agent(mcp, authorization=f"Bearer {file.read_text()}").call("ui_status")["state"] == "running"
     assert not file.exists()
@@ -148,13 +153,13 @@ def test_where_a_token_is_required_the_bridges_know_the_tokens_of_the_chat(tmp_p
         making = [sys.executable, "-m", "ui_mcp", "token", "create", "bot", "--role", "agent"]
         token = subprocess.run(making, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
         bot = {"authorization": f"Bearer {token}"}
-        posted = httpx2.post(f"{mcp}/chat/messages", json={"content": "hi"}, headers=bot)
-        read = httpx2.get(f"{mcp}/chat/messages", headers=bot).json()
+        posted = httpx2.post(f"{mcp}/chat/messages", json={"content": "hi"}, headers=bot, timeout=60)
+        read = get(f"{mcp}/chat/messages", headers=bot).json()
         refused = [
-            httpx2.get(f"{mcp}/chat/messages").status_code,
-            httpx2.get(f"{mcp}/state", headers=bot).status_code,
-            httpx2.get(f"{ui}/chat").status_code,
-            httpx2.get(f"{ui}/chat/messages").status_code,
+            get(f"{mcp}/chat/messages").status_code,
+            get(f"{mcp}/state", headers=bot).status_code,
+            get(f"{ui}/chat").status_code,
+            get(f"{ui}/chat/messages").status_code,
         ]
 
     assert posted.status_code == 201
@@ -171,12 +176,12 @@ def test_files_outside_html_are_out_of_reach(tmp_path: Path) -> None:
         (tmp_path / "project.txt").write_text("in the project")
         (html / "escape.txt").symlink_to("/etc/hostname")
 
-        assert httpx2.get(f"{ui}/note.txt").text == "inside"
-        assert httpx2.get(f"{ui}/linked.txt").text == "in the project"
-        assert httpx2.get(f"{ui}/escape.txt").status_code == 404
-        answer = httpx2.get(f"{ui}/note.txt")
-        assert httpx2.get(f"{ui}/note.txt", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
-        assert httpx2.get(f"{ui}/note.txt", headers={"range": "bytes=0-1"}).text == "in"
+        assert get(f"{ui}/note.txt").text == "inside"
+        assert get(f"{ui}/linked.txt").text == "in the project"
+        assert get(f"{ui}/escape.txt").status_code == 404
+        answer = get(f"{ui}/note.txt")
+        assert get(f"{ui}/note.txt", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
+        assert get(f"{ui}/note.txt", headers={"range": "bytes=0-1"}).text == "in"
         for path in ("/../README.md", "/%2e%2e/README.md", "/..%2fREADME.md", "//etc/hostname", "/%00"):
             raw = _raw(ui, path)
             assert raw.startswith(b"HTTP/1.1 404"), (path, raw[:80])
@@ -184,7 +189,7 @@ def test_files_outside_html_are_out_of_reach(tmp_path: Path) -> None:
 
 def _raw(base: str, path: str) -> bytes:
     host, _, port = base.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
         return connection.recv(65536)
 
@@ -193,7 +198,11 @@ def _raw(base: str, path: str) -> bytes:
 def test_two_projects_do_not_disturb_each_other(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    with serve(tmp_path / "a") as (first, _), serve(tmp_path / "b") as (second, _), httpx2.Client() as visitor:
+    with (
+        serve(tmp_path / "a") as (first, _),
+        serve(tmp_path / "b") as (second, _),
+        httpx2.Client(timeout=60) as visitor,
+    ):
         visitor.get(first)
         visitor.get(second)
 

@@ -13,6 +13,7 @@ from websockets.sync.client import connect
 
 from interaction.lineclient import LineClient
 from interaction.test_agent import agent
+from interaction.test_serve import get
 
 pytestmark = pytest.mark.slow
 SCRIPT = """
@@ -44,7 +45,7 @@ def server(folder: Path) -> Iterator[LineClient]:
 
 def visitor(url: str) -> httpx2.Client:
     """Open the page as a browser does, which gives the cookie."""
-    client = httpx2.Client(base_url=url, timeout=20, follow_redirects=True)
+    client = httpx2.Client(base_url=url, timeout=60, follow_redirects=True)
     assert client.get("/").status_code == 200
     return client
 
@@ -65,10 +66,12 @@ def test_a_page_sees_message_tool_answer_and_yield_of_an_agent_elsewhere(server:
     headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in page.cookies.items())}
     with (
         agent(folder),
-        connect(f"{url.replace('http', 'ws')}/ws/timeline", origin=url, additional_headers=headers) as ws,
+        connect(
+            f"{url.replace('http', 'ws')}/ws/timeline", origin=url, additional_headers=headers, open_timeout=60
+        ) as ws,
     ):
         ws.send('{"type": "hello", "conversation": "default"}')
-        first = json.loads(ws.recv(timeout=20))
+        first = json.loads(ws.recv(timeout=60))
         assert (first["type"], first["state"]["items"]) == ("ui_state_snapshot", [])
 
         page.post("/chat/messages", json={"content": "Which tools are there?"})
@@ -103,18 +106,18 @@ def test_nobody_sees_the_timeline_without_the_pages_cookie_or_a_token(server: Li
     made = [sys.executable, "-m", "ui_mcp", "token", "create", "screen", "--role", "observer"]
     token = subprocess.run(made, cwd=folder, check=True, capture_output=True, text=True).stdout.split()[-1]
 
-    assert httpx2.get(f"{url}/timeline").status_code == 401
-    assert httpx2.get(f"{mcp}/timeline").status_code == 401
-    assert httpx2.get(f"{mcp}/timeline", headers={"Authorization": f"Bearer {token}"}).json()["seq"] == 0
-    foreign = httpx2.get(f"{url}/timeline", headers={"Origin": "http://evil.example"})
+    assert get(f"{url}/timeline").status_code == 401
+    assert get(f"{mcp}/timeline").status_code == 401
+    assert get(f"{mcp}/timeline", headers={"Authorization": f"Bearer {token}"}).json()["seq"] == 0
+    foreign = get(f"{url}/timeline", headers={"Origin": "http://evil.example"})
     assert foreign.status_code == 403
-    with connect(f"{mcp.replace('http', 'ws')}/ws/timeline") as ws:
+    with connect(f"{mcp.replace('http', 'ws')}/ws/timeline", open_timeout=60) as ws:
         ws.send(json.dumps({"type": "hello", "token": token}))
-        assert json.loads(ws.recv(timeout=20))["type"] == "ui_state_snapshot"
-    with connect(f"{mcp.replace('http', 'ws')}/ws/timeline") as ws:
+        assert json.loads(ws.recv(timeout=60))["type"] == "ui_state_snapshot"
+    with connect(f"{mcp.replace('http', 'ws')}/ws/timeline", open_timeout=60) as ws:
         ws.send(json.dumps({"type": "hello", "token": "wrong"}))
         with pytest.raises(Exception, match="4401"):
-            ws.recv(timeout=20)
+            ws.recv(timeout=60)
 
 
 @pytest.mark.covers("R-BR-2", "R-BR-4")
@@ -128,7 +131,7 @@ def test_approvals_are_seen_and_answered_only_by_who_may(server: LineClient, fol
 
     assert visitor(url).get("/approvals", headers={"Accept": "application/json"}).json()["approvals"] == []
     assert visitor(url).post("/approvals/unknown/decision", json=answer).status_code == 404
-    assert httpx2.get(f"{url}/approvals").status_code == 401
-    assert httpx2.get(f"{mcp}/approvals").status_code == 401
-    assert httpx2.get(f"{mcp}/approvals", headers=worker).json()["approvals"] == []
-    assert httpx2.post(f"{mcp}/approvals/unknown/decision", headers=worker, json=answer).status_code == 403
+    assert get(f"{url}/approvals").status_code == 401
+    assert get(f"{mcp}/approvals").status_code == 401
+    assert get(f"{mcp}/approvals", headers=worker).json()["approvals"] == []
+    assert httpx2.post(f"{mcp}/approvals/unknown/decision", headers=worker, json=answer, timeout=60).status_code == 403

@@ -119,6 +119,8 @@ class Orchestrator:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._keep_lease, tasks.cancel_scope)
                 await self._serve(scribe, tasks)
+        except* LeaseLostError:
+            _log.warning("agent %s: it was forgotten, or another orchestrator has taken over", self._agent)
         except* JournalError as failed:
             failures = [message_of(failed)]
         for message in failures:

@@ -13,6 +13,8 @@ from ui_mcp.errors import UiMcpError
 from ui_mcp.log import logger
 
 POLL_SECONDS = 0.5
+QUIET_SECONDS = 0.05
+"""A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
 _log = logger("nlui")
 
 
@@ -24,9 +26,8 @@ async def follow_file(gateway: Gateway, file: Path) -> None:
         stamp = await _stamp(file)
         while True:
             await anyio.sleep(POLL_SECONDS)
-            now = await _stamp(file)
-            if now != stamp:
-                stamp = now
+            if await _stamp(file) != stamp:
+                stamp = await _quiet(file)
                 await reload(gateway, file)
 
 
@@ -56,6 +57,16 @@ if sys.platform != "win32":
             async for _ in signals:
                 await reload(gateway, file)
                 await gateway.refresh_targets()
+
+
+async def _quiet(file: Path) -> tuple[int, int, int]:
+    """Wait until nobody writes to the file, and return its stamp."""
+    stamp = await _stamp(file)
+    while True:
+        await anyio.sleep(QUIET_SECONDS)
+        before, stamp = stamp, await _stamp(file)
+        if stamp == before:
+            return stamp
 
 
 async def _stamp(file: Path) -> tuple[int, int, int]:

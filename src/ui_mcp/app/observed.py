@@ -41,6 +41,8 @@ class Observed:
         self._timeline = Timeline()
         self._frames: list[JsonObject] = []
         self._last: str | None = None
+        self._read: list[StoredEvent] = []
+        """Messages that wait for what the journal says of the time before them."""
         self._broadcast = Broadcast()
         self._looking = anyio.Lock()
 
@@ -77,7 +79,9 @@ class Observed:
     async def refresh(self) -> None:
         """Take what is new in the chat and in the journal, in the order of their times."""
         async with self._looking:
-            events = [*await self._reader.news(), *[_as_event(message) for message in await self._messages()]]
+            # The journal is read last: it then holds whatever an agent did before it posted what was read here.
+            self._read += [_as_event(message) for message in await self._messages()]
+            events, self._read = [*await self._reader.news(), *self._read], []
             for event in sorted(events, key=lambda event: event.ts):
                 delta = self._timeline.take(event)
                 if delta.ops:

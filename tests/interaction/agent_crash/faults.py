@@ -8,6 +8,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,13 @@ class Steps:
         prey = await self._prey()
         with self._log.open("a") as log:
             log.write(name + "\n")
-        os.kill(prey, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # another kill was faster
+            os.kill(prey, signal.SIGKILL)
 
     async def _prey(self) -> int:
         if self._victim == "agent":
             return os.getpid()
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             while not (self.is_up() and (living := living_pids(self._folder, self._victim))):
                 await anyio.sleep(0.01)
         return living[0]

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from ui_mcp.workspace import Workspace
 
 MOST = {"agent": 2, "gateway": 1, "chat": 1}
 """How often a process dies at each kind of step; UI_MCP_CRASHES=1000 means at every single step of the conversation."""
-PATIENCE = 900 if "UI_MCP_CRASHES" in os.environ else 60
+PATIENCE = 900 if "UI_MCP_CRASHES" in os.environ else 240
 """Seconds until a message must be answered."""
 HERE = Path(__file__).parent
 HUMAN = principal("human", "human")
@@ -120,11 +120,11 @@ class World:
 
 
 def kill(file: Path) -> None:
-    """End the process that a file is named after."""
-    try:
-        os.kill(int(file.suffix[1:]), 9)
-    except ProcessLookupError:
-        return
+    """End the process that a file is named after, unless it has ended and its number is another's by now."""
+    number = int(file.suffix[1:])
+    with suppress(OSError):
+        if str(file.parent.parent).encode() in Path(f"/proc/{number}/cmdline").read_bytes():
+            os.kill(number, 9)
 
 
 @asynccontextmanager

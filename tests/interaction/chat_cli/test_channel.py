@@ -37,7 +37,7 @@ def test_messages_are_pushed_to_the_channel_only_when_it_is_switched_on(tmp_path
         posted = subprocess.run(
             [*UI_MCP, "chat", "post", "psst"], cwd=tmp_path, capture_output=True, text=True, check=True
         )
-        arguments = {"authors": ["user"], "timeout_s": 20}
+        arguments = {"authors": ["user"], "timeout_s": 60}
         send("tools/call", id=3, params={"name": "chat_wait_since", "arguments": arguments})
         lines = [json.loads(agent.stdout.readline())]
         if switched == "true" and "id" in lines[0]:
@@ -63,7 +63,7 @@ def test_the_ui_server_pushes_to_the_channel_too_and_the_event_stays_readable(tm
         posted = subprocess.run(posting, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
         while (line := agent.receive()).get("method") != "notifications/claude/channel":
             pass
-        queued = agent.call("ui_wait", timeout=1) if started else []
+        queued = agent.call("ui_wait", timeout=60) if started else []
 
     meta = {"app": "ui-mcp", "event": "chat_message", "conversation": "default", "last_id": posted.stdout.strip()}
     assert agent.hello["capabilities"]["experimental"] == {"claude/channel": {}}

@@ -17,15 +17,22 @@ async def test_a_stopping_face_ends_streams_and_waits_cleanly(tmp_path: Path) ->
         assert server.stderr is not None
         url = (await anyio.to_thread.run_sync(server.stdout.readline)).split()[-1]
         statuses: list[int] = []
-        async with httpx2.AsyncClient(base_url=url, timeout=30) as http, anyio.create_task_group() as tasks:
+        sent = anyio.Event()
+        async with httpx2.AsyncClient(base_url=url, timeout=120) as http, anyio.create_task_group() as tasks:
+
+            async def trace(name: str, _: object) -> None:
+                if name == "http11.send_request_body.complete":
+                    sent.set()
 
             async def wait() -> None:
-                statuses.append((await http.get("/chat/wait?timeout=100")).status_code)
+                answer = await http.get("/chat/wait?timeout=100", extensions={"trace": trace})
+                statuses.append(answer.status_code)
 
             async with http.stream("GET", "/chat/stream") as stream:
                 parts = stream.aiter_text()
                 await anext(parts)
                 tasks.start_soon(wait)
+                await sent.wait()
                 await http.get("/chat/inbox")  # a later request is answered, so the waiting one has arrived
                 server.terminate()
                 rest = [part async for part in parts]

@@ -22,7 +22,7 @@ CLIENTS = {
     "mcp 1": ("mcp1.py", "-", "mcp1"),
     "fastmcp": ("fast.py", "auto", "fastmcp"),
 }
-LIMIT = 60
+LIMIT = 240
 
 
 @dataclass

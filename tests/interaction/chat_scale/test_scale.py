@@ -48,7 +48,7 @@ class Connection:
 
     async def until(self, words: bytes) -> bytes:
         """Read lines until one holds the words."""
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             while words not in (line := await self._reader.readline()):
                 assert line, "the stream ended"
             return line
@@ -56,7 +56,7 @@ class Connection:
     async def count(self, words: bytes) -> int:
         """Count the lines with these words until the server ends the connection or the answer."""
         found = 0
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             while (line := await self._reader.readline()) and not line.startswith(b"0\r\n"):
                 found += words in line
         return found
@@ -67,7 +67,7 @@ class Connection:
         length = next(
             int(line.split(b":")[1]) for line in head.lower().splitlines() if line.startswith(b"content-length")
         )
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             return json.loads(await self._reader.readexactly(length))["result"]["structuredContent"]
 
     def close(self) -> None:

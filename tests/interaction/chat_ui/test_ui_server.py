@@ -23,7 +23,7 @@ def test_the_agent_chats_before_and_without_starting_the_ui(tmp_path: Path) -> N
         names = [tool["name"] for tool in agent.request("tools/list")["tools"]]
         said = agent.call("chat_assistant_post", content="hello")
         asked = ui_mcp("chat", "post", "who is there?", cwd=tmp_path)
-        page = agent.call("chat_wait_since", after_id=said["id"], timeout_s=10)
+        page = agent.call("chat_wait_since", after_id=said["id"], timeout_s=60)
         inbox = json.loads(agent.request("resources/read", {"uri": "ui://chat/inbox"})["contents"][0]["text"])
 
     assert {"chat_assistant_post", "chat_read_since", "chat_wait_since"} <= set(names)
@@ -38,9 +38,9 @@ def test_a_post_of_the_human_is_announced_and_put_into_the_event_queue(tmp_path:
         agent.call("ui_start")
         agent.request("resources/subscribe", {"uri": "ui://chat/inbox"})
         posted = ui_mcp("chat", "post", "look here", cwd=tmp_path)
-        events = agent.call("ui_wait", timeout=20)
+        events = agent.call("ui_wait", timeout=60)
         mcp = f"http://127.0.0.1:{(tmp_path / '.claude/ui/mcp-port').read_text()}"
-        with urllib.request.urlopen(f"{mcp}/wait?timeout=1", timeout=20) as answer:
+        with urllib.request.urlopen(f"{mcp}/wait?timeout=1", timeout=60) as answer:
             drained = answer.status
 
     (event,) = events
@@ -64,7 +64,7 @@ def test_who_waits_gets_what_was_written_before_the_server_had_read_its_chat(tmp
         _, _, mcp = (server.stdout.readline().split()[1] for _ in range(3))
         try:
             posted = ui_mcp("chat", "post", "anyone?", cwd=tmp_path)
-            answer = httpx2.get(f"{mcp.removesuffix('/mcp')}/wait?timeout=30", timeout=40)
+            answer = httpx2.get(f"{mcp.removesuffix('/mcp')}/wait?timeout=60", timeout=120)
         finally:
             server.terminate()
 
@@ -77,13 +77,13 @@ def test_on_the_ui_port_the_cookie_is_the_human_and_on_the_mcp_port_a_token_is_n
     with LineClient(cwd=tmp_path) as agent:
         url = agent.call("ui_start")
         mcp = f"http://127.0.0.1:{(tmp_path / '.claude/ui/mcp-port').read_text()}"
-        with httpx2.Client(base_url=url) as stranger, httpx2.Client(base_url=url) as human:
+        with httpx2.Client(base_url=url, timeout=60) as stranger, httpx2.Client(base_url=url, timeout=60) as human:
             assert stranger.get("/chat/inbox").status_code == 401
             assert human.get("/chat", headers={"accept": "text/html"}).status_code == 200
             posted = human.post("/chat/messages", json={"content": "from the page"})
             as_json = human.get("/chat", headers={"accept": "application/json"}).json()
         token = ui_mcp("token", "create", "bot", "--role", "agent", cwd=tmp_path)
-        with httpx2.Client(base_url=mcp) as script:
+        with httpx2.Client(base_url=mcp, timeout=60) as script:
             refused = script.get("/chat/messages")
             page = script.get("/chat/messages", headers={"authorization": f"Bearer {token}"}).json()
             answered = script.post(

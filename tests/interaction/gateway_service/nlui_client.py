@@ -44,7 +44,7 @@ class NluiClient:
         assert self.process.stdin is not None
         self.process.stdin.close()
         try:
-            self.process.wait(10)
+            self.process.wait(60)
         finally:
             self.process.kill()
             for pipe in (self.process.stdout, self.process.stderr):

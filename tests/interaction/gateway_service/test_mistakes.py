@@ -65,7 +65,7 @@ def test_a_mistake_is_named_with_the_way_out(
         env={**home, "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     said = ended.stdout + ended.stderr

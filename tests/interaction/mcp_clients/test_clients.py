@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 def environment(name: str) -> str:
     """Return the Python of a client's own virtual environment, made on first use."""
     made = subprocess.run(
-        [sys.executable, str(SCRIPTS / "clients.py"), name], capture_output=True, text=True, timeout=280, check=True
+        [sys.executable, str(SCRIPTS / "clients.py"), name], capture_output=True, text=True, timeout=800, check=True
     )
     return made.stdout.strip()
 
@@ -27,7 +27,7 @@ def drive(python: str, script: str, *arguments: str) -> dict[str, Any]:
         [python, "-W", "ignore", str(HERE / script), *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

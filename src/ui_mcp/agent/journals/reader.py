@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -80,5 +80,9 @@ class JournalReader:
 
 def _stamp(file: Path) -> tuple[int, ...]:
     """Return what differs after every commit: times and sizes of the file and of its log."""
-    stats = [path.stat() for path in (file, file.with_name(f"{file.name}-wal")) if path.exists()]
-    return tuple(number for stat in stats for number in (stat.st_mtime_ns, stat.st_size))
+    found: list[int] = []
+    for path in (file, file.with_name(f"{file.name}-wal")):
+        with suppress(FileNotFoundError):  # the log goes with the last who had the file open
+            stat = path.stat()
+            found += (stat.st_mtime_ns, stat.st_size)
+    return tuple(found)
