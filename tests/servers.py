@@ -14,8 +14,12 @@ from ui_mcp.toolkit.announcements import Announcements
 async def running_server(
     folder: Path, announcements: Announcements | None = None, **flags: object
 ) -> AsyncIterator[Running]:
-    """Configure and start a server below `folder`; Lua runs in this process unless told otherwise."""
-    given = {"lua.host": "thread", **{name.replace("__", "."): value for name, value in flags.items()}}
+    """Configure and start a server below `folder`; Lua runs in this process, with time enough, unless told otherwise."""
+    given = {
+        "lua.host": "thread",
+        "lua.max_seconds": 60,
+        **{name.replace("__", "."): value for name, value in flags.items()},
+    }
     async with open_host(given, Doors(), announcements or Announcements()) as host:
         await host.begin(str(folder / ".claude" / "ui"))
         yield await host.start()

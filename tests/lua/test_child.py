@@ -96,7 +96,7 @@ async def test_a_killed_child_is_noticed_while_idle(tmp_path: Path) -> None:
 
 
 async def test_a_cancelled_caller_does_not_disturb_the_next(tmp_path: Path) -> None:
-    world = await ChildHost().launch(launch_at(tmp_path), Recorded())
+    world = await ChildHost().launch(launch_at(tmp_path, max_seconds=60), Recorded())
 
     with anyio.move_on_after(0.05):
         await world.enter(Op.RUN, "local t = os.clock() while os.clock() < t + 0.2 do end return 'first'")

@@ -86,6 +86,22 @@ async def test_worlds_outlive_a_killed_nursery_and_the_next_comes_from_another(t
         os.kill(killed.process.pid, 0)
 
 
+async def test_what_is_asked_before_it_is_known_how_a_world_ended_fails_with_it(tmp_path: Path) -> None:
+    async with worlds(tmp_path) as [world]:
+        bearing = nursery.here()
+        os.kill(bearing.process.pid, signal.SIGSTOP)
+        os.kill(world.pid, signal.SIGKILL)
+        with anyio.fail_after(60):
+            while not bearing._questions:
+                await checkpoint()
+        asked = [world.enter(Op.RUN, "return 1") for _ in range(3)]
+        os.kill(bearing.process.pid, signal.SIGCONT)
+
+        for answer in asked:
+            with pytest.raises(SessionGoneError, match="status -9"):
+                await answer
+
+
 async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
     stopped = nursery.here().process.pid
     os.kill(stopped, signal.SIGSTOP)

@@ -71,8 +71,9 @@ class Forked(asyncio.Protocol):
         await loop.connect_read_pipe(lambda: self, source)
 
     def write(self, data: bytes) -> None:
-        """Send at once, or as soon as there is room."""
-        self._sink.write(data)
+        """Send at once, or as soon as there is room; to one that has ended, until its end is told, nothing."""
+        if not self._sink.is_closing():  # uvloop raises where asyncio says nothing
+            self._sink.write(data)
 
     def kill(self) -> None:
         """End it; its number is its own as long as nobody has asked for its exit status."""

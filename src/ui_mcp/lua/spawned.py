@@ -34,8 +34,9 @@ class Spawned(asyncio.SubprocessProtocol):
         self._input: asyncio.WriteTransport
 
     def write(self, data: bytes) -> None:
-        """Send at once, or as soon as there is room."""
-        self._input.write(data)
+        """Send at once, or as soon as there is room; to one that has ended, until its end is told, nothing."""
+        if not self._input.is_closing():
+            self._input.write(data)
 
     def kill(self) -> None:
         """End it and let go of its pipes."""

@@ -24,8 +24,8 @@ def make_workspace(folder: Path, *apps: Path) -> Workspace:
 
 
 def settings(**lua: object) -> Config:
-    """Return settings for tests: Lua in this process unless told otherwise."""
-    return Config.model_validate({"lua": {"host": "thread", **lua}})
+    """Return settings for tests: Lua in this process, with time enough on a busy machine, unless told otherwise."""
+    return Config.model_validate({"lua": {"host": "thread", "max_seconds": 60, **lua}})
 
 
 class OpenApp(NamedTuple):
