@@ -1,5 +1,6 @@
 """The short way of a page's frames: it reads what the parser reads, keeps the order, and is really taken."""
 
+import asyncio
 import random
 from collections.abc import AsyncIterator
 from functools import partial
@@ -7,7 +8,8 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from anyio import Event, create_task_group, sleep, wait_all_tasks_blocked
+from anyio import Event, create_task_group, fail_after, sleep, wait_all_tasks_blocked
+from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 from websockets.asyncio.client import ClientConnection, connect
@@ -172,3 +174,25 @@ async def test_a_click_wakes_no_task_on_its_way(
         await browser.until(partial(shows, browser, count))
 
     queued.assert_not_called()
+
+
+@pytest.mark.covers("UI-WIRE-13", "UI-ROB-1")
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True})], ids=["uvloop"])
+async def test_a_frame_for_a_page_that_has_just_gone_is_not_written(
+    line: ClientConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await watch(line)
+    put = list[bool]()
+    lost = Line.connection_lost
+
+    def told(page: Line, error: Exception | None) -> None:
+        lost(page, error)
+        asyncio.get_running_loop().call_soon(lambda: put.append(page.put("late")))
+
+    monkeypatch.setattr(Line, "connection_lost", told)
+    line.transport.abort()
+    with fail_after(60):
+        while not put:
+            await checkpoint()
+
+    assert put == [False]

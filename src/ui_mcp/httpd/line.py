@@ -47,6 +47,8 @@ class Line(WebSocketsSansIOProtocol):
         """Send a message now; False if the page does not read or is gone."""
         if not self.writable.is_set() or self.close_sent or self.conn.state is not State.OPEN:
             return False
+        if self.transport.is_closing():  # the page went without a word, and writing to it would raise
+            return False
         data = text.encode()
         if len(data) > SHORT:
             self.conn.send_text(data)
