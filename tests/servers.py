@@ -14,7 +14,7 @@ from ui_mcp.toolkit.announcements import Announcements
 async def running_server(
     folder: Path, announcements: Announcements | None = None, **flags: object
 ) -> AsyncIterator[Running]:
-    """Configure and start a server below `folder`; Lua runs in this process, with time enough, unless told otherwise."""
+    """Configure and start a server below `folder`; Lua runs in this process and has time, unless told otherwise."""
     given = {
         "lua.host": "thread",
         "lua.max_seconds": 60,
