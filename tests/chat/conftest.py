@@ -36,11 +36,11 @@ def postgres_server() -> Iterator[str]:
         as_owner = ["setpriv", "--reuid=nobody", "--clear-groups"]
 
     def run(*command: str) -> None:
-        subprocess.run([*as_owner, *command], check=True, stdout=subprocess.DEVNULL, cwd=home, timeout=60)
+        subprocess.run([*as_owner, *command], check=True, stdout=subprocess.DEVNULL, cwd=home, timeout=180)
 
     run(str(binaries / "initdb"), "-D", f"{home}/data", "-U", "chat", "-A", "trust", "-E", "UTF8", "--no-sync")
     options = f"-c listen_addresses='' -c unix_socket_directories={home} -c fsync=off -c max_connections=200"
-    run(str(binaries / "pg_ctl"), "-D", f"{home}/data", "-w", "-l", f"{home}/log", "-o", options, "start")
+    run(str(binaries / "pg_ctl"), "-D", f"{home}/data", "-w", "-t", "150", "-l", f"{home}/log", "-o", options, "start")
     try:
         yield f"postgresql://chat@/{{}}?host={home}"
     finally:

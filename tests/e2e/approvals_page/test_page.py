@@ -126,7 +126,7 @@ async def test_a_person_accepts_a_proposed_rule(recorder_of_shop: Recorder, tmp_
 
 @pytest.mark.covers("R-AP-9")
 async def test_a_program_that_never_opened_the_page_cannot_answer(recorder_of_shop: Recorder, tmp_path: Path) -> None:
-    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient() as client:
+    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient(timeout=30) as client:
         approval = await ask(found, "boat")
         row = await found.desk.get(approval)
         listed = await client.get(url, headers={"Accept": "application/json"})
@@ -145,7 +145,7 @@ async def test_a_program_that_never_opened_the_page_cannot_answer(recorder_of_sh
 async def test_the_bridge_tells_late_wrong_and_unknown_answers_apart(
     recorder_of_shop: Recorder, tmp_path: Path
 ) -> None:
-    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient() as client:
+    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient(timeout=30) as client:
         await client.get(url, headers={"Accept": "text/html"})
         approval = await ask(found, "boat")
         row = await found.desk.get(approval)
@@ -192,7 +192,7 @@ async def test_a_person_answers_several_at_once_and_says_how_far_a_yes_reaches(
 
 @pytest.mark.covers("R-AP-13")
 async def test_of_many_answers_each_is_taken_or_refused_by_itself(recorder_of_shop: Recorder, tmp_path: Path) -> None:
-    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient() as client:
+    async with served(tmp_path, recorder_of_shop) as (found, url), httpx2.AsyncClient(timeout=30) as client:
         first, second = [await found.desk.get(await ask(found, name)) for name in ("boat", "ship")]
         many = {"decisions": [{"id": row.id, "digest": row.digest, "decision": "approve"} for row in (first, second)]}
         many["decisions"][0]["digest"] = second.digest
@@ -243,7 +243,7 @@ async def test_the_ui_server_shows_the_questions_of_its_gateway_too(recorder_of_
     async with gateway(tmp_path, recorder_of_shop) as found, running_server(tmp_path) as server:
         asked = [await ask(found, name) for name in ("boat", "ship")]
         await Offered(found).call("policy__propose", {"rule": rule, "rationale": "keep everything"}, Call())
-        async with httpx2.AsyncClient() as stranger:
+        async with httpx2.AsyncClient(timeout=30) as stranger:
             refused = await stranger.get(f"{server.url}/approvals", headers={"Accept": "application/json"})
         async with page_at(server.url) as page:
             await page.goto(f"{server.url}/approvals")
@@ -254,7 +254,7 @@ async def test_the_ui_server_shows_the_questions_of_its_gateway_too(recorder_of_
             await page.get_by_role("button", name="Accept").click()
             await page.get_by_text("Rule accepted").wait_for()
         results = [await found.policed.outcome(one, 20, Call()) for one in asked]
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             while not await found.store.rules() or not found.policy(Call()).rules:
                 await anyio.sleep(0.05)
         with pytest.raises(DeniedError):

@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from e2e.chat_page.conftest import AGENT, HUMAN, Room, face
+from ports import free_ports
 from ui_mcp.chat.chat import Ask
 from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.message import Draft
@@ -61,6 +62,7 @@ async def test_scripts_remote_images_and_script_links_stay_inert(room: Room) -> 
     body = page.locator(".chat-assistant .chat-body")
     await expect(body).to_contain_text("<script>window.harmed = 1</script>")
 
+    await expect(body.locator("a")).to_have_count(3)
     for link in await body.locator("a").all():
         href = await link.get_attribute("href")
         assert href is not None
@@ -138,7 +140,7 @@ async def test_the_page_needs_no_mouse_and_fits_a_phone(room: Room) -> None:
     await page.keyboard.press("Enter")
     await expect(page.locator(".chat-user .chat-body")).to_have_text("first\nsecond")
     await page.keyboard.press("ArrowUp")
-    assert await page.get_by_label("Message").input_value() == "first\nsecond"
+    await expect(page.get_by_label("Message")).to_have_value("first\nsecond")
 
     await page.locator(".chat-log").focus()
     await page.keyboard.press("/")
@@ -171,13 +173,14 @@ async def test_a_locked_chat_asks_for_a_token_or_takes_a_code_once_and_shows_nei
 
 @pytest.mark.covers("CHAT-PAGE-4")
 async def test_the_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back(tmp_path: Path, room: Room) -> None:
-    async with face(tmp_path / "other") as (_, url):
+    (port,) = free_ports(1)
+    async with face(tmp_path / "other", port) as (_, url):
         page = await (await room.browser.new_context()).new_page()
         await page.goto(f"{url}/chat")
         await expect(page.get_by_text("No messages yet")).to_be_visible()
     await expect(page.get_by_role("status")).to_contain_text("cannot be reached")
 
-    async with face(tmp_path / "other", int(url.rpartition(":")[2])) as (chat, _):
+    async with face(tmp_path / "other", port) as (chat, _):
         await chat.post(AGENT, "assistant", "default", [Draft("back again")])
         await expect(page.get_by_text("back again")).to_be_visible()
         await expect(page.get_by_role("status")).to_be_hidden()

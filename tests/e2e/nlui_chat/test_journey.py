@@ -60,9 +60,13 @@ def test_a_question_is_edited_in_place_and_asked_again(page: Page) -> None:
 
     expect(page.get_by_role("table")).to_have_count(1)
     expect(log(page).get_by_text("I am a scripted demo")).to_have_count(0)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    spent = page.get_by_text("tokens used").inner_text()
 
     page.get_by_role("article", name="You").hover()
     page.get_by_role("button", name="Ask again").click()
+    expect(page.get_by_text("tokens used")).not_to_have_text(spent)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     expect(page.get_by_role("article", name="You")).to_have_count(1)
     expect(page.get_by_role("table")).to_have_count(1)
 
@@ -100,7 +104,7 @@ def test_the_result_can_be_seen_raw_and_back(page: Page) -> None:
 
 def test_tools_are_switched_off_for_one_conversation(page: Page) -> None:
     page.get_by_text("3 tools").click()
-    with page.expect_response("**/tools"):
+    with page.expect_response(lambda answer: answer.url.endswith("/tools") and answer.request.method == "PUT"):
         page.get_by_label("list_orders").uncheck()
     say(page, "show the orders")
 
@@ -127,7 +131,7 @@ def test_everything_works_by_keyboard_alone(page: Page) -> None:
 def test_on_a_phone_the_side_is_behind_a_button(opened: Open, url: str) -> None:
     page = opened(url, width=390)
     new = page.get_by_role("button", name="New conversation")
-    expect(page.get_by_label("Message", exact=True)).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()  # a conversation that opens shuts the side
     expect(new).to_be_hidden()
 
     page.get_by_role("button", name="Conversations and tools").click()
@@ -143,11 +147,13 @@ def test_axe_finds_nothing_to_complain_about(opened: Open, url: str, scheme: str
     page = opened(url, scheme=scheme, width=width)
     say(page, "show the orders")
     expect(page.get_by_role("table")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     say(page, "ship order 1")
     expect(page.get_by_role("button", name="Approve once")).to_be_visible()
     assert complaints(page) == []
 
     page.get_by_role("button", name="Stop").click()
+    expect(log(page).get_by_text("Stopped.")).to_be_visible()
     if width < 700:
         page.get_by_role("button", name="Conversations and tools").click()
     page.get_by_role("button", name="Change").click()

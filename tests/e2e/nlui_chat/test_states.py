@@ -13,9 +13,9 @@ from playwright.sync_api import Page, expect
 
 from e2e.nlui_chat.conftest import Open, complaints, log, say
 from interaction.nlui import nlui
+from ports import free_ports
 from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journals.sqlite import SqliteJournal
-from ui_mcp.httpd.serve import bind, port_of
 
 pytestmark = pytest.mark.slow
 SLOW = """
@@ -56,6 +56,7 @@ def vendor(status: int, body: dict[str, object]) -> Iterator[str]:
 
     class Answer(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))  # left unread, it would reset the connection
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.end_headers()
@@ -70,13 +71,6 @@ def vendor(status: int, body: dict[str, object]) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
-
-
-def free_port() -> str:
-    listener = bind("127.0.0.1", 0)
-    port = port_of(listener)
-    listener.close()
-    return str(port)
 
 
 @pytest.fixture
@@ -98,7 +92,7 @@ def test_a_page_reloaded_while_an_answer_streams_ends_with_the_whole_answer(fold
 
 
 def test_a_server_killed_while_it_answers_comes_back_and_answers_once(folder: Path, opened: Open) -> None:
-    port = free_port()
+    port = str(free_ports(1)[0])
     with nlui(folder, "--port", port, stop="kill") as url:
         page = opened(url, strict=False)
         say(page, "slowly please")
@@ -106,7 +100,7 @@ def test_a_server_killed_while_it_answers_comes_back_and_answers_once(folder: Pa
     expect(page.get_by_text("The server cannot be reached. Trying again…")).to_be_visible()
 
     with nlui(folder, "--port", port):
-        expect(log(page).get_by_text("First part. Second part.")).to_have_count(1, timeout=40_000)
+        expect(log(page).get_by_text("First part. Second part.")).to_have_count(1, timeout=90_000)
         expect(page.get_by_role("article", name="You")).to_have_count(1)
         expect(page.get_by_text("The server cannot be reached")).to_have_count(0)
         say(page, "and now?")
@@ -151,8 +145,8 @@ def test_five_thousand_items_keep_the_document_small(folder: Path, opened: Open)
         for _ in range(30):
             page.mouse.move(600, 400)
             page.mouse.wheel(0, 3000)
+        expect(log(page).get_by_text("Question 0", exact=True)).to_have_count(0)
         assert _slots(page) < 60
-        assert "Question 0" not in log(page).inner_text()
 
         page.keyboard.press("Control+f")
         page.get_by_label("Find in this conversation").fill("Question 1234")
@@ -238,6 +232,8 @@ def test_with_a_token_the_page_asks_for_it_once(folder: Path, opened: Open) -> N
         expect(page.get_by_text("This is not the token.")).to_be_visible()
         page.get_by_role("textbox", name="Token").fill("t0ken-t0ken")
         page.keyboard.press("Enter")
+        expect(page.get_by_role("textbox", name="Token")).to_have_count(0)
+        expect(page.get_by_label("Message", exact=True)).to_be_focused()
 
         say(page, "hello")
         expect(log(page).get_by_text("Yes.")).to_be_visible()

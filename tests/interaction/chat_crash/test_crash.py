@@ -3,19 +3,19 @@
 import json
 import random
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
 import pytest
 
+from ports import free_ports
 from ui_mcp.chat.store import Query
 from ui_mcp.chat.stores import open_store
 
@@ -67,18 +67,6 @@ def kept(keepers: list[Keeper]) -> Iterator[list[Keeper]]:
         for keeper in keepers:
             keeper.process.kill()
             keeper.process.wait()
-
-
-def free_ports(count: int) -> list[int]:
-    """Return free ports that no outgoing connection is given: a writer that tries again while its server is down
-    could otherwise be connected to itself, and hold the port against the next server."""
-    found: list[int] = []
-    for port in random.sample(range(12000, 30000), 500):
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            found.append(port)
-        if len(found) == count:
-            return found
-    raise AssertionError("no free ports")
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from interaction.chat_clients.room import running
 from ui_mcp.chat.message import Draft
@@ -80,7 +81,7 @@ async def served(folder: Path) -> AsyncIterator[tuple[int, int]]:
     command = [sys.executable, "-m", "ui_mcp", "chat", "--face", "human", "--port", "0", "--dir", str(folder)]
     async with running(command) as process:
         assert process.stdout is not None
-        line = (await process.stdout.receive()).decode()
+        line = (await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 1000)).decode()
         yield int(line.rpartition(":")[2]), process.pid
         process.terminate()
 

@@ -188,6 +188,7 @@ export function log(acts: Acts, empty: HTMLElement): Log {
     } else if (inSlot && (event.key === "Home" || event.key === "End")) {
       event.preventDefault();
       reveal(event.key === "Home" ? 0 : items.length - 1);
+      sticking = event.key === "End"; // what comes before the scroll event is told is followed too
     }
   });
   new ResizeObserver(later).observe(element);

@@ -43,9 +43,9 @@ const write = composer((text) => {
     write.giveBack(text);
     throw error;
   };
-  void act(say(open, text).then(() => panel.refresh(open), unsent));
+  void act(talk().then((id) => say(id, text)).then(() => panel.refresh(open), unsent));
 });
-const panel = side(go, () => void begin(), problem);
+const panel = side(go, () => void begin().catch(problem), problem);
 const finding = find(() => timeline.shown(), view.reveal, write.focus);
 const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
 menu.setAttribute("aria-label", "Conversations and tools");
@@ -190,12 +190,20 @@ function go(id: string): void {
   write.focus();
 }
 
-async function begin(): Promise<void> {
-  try {
-    go((await api.create()).id);
-  } catch (error) {
-    problem(error);
+let making: Promise<void> | null = null;
+function begin(): Promise<void> {
+  making ??= api.create().then(({ id }) => go(id)).finally(() => {
+    making = null;
+  });
+  return making;
+}
+
+/** The open conversation; who writes while it is being made waits for it. */
+async function talk(): Promise<string> {
+  if (making || !open) {
+    await begin();
   }
+  return open;
 }
 
 document.body.className = "nlui";
@@ -219,5 +227,5 @@ void api.model().then((found) => {
 if (location.hash.length > 1) {
   go(location.hash.slice(1));
 } else {
-  void begin();
+  void begin().catch(problem);
 }

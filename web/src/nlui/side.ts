@@ -21,6 +21,7 @@ export interface Side {
 
 export function side(go: (id: string) => void, begin: () => void, problem: (error: unknown) => void): Side {
   let now = "";
+  let turn = 0;
   const again = (): void => void refresh(now).catch(problem);
   const talks = make("ul.nlui-talks", { "aria-label": "Conversations" });
   const tools = sources(again, problem);
@@ -66,9 +67,10 @@ export function side(go: (id: string) => void, begin: () => void, problem: (erro
   };
   const refresh = async (open: string): Promise<void> => {
     now = open;
+    const mine = ++turn;
     const [listed, found, answering, chosen] = await Promise.all([api.conversations(), api.sources(), api.model(), api.selection(open)]);
-    if (now !== open) {
-      return;
+    if (mine !== turn) {
+      return; // a later look knows better
     }
     talks.replaceChildren(...listed.map((one) => talk(one, open)));
     tools.show(open, found, chosen);

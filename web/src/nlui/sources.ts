@@ -15,8 +15,12 @@ export function sources(changed: () => void, problem: (error: unknown) => void):
   let selection: Selection = { enabled_sources: null, disabled_tools: [] };
 
   const choose = (next: Selection): void => {
+    api.select(conversation, next).then(() => {
+      selection = next;
+      draw();
+      changed(); // a look that began before must not be the last
+    }, problem);
     selection = next;
-    api.select(conversation, next).then(draw, problem);
   };
   const isOn = (name: string): boolean => selection.enabled_sources?.includes(name) ?? true;
   const draw = (): void => {
