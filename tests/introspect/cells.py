@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 
 from introspect.demos import ROOT, Cell, debian_cell, missing
@@ -12,6 +13,8 @@ CENTRAL = "https://repo1.maven.org/maven2/org/openjfx"
 STORE = ROOT / ".clients"
 CELLS = ["fx11-jdk17", "fx21-jdk17", *(["fx26-jdk25"] if os.environ.get("UI_MCP_ALL_CELLS") else [])]
 """`UI_MCP_ALL_CELLS=1` adds the newest pair, which is a large download."""
+DOWNLOADS = 3
+"""How often a jar is asked for before the network counts as absent."""
 
 
 def cell(name: str) -> Cell:
@@ -51,9 +54,12 @@ def jdk25() -> str:
 
 def _fetch(url: str, file: Path) -> None:
     part = file.with_suffix(".part")
-    try:
-        with urllib.request.urlopen(url, timeout=60) as answer:
-            part.write_bytes(answer.read())
-    except OSError as error:
-        missing(f"{file.name} ({error})")
+    for left in reversed(range(DOWNLOADS)):
+        try:
+            with urllib.request.urlopen(url, timeout=60) as answer:
+                part.write_bytes(answer.read())
+            break
+        except (OSError, HTTPException) as error:
+            if not left:
+                missing(f"{file.name} ({error})")
     part.replace(file)

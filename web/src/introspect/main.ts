@@ -127,15 +127,19 @@ function pointed(refs: Refs, action: PageAction): HTMLElement {
   return hit as HTMLElement;
 }
 
-/** Two frames and a task; a page in the background draws no frames, so time may pass instead. */
+/** Two frames and two tasks; a page in the background draws no frames, so time may pass instead. */
 async function idle(): Promise<undefined> {
+  // On a busy machine a frame may take long, and what waits for one, such as a scroll event, with it.
+  const longest = document.visibilityState === "visible" ? 1000 : 100;
   const frame = () => new Promise<void>((done) => {
     requestAnimationFrame(() => done());
-    setTimeout(done, 100);
+    setTimeout(done, longest);
   });
+  const task = () => new Promise<void>((done) => setTimeout(done, 0));
   await frame();
   await frame();
-  await new Promise<void>((done) => setTimeout(done, 0));
+  await task();
+  await task();
 }
 
 function described(error: unknown): { code: string; message: string; details: object } {
