@@ -64,7 +64,7 @@ class Gateway:
         """Say something and yield what comes of it, by the names of the chat API's events."""
         talks = self._running.talks
         opened = await talks.open(conversation or await talks.create())
-        events = NluiEvents(secret_id(), opened.name)
+        events = NluiEvents(secret_id(), opened.name, lambda: opened.goes_on)
         with opened.news.watched() as news:
             await talks.say(opened.name, message)
             yield events.opening()

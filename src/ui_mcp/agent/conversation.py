@@ -68,6 +68,16 @@ class Conversation:
         return run_state(self.scribe.timeline.state.items, served=True)
 
     @property
+    def goes_on(self) -> bool:
+        """Whether a turn is open, or opens because a message came too late for the last one."""
+        return self.writer is not None and self.writer.progress.turn != 0
+
+    def has(self, message_id: str) -> bool:
+        """Whether a person's message has been taken."""
+        items = self.writer.timeline.state.items if self.writer else []
+        return any(item["id"] == f"u:{message_id}" for item in items)
+
+    @property
     def scribe(self) -> Scribe:
         """The writer of the journal.
 

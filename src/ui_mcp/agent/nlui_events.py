@@ -1,6 +1,6 @@
 """The events of NLUI's chat stream, translated from changes of the timeline."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ui_mcp.jsontypes import JsonObject, dumps
 
@@ -9,12 +9,16 @@ _OVER = {"done", "error", "denied", "aborted"}
 
 
 class NluiEvents:
-    """Follows one turn of a conversation."""
+    """Follows a conversation until the turn that answers a message said meanwhile has ended."""
 
-    def __init__(self, session_id: str, conversation_id: str) -> None:
+    def __init__(self, session_id: str, conversation_id: str, goes_on: Callable[[], bool]) -> None:
+        """Make one before the message is said; `goes_on` tells whether another turn follows the one that ended."""
         self._session = session_id
         self._conversation = conversation_id
+        self._goes_on = goes_on
         self._tools: dict[str, str] = {}
+        self.taken = False
+        """Whether the message has reached the conversation; a turn that ends before is another one's."""
         self.done = False
 
     def opening(self) -> Named:
@@ -40,6 +44,8 @@ class NluiEvents:
 
     def _appended(self, item: JsonObject) -> Iterator[Named]:
         match item["kind"]:
+            case "user_message":
+                self.taken = True
             case "tool":
                 self._tools[item["id"]] = item["name"]
                 yield (
@@ -64,7 +70,7 @@ class NluiEvents:
                 yield "content", {"text": item["md"]}
             case "notice":
                 yield "error", {"error": item["text"], "message": item["text"]}
-            case "end_turn":
+            case "end_turn" if self.taken and not self._goes_on():
                 self.done = True
                 yield "done", {"conversation_id": self._conversation}
 

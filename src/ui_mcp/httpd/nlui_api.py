@@ -96,7 +96,9 @@ class NluiApi:
         conversation = await self._talks.open(_given_name(body) or await self._talks.create())
         self._carried.take(request, conversation.name)
         session = await self._sessions.begin(conversation)
-        await self._talks.say(conversation.name, message, client_id if isinstance(client_id, str) else None)
+        session.said(
+            await self._talks.say(conversation.name, message, client_id if isinstance(client_id, str) else None)
+        )
         return event_stream(session.texts())
 
     async def events(self, request: Request) -> Response:

@@ -20,13 +20,14 @@ class ChatSession:
     def __init__(self, conversation: Conversation) -> None:
         self.id = secret_id()
         self.conversation = conversation
+        self._events = NluiEvents(self.id, conversation.name, lambda: conversation.goes_on)
         self._texts: list[str] = []
         self._over = False
         self._more = anyio.Event()
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
         """Record until the turn has ended; started once nothing can be missed."""
-        events = NluiEvents(self.id, self.conversation.name)
+        events = self._events
         try:
             with self.conversation.news.watched() as news:
                 self._add(*events.opening())
@@ -39,6 +40,10 @@ class ChatSession:
         finally:
             self._over = True
             self._more.set()
+
+    def said(self, message_id: str) -> None:
+        """Hear which message it is; one that was said before, and is said again, has been taken already."""
+        self._events.taken |= self.conversation.has(message_id)
 
     async def texts(self, after: int = 0) -> AsyncIterator[str]:
         """Yield the events after a number, and then those to come."""
