@@ -115,7 +115,7 @@ async def _check(options: argparse.Namespace) -> int:
 
 
 async def _all_tried(gateway: Gateway) -> None:
-    """Wait until every source has answered or failed; whoever asks for a report wants all of it."""
+    """Wait until every source has answered or failed; whoever asks for a report or a list wants all of it."""
     await gateway.ready()
     with anyio.move_on_after(PATIENCE):
         for target in list(gateway.targets.values()):
@@ -153,7 +153,8 @@ def _print_report(name: str, report: JsonObject) -> int:
 
 async def _tools(options: argparse.Namespace) -> int:
     async with opened(Asked(options.source), mode="host") as gateway:
-        await gateway.ready()
+        async with telling(lambda: _untried(gateway)):
+            await _all_tried(gateway)
         entries = gateway.catalogue.entries()
         for entry in entries:
             print(_shown(entry.tool.name, entry.tool.description, entry.tool.input_schema, options.format))
