@@ -45,6 +45,7 @@ async def test_other_kinds_are_known_to_the_machine_and_missing_files_are_not_fo
     (tmp_path / "picture.png").write_bytes(b"png")
     async with client(tmp_path) as browser:
         picture, missing = await browser.get("/picture.png"), await browser.get("/missing.png")
+        impossible = await browser.get(f"/{'x' * 300}.png")
 
     assert picture.headers["content-type"] == "image/png"
-    assert missing.status_code == 404
+    assert (missing.status_code, impossible.status_code) == (404, 404)

@@ -124,7 +124,9 @@ def test_no_path_at_all_reaches_a_file_outside(path: str) -> None:
 
 
 @pytest.mark.covers("UI-RES-8")
-@pytest.mark.parametrize("name", ["state", "variables", "events", "app/x", "chat/inbox", "nothing-here", ""])
+@pytest.mark.parametrize(
+    "name", ["state", "variables", "events", "app/x", "chat/inbox", "nothing-here", "long" * 100, ""]
+)
 async def test_reserved_and_unknown_names_are_not_found_here(files: Files, base: Path, name: str) -> None:
     (base / "resources" / "state").write_text("a file of a reserved name")
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from anyio import to_thread
@@ -37,9 +38,10 @@ class Files(StaticFiles):
         if "\0" in path or ".." in Path(path).parts or Path(path).is_absolute():
             return "", None
         for folder in self._folders:
-            found = (folder / path).resolve()
-            if found.is_file() and any(found.is_relative_to(root) for root in self._confine):
-                return str(found), found.stat()
+            with suppress(OSError):  # the name is too long, or the file goes while we look
+                found = (folder / path).resolve()
+                if found.is_file() and any(found.is_relative_to(root) for root in self._confine):
+                    return str(found), found.stat()
         return "", None
 
     async def find(self, path: str, scope: Scope) -> Response | None:

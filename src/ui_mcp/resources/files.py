@@ -95,11 +95,18 @@ def _read(uri: str, path: str, folders: Sequence[Path]) -> ResourceContent:
     _require_plain(path)
     for folder in folders:
         for file in (folder / f"{path}.md", folder / path):
-            if file.is_file():
+            if _exists(file):
                 if not _inside(file, folder):
                     raise RefusedError(f"{uri} is a link that leaves resources/", uri=uri)
                 return _content(uri, file)
     raise ResourceNotFoundError(uri)
+
+
+def _exists(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a name too long for any file
+        return False
 
 
 def _require_plain(path: str) -> None:
