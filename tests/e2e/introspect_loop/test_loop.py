@@ -50,8 +50,16 @@ VIEW = """\
 @pytest.fixture
 def agent(tmp_path: Path) -> Iterator[LineClient]:
     needs("chromium")
+    configure(tmp_path, "")
     with LineClient(cwd=tmp_path) as client:
         yield client
+
+
+def configure(tmp_path: Path, introspection: str) -> None:
+    """Write the settings of looking; on a busy machine a look may take long."""
+    config = tmp_path / ".claude/ui/config/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"[introspection]\ntimeout_ms = 30_000\n{introspection}")
 
 
 def build(tmp_path: Path) -> Path:
@@ -174,9 +182,7 @@ def test_one_node_and_pictures_come_in_their_forms(agent: LineClient, tmp_path: 
 @pytest.mark.covers("IN-74")
 def test_looking_without_acting_can_be_enforced(tmp_path: Path) -> None:
     needs("chromium")
-    config = tmp_path / ".claude/ui/config/config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text("[introspection]\nallow_actions = false\nallow_screenshots = false\n")
+    configure(tmp_path, "allow_actions = false\nallow_screenshots = false\n")
     with LineClient(cwd=tmp_path) as agent:
         agent.call("ui_start")
         acted = agent.call("ui_perform", actions=[{"type": "click", "x": 1, "y": 1}])
@@ -190,10 +196,8 @@ def test_looking_without_acting_can_be_enforced(tmp_path: Path) -> None:
 def test_settings_choose_what_a_full_snapshot_holds_and_what_is_masked(tmp_path: Path) -> None:
     needs("chromium")
     build(tmp_path)
-    config = tmp_path / ".claude/ui/config/config.toml"
-    config.parent.mkdir(parents=True)
     defaults = "[introspection.snapshot_defaults]\nbounds = false\nlocal_to_screen = false\naccessibility = true\n"
-    config.write_text(f'[introspection]\nredact = ["#who", "#hello", "h1"]\n{defaults}')
+    configure(tmp_path, f'redact = ["#who", "#hello", "h1"]\n{defaults}')
     with LineClient(cwd=tmp_path) as agent:
         agent.call("ui_start")
         agent.call("ui_display", name="tally")

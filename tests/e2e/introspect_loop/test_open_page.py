@@ -6,7 +6,7 @@ from time import monotonic
 import pytest
 
 from chromium import launched
-from e2e.introspect_loop.test_loop import build
+from e2e.introspect_loop.test_loop import build, configure
 from interaction.lineclient import LineClient
 from introspect.demos import needs
 
@@ -30,6 +30,7 @@ def enabled(agent: LineClient) -> list[str]:
 @pytest.mark.parametrize("target", ["browser", "page"])
 def test_what_a_slow_app_does_about_a_click_shows_in_the_same_answer(tmp_path: Path, target: str) -> None:
     needs("chromium")
+    configure(tmp_path, "")
     build(tmp_path)
     with LineClient(cwd=tmp_path) as agent, launched() as chromium:
         url = agent.call("ui_start")
@@ -48,6 +49,7 @@ def test_what_a_slow_app_does_about_a_click_shows_in_the_same_answer(tmp_path: P
 @pytest.mark.covers("IN-99")
 def test_the_open_page_answers_without_a_driver(tmp_path: Path) -> None:
     needs("chromium")
+    configure(tmp_path, "")
     build(tmp_path)
     with LineClient(cwd=tmp_path) as agent, launched() as chromium:
         url = agent.call("ui_start")
