@@ -12,7 +12,7 @@ from ui_mcp.jsontypes import loads
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
-SECONDS = 5.0
+SECONDS = 10.0
 _HANDSHAKE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",

@@ -17,13 +17,13 @@ PAGE = "data:text/html,<title>Mine</title><button onclick=\"this.textContent='Pr
 
 def attach(cwd: Path, *words: str) -> str:
     command = [sys.executable, "-m", "ui_mcp", "attach", *words]
-    return run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=True).stdout
+    return run(command, cwd=cwd, capture_output=True, text=True, timeout=240, check=True).stdout
 
 
 def press(cwd: Path) -> Any:
-    """Look for the button as an agent does and press it; return the last answer."""
+    """Wait for the button as an agent does and press it; return the last answer."""
     with LineClient(cwd=cwd) as agent:
-        found = agent.call("ui_query", selector={"css": "button"}, target="cdp")
+        found = agent.call("ui_wait_for", selector={"css": "button"}, target="cdp", timeoutMs=60_000)
         if "error" in found:
             return found
         actions = [{"type": "click", "target": found["matches"][0]["ref"]}]

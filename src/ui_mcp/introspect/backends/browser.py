@@ -83,7 +83,7 @@ class BrowserBackend:
         await expect_browser(url)
         playwright = await async_playwright().start()
         try:
-            browser = await playwright.chromium.connect_over_cdp(url, timeout=5000)
+            browser = await playwright.chromium.connect_over_cdp(url, timeout=30_000)
         except PlaywrightError as error:
             await playwright.stop()
             raise UiNotEnabledError(f"The browser at {url} lets nobody in\n{error}", reason="NO_BROWSER") from error
