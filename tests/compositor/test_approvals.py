@@ -103,6 +103,17 @@ async def test_the_same_call_joins_the_open_question_until_its_outcome_was_deliv
     assert first.id == second.id != third.id
 
 
+@pytest.mark.covers("R-AP-11")
+async def test_the_same_call_made_several_times_at_once_is_one_question(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(asked, found)
+        open_questions = await found.desk.pending()
+
+    assert len(open_questions) == 1
+
+
 @pytest.mark.covers("R-AP-8")
 @pytest.mark.parametrize(("decision", "code"), [("deny_continue", -32951), ("deny_abort", -32950)])
 async def test_a_no_keeps_its_meaning_and_its_reason(decision, code, recorder: Recorder, tmp_path: Path) -> None:

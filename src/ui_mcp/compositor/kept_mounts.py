@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -20,6 +21,8 @@ class KeptMounts:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._changing = Lock()
+        """Held from reading to writing: several servers may be mounted at once, each in a thread of its own."""
 
     def load(self) -> Sequence[BackendSettings]:
         """Return what was mounted; a damaged file counts as none and is told."""
@@ -33,15 +36,17 @@ class KeptMounts:
 
     def add(self, settings: BackendSettings) -> None:
         """Remember a server."""
-        others = [one for one in self.load() if one.name != settings.name]
-        self._save([*others, settings])
+        with self._changing:
+            others = [one for one in self.load() if one.name != settings.name]
+            self._save([*others, settings])
 
     def remove(self, name: str) -> None:
         """Forget a server."""
-        held = self.load()
-        left = [one for one in held if one.name != name]
-        if len(left) != len(held):
-            self._save(left)
+        with self._changing:
+            held = self.load()
+            left = [one for one in held if one.name != name]
+            if len(left) != len(held):
+                self._save(left)
 
     def _save(self, mounts: Sequence[BackendSettings]) -> None:
         try:

@@ -66,17 +66,20 @@ class Desk:
         self._now = now
         self._lease = f"{os.getpid()}:{gethostname()}:{secret_id()}"
         self._changed = anyio.Event()
+        self._asking = anyio.Lock()
+        """Held from looking for the same question until it is written, so that calls made at once find each other's."""
         self.on_rule: Callable[[], Awaitable[None]] | None = None
         """Called after an answer for always made a rule."""
 
     async def ask(self, row: Approval) -> Approval:
         """Open a question, or join the identical one whose outcome nobody has fetched yet."""
         row = replace(row, digest=row.digest or digest_of(row))
-        for held in await self.store.rows("undelivered", 1000):
-            over = held.status == "cancelled" or held.execution == "aborted"
-            if held.digest == row.digest and _conversation(held) == _conversation(row) and not over:
-                return await self._fresh(held)
-        await self.store.add(row)
+        async with self._asking:
+            for held in await self.store.rows("undelivered", 1000):
+                over = held.status == "cancelled" or held.execution == "aborted"
+                if held.digest == row.digest and _conversation(held) == _conversation(row) and not over:
+                    return await self._fresh(held)
+            await self.store.add(row)
         self.tell(row.id)
         return row
 
