@@ -9,10 +9,12 @@ from typing import Any
 import anyio
 from loop import drive, say
 from mcp import Client, StdioServerParameters
+from mcp.client import session
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 
 warnings.simplefilter("ignore")
+session.DISCOVER_TIMEOUT_SECONDS = 120.0  # a busy machine must not look like a server of the older era
 
 
 class Driven:

@@ -5,8 +5,11 @@ import sys
 from typing import Any
 
 from mcp import Client, StdioServerParameters
+from mcp.client import session
 from mcp.client.sse import sse_client
 from report import tell
+
+session.DISCOVER_TIMEOUT_SECONDS = 120.0  # a busy machine must not look like a server of the older era
 
 
 def transport(kind: str, where: list[str]) -> Any:
