@@ -227,3 +227,25 @@ async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
 
     assert (await journal.events("a"))[-1].data["reason"] == "abort"
     await journal.close()
+
+
+@pytest.mark.covers("R-OR-8")
+async def test_one_whose_agent_is_forgotten_stops_without_an_error(tmp_path: Path) -> None:
+    journal, world = SqliteJournal(tmp_path / "j.db"), World()
+    script = read_script([{"emit": [{"delay_ms": 600_000}]}])
+
+    def make_loop(scribe: Scribe) -> Loop:
+        return Loop(ScriptedModel(script), FunctionToolset(world, [post]), scribe, LoopSettings())
+
+    running = Orchestrator("a", journal, People("hello"), make_loop, pace=Pace(renew_seconds=600))
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(running.run)
+            while running.state != "running":
+                await anyio.sleep(0.005)
+            assert await journal.forget("a")
+            assert running.stop_turn()
+
+    assert running.state == "idle"
+    assert await journal.events("a") == []
+    await journal.close()

@@ -1,0 +1,47 @@
+"""The timeline of an agent in another process, read from its journal and from the chat."""
+
+from pathlib import Path
+
+import pytest
+
+from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.app.observed import Observed
+from ui_mcp.chat.chat import Chat, open_chat
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.message import Draft
+from ui_mcp.errors import AgentError
+
+AGENT = principal("agent", "agent")
+CALL = StoredEvent(1, "2001-01-01T00:00:00.000000Z", "tool_call", {"call_id": "1-1", "name": "look", "args": {}})
+
+
+class Busy:
+    """A journal whose agent makes a call and posts its answer while somebody looks."""
+
+    def __init__(self, chat: Chat) -> None:
+        self.served = True
+        self._chat = chat
+        self._looks = 0
+
+    async def news(self) -> list[StoredEvent]:
+        self._looks += 1
+        if self._looks == 1:
+            await self._chat.post(AGENT, "assistant", "default", [Draft("Seen.")])
+            return []
+        if self._looks == 2:
+            raise AgentError("Cannot read the journal: it is locked")
+        return [CALL] if self._looks == 3 else []
+
+
+@pytest.mark.covers("R-BR-4", "R-UI-6")
+async def test_an_answer_never_stands_before_the_call_it_came_from_and_is_not_lost(tmp_path: Path) -> None:
+    async with open_chat(f"sqlite:///{tmp_path}/runtime.db") as chat:
+        observed = Observed("default", chat, Busy(chat))
+        await observed.refresh()
+        assert observed.snapshot()["state"]["items"] == []
+        with pytest.raises(AgentError):
+            await observed.refresh()
+        await observed.refresh()
+        await observed.refresh()
+
+    assert [item["kind"] for item in observed.snapshot()["state"]["items"]] == ["tool", "assistant_markdown"]
