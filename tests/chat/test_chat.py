@@ -10,6 +10,7 @@ from ui_mcp.chat.chat import Ask, Chat, open_chat
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.message import Draft
 from ui_mcp.errors import ChatError
+from ui_mcp.httpd.chat_stream import event_stream
 
 HUMAN = principal("human", "human")
 AGENT = principal("agent", "agent")
@@ -98,6 +99,34 @@ async def test_an_interruption_between_looking_and_waiting_is_not_missed(chat: C
     chat.tail.interrupt()
     with anyio.fail_after(5):
         assert await chat.tail.beyond(looked) != looked
+
+
+async def test_who_came_before_an_interruption_is_sent_home_although_it_does_not_wait_yet(chat: Chat) -> None:
+    asked = Ask("", came=anyio.current_time())
+    chat.tail.interrupt()
+    with anyio.fail_after(20):
+        waited = await chat.wait(AGENT, asked, 60)
+        streamed = [part async for part in event_stream(chat, HUMAN, asked)]
+
+    assert waited.messages == ()
+    assert streamed == ["retry: 1000\n\n"]
+
+
+async def test_who_comes_after_an_interruption_waits(chat: Chat) -> None:
+    chat.tail.interrupt()
+    got: list[str] = []
+
+    async def wait() -> None:
+        page = await chat.wait(AGENT, Ask(), 60)
+        got.extend(message.content for message in page.messages)
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            await say(chat, "later")
+
+    assert got == ["later"]
 
 
 async def test_a_waiter_with_something_to_read_does_not_wait(chat: Chat) -> None:

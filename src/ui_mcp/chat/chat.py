@@ -29,6 +29,8 @@ class Ask:
     authors: Sequence[Author] | None = None
     conversation: str = DEFAULT_CONVERSATION
     subscriber: str | None = None
+    came: float | None = None
+    """When it arrived, by the loop's clock: an interruption since then sends it home although it does not wait yet."""
 
 
 class Chat:
@@ -75,12 +77,12 @@ class Chat:
         Raises:
             ChatError: as for `read`.
         """
-        query, interruptions = self._query(who, ask), self.tail.interruptions
+        query, came = self._query(who, ask), anyio.current_time() if ask.came is None else ask.came
         page = await self.store.since(query)
         with self.tail.watching(), anyio.move_on_after(min(seconds, self.limits.wait_seconds)) as scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancel_after, closing, scope)
-                while not page.messages and self.tail.interruptions == interruptions:
+                while not page.messages and not self.tail.interrupted_since(came):
                     if not page.has_more:  # a filtered page may be empty and yet not the end
                         await self.tail.past(query.conversation, page.last or 0)
                     page = await self.store.since(replace(query, after=page.last or 0))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 
 import anyio
 
@@ -50,8 +51,7 @@ class Tail:
         self._turn = anyio.Event()
         self.version = 0
         """Grows with every change that was noticed, and with every interruption."""
-        self.interruptions = 0
-        """Grows when everybody who waits is sent home."""
+        self._interrupted = -inf
 
     async def begin(self, since: int | None = None) -> None:
         """Note where everything stands; what comes after, or has come after the id `since`, is movement."""
@@ -124,16 +124,20 @@ class Tail:
 
     async def past(self, conversation: str, number: int) -> None:
         """Return when a conversation has a message after `number`, or when interrupted."""
-        interruptions = self.interruptions
-        while self.head(conversation).any <= number and self.interruptions == interruptions:
+        came = anyio.current_time()
+        while self.head(conversation).any <= number and not self.interrupted_since(came):
             await self._turn.wait()
 
     def interrupt(self) -> None:
-        """Send everybody home who waits now, because the door they came by is about to close."""
-        self.interruptions += 1
+        """Send everybody home who has come until now, because the door they came by is about to close."""
+        self._interrupted = anyio.current_time()
         self.version += 1  # for whoever looked before and is about to wait
         turn, self._turn = self._turn, anyio.Event()
         turn.set()
+
+    def interrupted_since(self, came: float) -> bool:
+        """Say whether whoever came at that time, by the loop's clock, has been sent home."""
+        return self._interrupted >= came
 
     @property
     def follows(self) -> bool:

@@ -14,6 +14,7 @@ from ui_mcp.chat.posting import PostArgs
 from ui_mcp.errors import ChatError
 from ui_mcp.httpd.chat_stream import entry, event_stream
 from ui_mcp.httpd.rate import Rate
+from ui_mcp.httpd.serve import came
 from ui_mcp.jsontypes import JsonObject, dumps
 
 MAX_BODY = 1024 * 1024
@@ -93,7 +94,7 @@ class ChatBridge:
         after = request.headers.get("last-event-id") or request.query_params.get("after")
         if after is None:
             after = await chat.head(who, _conversation(request))
-        ask = Ask(after, conversation=_conversation(request))
+        ask = Ask(after, conversation=_conversation(request), came=came(request))
         await chat.read(who, ask)  # whatever is wrong with the question is an answer, not a broken stream
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(event_stream(chat, who, ask), media_type="text/event-stream", headers=headers)
@@ -145,7 +146,8 @@ async def _body(request: Request) -> PostArgs:
 def _ask(request: Request) -> Ask:
     authors = request.query_params.get("authors")
     wanted = [_author(name) for name in authors.split(",")] if authors else None
-    return Ask(request.query_params.get("after"), _limit(request), wanted, _conversation(request))
+    after = request.query_params.get("after")
+    return Ask(after, _limit(request), wanted, _conversation(request), came=came(request))
 
 
 def _author(name: str) -> Author:

@@ -14,10 +14,10 @@ BEAT_SECONDS = 15.0
 
 async def event_stream(chat: Chat, who: Principal, ask: Ask) -> AsyncIterator[str]:
     """Write what comes after the cursor until interrupted; each stream reads for itself: none delays another."""
-    after, receipts, interruptions = ask.after_id, None, chat.tail.interruptions
+    after, receipts, came = ask.after_id, None, anyio.current_time() if ask.came is None else ask.came
     with chat.tail.watching():
         yield "retry: 1000\n\n"
-        while chat.tail.interruptions == interruptions:
+        while not chat.tail.interrupted_since(came):
             version = chat.tail.version
             page = await chat.read(who, Ask(after, conversation=ask.conversation))
             if page.messages:

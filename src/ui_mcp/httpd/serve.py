@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager, contextmanager
 import anyio
 import uvicorn
 from anyio.abc import TaskStatus
-from starlette.types import ASGIApp
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.httpd.line import Line
@@ -72,6 +73,20 @@ def port_of(listener: socket.socket) -> int:
     return port
 
 
+def came(connection: HTTPConnection) -> float | None:
+    """Return when a request arrived, by the loop's clock, before anything of ours had to wait for something."""
+    when: float | None = connection.scope.get("came")
+    return when
+
+
+def _timed(app: ASGIApp) -> ASGIApp:
+    async def timed(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["came"] = anyio.current_time()
+        await app(scope, receive, send)
+
+    return timed
+
+
 @asynccontextmanager
 async def listening(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
     """Serve `app` on `listener` for the length of the block; afterwards the port refuses connections."""
@@ -91,7 +106,7 @@ class _Server(uvicorn.Server):
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(
             uvicorn.Config(
-                app,
+                _timed(app),
                 http="httptools",
                 ws=Line,
                 ws_per_message_deflate=False,
