@@ -1,5 +1,6 @@
 """Approvals: asked, answered once, bound to the exact call, lasting over restarts."""
 
+import os
 import sqlite3
 from contextlib import suppress
 from functools import partial
@@ -12,7 +13,8 @@ from starlette.requests import Request
 from compositor.conftest import Recorded, Recorder, json_reply
 from compositor.conftest import Reply as HttpReply
 from compositor.gateways import gateway
-from ui_mcp.compositor.approvals.desk import Reply
+from ui_mcp.compositor.approvals import bases
+from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import (
     AlreadyDecidedError,
     Approval,
@@ -289,6 +291,33 @@ async def test_a_yes_for_always_is_a_rule_as_wide_as_the_person_says_and_can_be_
         "decision": "allow",
         "reason": "always allowed by ann",
     }
+
+
+@pytest.mark.covers("R-AP-2", "R-AP-7")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+async def test_answers_and_rules_of_another_process_are_heard_without_looking_for_them(
+    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pause in ("NET_SECONDS", "POLL_SECONDS"):
+        monkeypatch.setattr(bases, pause, 1e6)
+    recorder.default = json_reply({"id": 7})
+    async with gateway(tmp_path, recorder) as found:
+        row = await asked(found)
+        elsewhere = bases.open_store(str(tmp_path / "data" / "approvals.db"))
+        await Desk(elsewhere).answer(row.id, Reply("approve", row.digest, "ann", scope="always"))
+        with anyio.fail_after(60):
+            ran = await outcome(found, row)
+            await heard(found, rules=1)
+            await elsewhere.remove_rule((await elsewhere.rules())[0][0])
+            await heard(found, rules=0)
+        elsewhere.close()
+
+    assert ran.structured == {"id": 7}
+
+
+async def heard(found: Gateway, rules: int) -> None:
+    while len(found.policy(Call()).rules) != len(found.settings.policy.rules) + rules:
+        await anyio.sleep(0.01)
 
 
 @pytest.mark.covers("R-AP-7")

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -10,6 +11,7 @@ from ui_mcp.compositor import nlui_yaml
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.source import Health
 from ui_mcp.errors import UiMcpError
+from ui_mcp.hints.stirring import Rest
 from ui_mcp.log import logger
 
 POLL_SECONDS = 0.5
@@ -20,15 +22,16 @@ _log = logger("nlui")
 
 async def follow_file(gateway: Gateway, file: Path) -> None:
     """Take over every change of the file, for ever."""
-    async with anyio.create_task_group() as tasks:
-        if sys.platform != "win32":
-            tasks.start_soon(_on_signal, gateway, file)
-        stamp = await _stamp(file)
-        while True:
-            await anyio.sleep(POLL_SECONDS)
-            if await _stamp(file) != stamp:
-                stamp = await _quiet(file)
-                await reload(gateway, file)
+    with closing(Rest(POLL_SECONDS)) as rest:
+        async with anyio.create_task_group() as tasks:
+            if sys.platform != "win32":
+                tasks.start_soon(_on_signal, gateway, file)
+            stamp = await _stamp(file)
+            while True:
+                await rest.until_stirred([file])
+                if await _stamp(file) != stamp:
+                    stamp = await _quiet(file)
+                    await reload(gateway, file)
 
 
 async def reload(gateway: Gateway, file: Path) -> None:

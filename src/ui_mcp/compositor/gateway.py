@@ -270,6 +270,7 @@ class Gateway:
                     self._attached.add(backend.name)
                 self._tasks.start_soon(self._run_approved)
                 self._tasks.start_soon(self._follow_rules)
+                self._tasks.start_soon(self.desk.follow)
                 try:
                     yield self
                 finally:
@@ -327,13 +328,14 @@ class Gateway:
 
     async def _follow_rules(self) -> None:
         """Notice rules that another process wrote."""
-        known = await patiently(self.store.rules_version)
+        known = ""
         while True:
-            await anyio.sleep(0.5)
+            changed = self.desk.changed
             version = await patiently(self.store.rules_version)
             if version != known:
                 known = version
                 await patiently(self.refresh_rules)
+            await changed.wait()
 
     def _start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         async def scoped() -> None:

@@ -12,9 +12,9 @@ from ui_mcp.chat.clock import Clock, now_us
 from ui_mcp.chat.message import Head, Page, Posted, Window
 from ui_mcp.chat.store import Post, Query, Stage, Token
 from ui_mcp.chat.stores import copy, sqlite_log
-from ui_mcp.chat.stores.bell import Bell
 from ui_mcp.chat.stores.sqlite_file import connect, prepare
 from ui_mcp.chat.stores.sqlite_writer import Writer, translated
+from ui_mcp.hints.bell import Bell
 
 T = TypeVar("T")
 _READERS = 4

@@ -11,7 +11,11 @@ import anyio.to_thread
 
 from ui_mcp.compositor.approvals.store import SCHEMA, ApprovalStore
 from ui_mcp.errors import CompositorError, ConfigError, way_out
+from ui_mcp.hints.bell import Bell
 from ui_mcp.jsontypes import Json
+
+NET_SECONDS, POLL_SECONDS = 10.0, 0.25
+"""How long a gateway goes without looking where it is told of changes, and where it is not."""
 
 
 def open_store(place: str) -> ApprovalStore:
@@ -57,15 +61,28 @@ class SqliteBase:
         except (OSError, sqlite3.Error) as error:
             raise CompositorError(f"The approvals store {file} cannot be opened: {error}{way_out(error)}") from error
         self._lock = threading.Lock()
+        real = file.resolve()
+        self._bell = Bell(real.with_name(f"{real.name}-bells"))
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._base.close()
+        self._bell.close()
+
+    def listen(self) -> float:
+        """Hang up a bell for others to ring; where there is none, looking often is all that is left."""
+        return NET_SECONDS if self._bell.hang() else POLL_SECONDS
+
+    async def told(self) -> None:
+        """Return when another process has rung."""
+        await self._bell.rung()
 
     async def change(self, statement: str, values: Sequence[Json]) -> int:
-        """Carry out a statement and count the rows it touched."""
-        return (await self._do(statement, values))[0]
+        """Carry out a statement, count the rows it touched, and tell the other processes."""
+        touched = (await self._do(statement, values))[0]
+        self._bell.ring()
+        return touched
 
     async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
         """Return what a statement finds."""

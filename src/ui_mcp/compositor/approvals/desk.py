@@ -65,7 +65,8 @@ class Desk:
         self._announce = announce
         self._now = now
         self._lease = f"{os.getpid()}:{gethostname()}:{secret_id()}"
-        self._changed = anyio.Event()
+        self.changed = anyio.Event()
+        """Set after the next change by any process, as long as this is followed; then there is another one."""
         self._asking = anyio.Lock()
         """Held from looking for the same question until it is written, so that calls made at once find each other's."""
         self.on_rule: Callable[[], Awaitable[None]] | None = None
@@ -164,7 +165,7 @@ class Desk:
         was_open = False
         with anyio.move_on_after(seconds):
             while True:
-                changed = self._changed
+                changed = self.changed
                 row = await self.get(approval_id)
                 if row.is_settled:
                     if was_open:  # perhaps another process took the answer, which nobody here has been told
@@ -182,18 +183,25 @@ class Desk:
     async def run_approved(self, run: Callable[[Approval], Awaitable[tuple[bool, JsonObject]]]) -> None:
         """Run approved calls for ever, each at most once; `run` returns whether it went well, and the result.
 
-        Nothing runs while the store cannot be written.
+        What other processes' people approve is found by `follow`. Nothing runs while the store cannot be written.
         """
         async with anyio.create_task_group() as group:
             while True:
-                changed = self._changed
+                changed = self.changed
                 for row in await patiently(lambda: self.store.rows("runnable")):
                     executing = replace(row, execution="executing", started_at=self._now(), lease=self._lease)
                     if await patiently(partial(self.store.swap, row, executing)):
                         self.tell(row.id)
                         group.start_soon(self._run, executing, run)
-                with anyio.move_on_after(_POLL):
-                    await changed.wait()
+                await changed.wait()
+
+    async def follow(self) -> None:
+        """Wake whoever waits after every change by another process, for ever."""
+        while True:
+            patience = self.store.listen()
+            self._wake()
+            with anyio.move_on_after(patience):
+                await self.store.told()
 
     async def recover(self) -> None:
         """Mark calls that were running when their process died; they are never run again by themselves."""
@@ -204,10 +212,13 @@ class Desk:
 
     def tell(self, approval_id: str) -> None:
         """Wake whoever waits and announce the change."""
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._wake()
         self._announce(PENDING_URI)
         self._announce(f"approvals://{approval_id}")
+
+    def _wake(self) -> None:
+        self.changed.set()
+        self.changed = anyio.Event()
 
     async def _run(self, row: Approval, run: Callable[[Approval], Awaitable[tuple[bool, JsonObject]]]) -> None:
         good, result = await run(row)

@@ -5,9 +5,10 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any
 
-import anyio.to_thread
+import anyio
 from psycopg import Connection, Error, OperationalError, connect
 
+from ui_mcp.compositor.approvals.bases import POLL_SECONDS
 from ui_mcp.compositor.approvals.store import SCHEMA
 from ui_mcp.errors import CompositorError
 from ui_mcp.jsontypes import Json
@@ -34,6 +35,14 @@ class PostgresBase:
         """Close the connection."""
         with self._lock:
             self._connection.close()
+
+    def listen(self) -> float:
+        """Nobody tells: look often."""
+        return POLL_SECONDS
+
+    async def told(self) -> None:
+        """Nobody tells."""
+        await anyio.sleep_forever()
 
     async def change(self, statement: str, values: Sequence[Json]) -> int:
         """Carry out a statement and count the rows it touched."""

@@ -44,6 +44,14 @@ class Base(Protocol):
         """Return what a statement finds."""
         ...
 
+    def listen(self) -> float:
+        """Be told of other processes' changes from now on; return for how long to rely on that."""
+        ...
+
+    async def told(self) -> None:
+        """Return when another process has changed something."""
+        ...
+
     def close(self) -> None:
         """Let go of the database."""
         ...
@@ -67,6 +75,14 @@ class ApprovalStore:
     def close(self) -> None:
         """Let go of the database."""
         self._base.close()
+
+    def listen(self) -> float:
+        """Be told of other processes' changes from now on; return for how long to rely on that."""
+        return self._base.listen()
+
+    async def told(self) -> None:
+        """Return when another process has changed something."""
+        await self._base.told()
 
     async def add(self, row: Approval) -> None:
         """Store a new row."""

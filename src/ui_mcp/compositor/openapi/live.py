@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,7 @@ from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import TargetSettings
 from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
+from ui_mcp.hints.stirring import Rest
 from ui_mcp.jsontypes import Json
 from ui_mcp.log import logger
 
@@ -162,13 +164,17 @@ class LiveTarget:
 
     async def follow(self, changed: Callable[[], None]) -> None:
         """Keep reading the document as it changes, for ever; tell when the tools did."""
+        with closing(Rest(_FILE_POLL)) as rest:
+            await self._follow(changed, rest)
+
+    async def _follow(self, changed: Callable[[], None], rest: Rest) -> None:
         wait = 1.0
         while True:
             if self.source.api is None or self.source.stale:
                 await anyio.sleep(wait)
                 wait = min(wait * 2, 60.0)
             elif self.is_local:
-                await anyio.sleep(_FILE_POLL)
+                await rest.until_stirred(map(Path, self._stamps))
                 if await anyio.to_thread.run_sync(_restamped, self._stamps) == self._stamps:
                     continue
             elif self.settings.reload_s > 0:

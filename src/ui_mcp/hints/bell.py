@@ -13,7 +13,7 @@ from ui_mcp.errors import DISK_ERRNOS
 from ui_mcp.ids import secret_id
 from ui_mcp.log import logger
 
-_log = logger("chat")
+_log = logger("hints")
 _SUFFIX = ".bell"
 _ENOUGH = 4096
 
@@ -34,7 +34,7 @@ class Bell:
                 self._hang()
             except OSError as error:
                 self._possible = error.errno in DISK_ERRNOS
-                _log.info("No bell for the chat, looking instead: %s", error)
+                _log.info("No bell in %s, looking instead: %s", self._folder, error)
         return self._pipe is not None
 
     def _hang(self) -> None:

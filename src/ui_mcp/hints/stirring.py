@@ -1,6 +1,6 @@
 """Sleeps until the kernel says that something below some folders stirred, so that nobody looks at a quiet disk.
 
-Only a hint for the watcher, which says what changed. Where inotify cannot be had it gets none and looks all the time.
+Only a hint: who gets it looks what changed. Where inotify cannot be had there is none, and they look all the time.
 """
 
 import errno
@@ -9,18 +9,23 @@ import struct
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from os.path import realpath
 from pathlib import Path
 
-from anyio import move_on_after, wait_readable
+from anyio import move_on_after, sleep, wait_readable
 
 from ui_mcp.log import logger
 
-_log = logger("hotload")
+_log = logger("hints")
 _MASK = 0xFCE | 0x01000000  # whatever alters a folder or a file in it; only folders
 _IS_FOLDER = 0x40000000
 _OVERFLOW = 0x4000
 _HEAD = struct.Struct("iIII")
 _ENOUGH = 65536
+QUIET_SECONDS, LONGEST_SECONDS = 0.05, 0.5
+"""How long a folder is left alone after something stirred in it, and how long at most."""
+NET_SECONDS = 10.0
+"""How long who rests goes without looking: other machines' changes of a shared disk are not noted."""
 
 
 class Stirring:
@@ -81,6 +86,43 @@ class Stirring:
         added = self._libc.inotify_add_watch(self._notes, os.fsencode(folder), _MASK)
         if added < 0 and self._errno() == errno.ENOSPC:  # else it is gone again, or not ours to read
             raise OSError(errno.ENOSPC, "No more folders can be watched")
+
+
+class Rest:
+    """Sleeps between two looks at the same files."""
+
+    def __init__(self, poll: float) -> None:
+        self._poll = poll
+        self._folders: frozenset[Path] | None = None
+        self._notes: Stirring | None = None
+
+    async def until_stirred(self, files: Iterable[Path]) -> None:
+        """Return when something beside these files stirred; at once when they were not watched until now.
+
+        Where the kernel makes no notes it is time to look after `poll` seconds.
+        """
+        folders = _folders_of(files)
+        if folders != self._folders:
+            self.close()
+            self._folders, self._notes = folders, stirring(folders, deep=False)
+        elif self._notes is None:
+            await sleep(self._poll)
+        else:
+            try:
+                await self._notes.settled(NET_SECONDS, QUIET_SECONDS, LONGEST_SECONDS)
+            except OSError:  # a folder was made anew, and no more can be watched
+                self.close()
+
+    def close(self) -> None:
+        """Forget the folders."""
+        notes, self._folders, self._notes = self._notes, None, None
+        if notes is not None:
+            notes.close()
+
+
+def _folders_of(files: Iterable[Path]) -> frozenset[Path]:
+    """Return where files are, and where they lead to as links."""
+    return frozenset(folder for file in files for folder in (file.parent, Path(realpath(file)).parent))
 
 
 def stirring(folders: Iterable[Path], *, deep: bool) -> Stirring | None:
