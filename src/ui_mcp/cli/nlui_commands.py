@@ -16,6 +16,7 @@ from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.nlui_yaml import FILE
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.toolkit.names import SEPARATOR
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
 
 PATIENCE = 30.0
@@ -125,6 +126,16 @@ async def _all_tried(gateway: Gateway) -> None:
         await gateway.ready()
 
 
+async def _source_tried(gateway: Gateway, tool: str) -> None:
+    """Wait until the source of one tool has answered or failed."""
+    await gateway.ready()
+    target = gateway.targets.get(tool.partition(SEPARATOR)[0])
+    with anyio.move_on_after(PATIENCE):
+        if target is not None:
+            await target.first.wait()
+        await gateway.started(tool)
+
+
 def _untried(gateway: Gateway) -> list[str]:
     targets = [name for name, target in gateway.targets.items() if not target.first.is_set()]
     return targets + [name for name, mount in gateway.mounts.items() if mount.health().state == "pending"]
@@ -177,7 +188,8 @@ def _shown(name: str, description: str, schema: JsonObject, form: str) -> str:
 async def _call(options: argparse.Namespace) -> int:
     arguments = _arguments(options)
     async with opened(Asked(options.source), mode="host") as gateway:
-        await gateway.ready()
+        async with telling(lambda: _untried(gateway)):
+            await _source_tried(gateway, options.tool)
         try:
             result = await gateway.policed.call(options.tool, arguments, Call(client_name="nlui call"))
         except UpstreamError:
