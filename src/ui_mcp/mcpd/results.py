@@ -146,13 +146,13 @@ class ResultFiles:
 
     async def __call__(self, text: str) -> str:
         """Write `text` and return its path."""
-        return str(await to_thread.run_sync(self._write, text))
+        self._next += 1  # here: two threads could count to the same number
+        return str(await to_thread.run_sync(self._write, self._next, text))
 
-    def _write(self, text: str) -> Path:
+    def _write(self, number: int, text: str) -> Path:
         folder = self._folder()
         folder.mkdir(parents=True, exist_ok=True)
-        self._next += 1
-        path = folder / f"result-{self._next}.json"
+        path = folder / f"result-{number}.json"
         path.write_text(_clean(text), encoding="utf-8")
         self._written.append(path)
         while len(self._written) > KEPT_RESULTS:
