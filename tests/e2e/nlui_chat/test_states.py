@@ -255,3 +255,21 @@ def test_an_unknown_address_has_the_look_of_the_chat_and_leads_back_to_it(opened
     assert complaints(lost) == []
     lost.get_by_role("link", name="Go to the start page").click()
     expect(lost.get_by_text("Ask for something")).to_be_visible()
+
+
+@pytest.mark.covers("UI-PAGE-3")
+def test_the_button_that_chooses_a_file_looks_and_answers_like_every_button(page: Page) -> None:
+    page.get_by_role("button", name="Add an API").click()
+    file, other = page.get_by_label("or its OpenAPI document"), page.get_by_role("button", name="Cancel")
+    look = """(element, part) => {
+        const { borderTopColor, borderRadius, backgroundColor, color, cursor } = getComputedStyle(element, part);
+        return { borderTopColor, borderRadius, backgroundColor, color, cursor };
+    }"""
+    choosing, usual = "::file-selector-button", None
+
+    assert file.evaluate(look, choosing) == other.evaluate(look, usual)
+    file.hover(position={"x": 30, "y": 18})
+    pointed_at = file.evaluate(look, choosing)
+    other.hover()
+    assert pointed_at == other.evaluate(look, usual)
+    assert pointed_at != file.evaluate(look, choosing)
