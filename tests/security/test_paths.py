@@ -1,5 +1,6 @@
 """Ways to a file outside: by every file route, every tool argument and every resource, and by planted links."""
 
+import os
 import sys
 from pathlib import Path
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.toolkit.tool import Call
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 CANARY = "canary-outside-everything"
 NAMES = [
     "../outside.txt", "../../outside.txt", "../../../outside.txt", "/etc/passwd", "....//outside.txt",
@@ -31,6 +32,15 @@ def planted(folder: Path) -> None:
     for place in (folder, folder / ".claude", folder / ".claude" / "ui"):
         place.mkdir(parents=True, exist_ok=True)
         (place / "outside.txt").write_text(CANARY)
+
+
+def beside(folder: Path, inside: Path) -> set[Path]:
+    """Return everything below a folder but what lies inside another."""
+    found: set[Path] = set()
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if Path(parent, name) != inside]
+        found |= {Path(parent, name) for name in (*folders, *files)}
+    return found
 
 
 @pytest.mark.slow
@@ -60,8 +70,9 @@ async def test_no_file_route_leaves_its_folder(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_no_file_route_of_the_chat_leaves_its_folder(tmp_path: Path) -> None:
-    planted(tmp_path)
-    with nlui_demo(tmp_path) as url, httpx2.Client(base_url=url, timeout=20) as client:
+    project = tmp_path / "far" / "down"
+    planted(project)
+    with nlui_demo(project) as url, httpx2.Client(base_url=url, timeout=60) as client:
         answers = [client.get(f"/nlui/{quote(name, safe='%/')}") for name in NAMES]
         upload = client.post(
             "/api/specs/upload",
@@ -71,8 +82,7 @@ def test_no_file_route_of_the_chat_leaves_its_folder(tmp_path: Path) -> None:
 
     assert [answer.text for answer in answers if CANARY in answer.text or "root:" in answer.text] == []
     assert upload.status_code < 500
-    outside = [path for path in tmp_path.parent.rglob("*evil*") if not path.is_relative_to(tmp_path)]
-    assert outside == []
+    assert [path for path in beside(tmp_path, project) if "evil" in path.name] == []
 
 
 TOOLS = {
@@ -86,9 +96,10 @@ TOOLS = {
 
 @pytest.mark.slow
 async def test_no_tool_argument_and_no_resource_leaves_the_workspace(tmp_path: Path) -> None:
-    planted(tmp_path)
-    before = {path for path in tmp_path.parent.rglob("*") if not path.is_relative_to(tmp_path / ".claude")}
-    server = StdioServerParameters(command=sys.executable, args=["-m", "ui_mcp", "mcp"], cwd=tmp_path)
+    project = tmp_path / "far" / "down"
+    planted(project)
+    before = beside(tmp_path, project / ".claude")
+    server = StdioServerParameters(command=sys.executable, args=["-m", "ui_mcp", "mcp"], cwd=project)
     heard: list[str] = []
     async with Client(server, mode="legacy") as client:
         await client.call_tool("ui_start", {})
@@ -102,7 +113,7 @@ async def test_no_tool_argument_and_no_resource_leaves_the_workspace(tmp_path: P
                     heard.append((await client.read_resource(uri)).model_dump_json())
                 except Exception as error:
                     heard.append(str(error))
-    after = {path for path in tmp_path.parent.rglob("*") if not path.is_relative_to(tmp_path / ".claude")}
+    after = beside(tmp_path, project / ".claude")
 
     assert [text for text in heard if CANARY in text or "root:x" in text] == []
     assert after - before == set()
@@ -150,7 +161,7 @@ async def _raw(route: str, name: str) -> str:
         target = f"/{rest}{name}".replace(" ", "%20").encode("utf-8", "replace").replace(b"\0", b"%00")
         await stream.send(b"GET " + target + b" HTTP/1.1\r\nHost: " + host.encode() + b"\r\nConnection: close\r\n\r\n")
         got = b""
-        with anyio.move_on_after(10):
+        with anyio.move_on_after(60):
             try:
                 while True:
                     got += await stream.receive()

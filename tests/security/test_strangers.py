@@ -26,7 +26,7 @@ async def test_a_hostile_upstream_gets_no_say_outside_its_own_answer(recorder: R
         asking = await found.policed.call("mail__read_mail", {"ask": True}, able)
         told = instructions(found)
         asked = await found.policed.call("shop__deleteThing", {"id": 1}, Call())
-        audit = (tmp_path / "data" / "audit.jsonl").read_text()
+    audit = (tmp_path / "data" / "audit.jsonl").read_text()
 
     assert "mail__read_mail" in listed
     assert [tool for tool in listed.values() if ORDER in tool.description and not tool.name.startswith("mail__")] == []
@@ -35,6 +35,7 @@ async def test_a_hostile_upstream_gets_no_say_outside_its_own_answer(recorder: R
     assert asking.needs.requests["approval"]["params"]["message"] == "The server mail asks: Your password?"
     assert (asked.structured or {})["status"] == "awaiting_approval"
     assert recorder.requests == []
+    assert "mail__read_mail" in audit
     assert "root</system>" not in audit
     assert len(told) < 10_000
 
