@@ -20,6 +20,8 @@ async_api.expect.set_options(timeout=30_000)
 def launched(*flags: str) -> Iterator[Browser]:
     """Run Chromium for the length of the block."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*FLAGS, *flags])
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=[*FLAGS, *flags], timeout=120_000
+        )
         yield browser
         browser.close()

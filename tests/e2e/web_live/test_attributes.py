@@ -117,6 +117,8 @@ def test_every_field_reaches_lua(sink: Page, server: Server) -> None:
     sink.locator("#select").click()
     sink.locator("sl-option[value='1']").click()
     expect(sink.locator("#two")).to_have_text("14")
+    sink.locator("#act").click()
+    expect(sink.locator("#events")).to_have_text("1")  # so all before it has arrived
     lua(server, "sink.stars, sink.note = 5, 'from Lua'")
     expect(sink.locator("#rating")).to_have_js_property("value", 5)
     expect(sink.locator("#note")).to_have_js_property("value", "from Lua")

@@ -58,6 +58,7 @@ def test_every_theme_is_readable_on_every_page(
         expect(page.locator("html")).to_have_class(
             f"theme-{theme}{' sl-theme-dark' if theme in ('dark', 'dusk') else ''}"
         )
+        expect(page.get_by_role("heading").first).to_be_visible()
         page.wait_for_function("document.querySelectorAll(':not(:defined)').length === 0")
         accessible(page)
     console.clear()
