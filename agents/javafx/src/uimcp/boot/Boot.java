@@ -44,12 +44,9 @@ public final class Boot {
         }
     }
 
-    @SuppressWarnings("unchecked")
     private static void enter(String options, Instrumentation jvm, long deadline) {
         Map<String, String> given = read(options);
-        Object running = System.getProperties().get(RUNNING);
-        if (running instanceof Consumer) {
-            ((Consumer<Map<String, String>>) running).accept(given);
+        if (told(given)) {
             return;
         }
         Class<?> platform = find(jvm, deadline);
@@ -78,8 +75,23 @@ public final class Boot {
         }
     }
 
+    /** Tell the running agent; false if there is none. */
     @SuppressWarnings("unchecked")
-    private static void start(Map<String, String> options, Class<?> platform) {
+    private static boolean told(Map<String, String> options) {
+        Object running = System.getProperties().get(RUNNING);
+        if (running instanceof Consumer) {
+            ((Consumer<Map<String, String>>) running).accept(options);
+            return true;
+        }
+        return false;
+    }
+
+    /** One at a time: the one that waits for JavaFX since the start and one loaded just now find it together. */
+    @SuppressWarnings("unchecked")
+    private static synchronized void start(Map<String, String> options, Class<?> platform) {
+        if (told(options)) {
+            return;
+        }
         try {
             var core = new CoreLoader(platform.getClassLoader()).loadClass("uimcp.core.Main");
             var started = core.getMethod("start", Map.class).invoke(null, options);
