@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ui_mcp.chat import announcer
+from ui_mcp.chat import tail as tails
 from ui_mcp.chat.announcer import Announcer
 from ui_mcp.chat.chat import Ask, Chat, open_chat
 from ui_mcp.chat.clock import now_us
@@ -48,9 +49,15 @@ class Heard:
         return [heard for heard in self.all if heard.uri == uri]
 
     async def until(self, uri: str, count: int = 1) -> None:
-        with anyio.fail_after(20):  # less than the look of a tail that nobody waits for
+        with anyio.fail_after(60):
             while len(self.of(uri)) < count:
                 await self._bell.wait()
+
+
+@pytest.fixture(autouse=True)
+def no_net(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is found by the look that a tail takes now and then although nobody told it of anything."""
+    monkeypatch.setattr(tails, "IDLE_SECONDS", 3600.0)
 
 
 @pytest.fixture
@@ -174,7 +181,7 @@ async def test_the_store_is_watched_closely_only_while_somebody_subscribes_or_wa
             return await super().changed(limit, closely=closely)
 
         async def asked(self, *, closely: bool) -> None:
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 while asked[-1:] != [closely]:
                     await self.turn.wait()
 

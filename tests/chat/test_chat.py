@@ -73,7 +73,7 @@ async def test_a_waiter_gets_the_message_that_comes(chat: Chat) -> None:
         page = await chat.wait(AGENT, Ask(authors=["user"]), 30)
         got.extend(message.content for message in page.messages)
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
@@ -97,14 +97,14 @@ async def test_a_waiter_gets_an_empty_page_when_time_is_up_or_it_leaves(chat: Ch
 async def test_an_interruption_between_looking_and_waiting_is_not_missed(chat: Chat) -> None:
     looked = chat.tail.version
     chat.tail.interrupt()
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         assert await chat.tail.beyond(looked) != looked
 
 
 async def test_who_came_before_an_interruption_is_sent_home_although_it_does_not_wait_yet(chat: Chat) -> None:
     asked = Ask("", came=anyio.current_time())
     chat.tail.interrupt()
-    with anyio.fail_after(20):
+    with anyio.fail_after(30):
         waited = await chat.wait(AGENT, asked, 60)
         streamed = [part async for part in event_stream(chat, HUMAN, asked)]
 
@@ -120,7 +120,7 @@ async def test_who_comes_after_an_interruption_waits(chat: Chat) -> None:
         page = await chat.wait(AGENT, Ask(), 60)
         got.extend(message.content for message in page.messages)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
@@ -132,7 +132,7 @@ async def test_who_comes_after_an_interruption_waits(chat: Chat) -> None:
 async def test_a_waiter_with_something_to_read_does_not_wait(chat: Chat) -> None:
     await say(chat, "here")
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         assert len((await chat.wait(AGENT, Ask(), 60)).messages) == 1
 
 
@@ -142,7 +142,7 @@ async def test_a_filtered_wait_finds_what_stands_behind_a_long_run_of_others(cha
         await answer(chat, *["progress"] * 100)
     await say(chat, "stop")
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(30):
         page = await chat.wait(AGENT, Ask(authors=["user"]), 60)
 
     assert [message.content for message in page.messages] == ["stop"]
@@ -189,6 +189,6 @@ async def test_receipts_that_cannot_be_written_wait_until_they_can(tmp_path: Pat
         writer.execute("PRAGMA query_only = 0")
 
         assert refused["read"] is None
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             while (await chat.receipts.read("default"))["read"] != page.to_json()["last_id"]:
                 await anyio.sleep(0.05)

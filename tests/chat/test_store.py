@@ -210,7 +210,7 @@ async def test_a_commit_of_another_opener_wakes_this_one(store_url: str) -> None
 
     async with open_store(store_url) as here, open_store(store_url) as there:
         await here.changed(0.05)
-        with anyio.fail_after(20):
+        with anyio.fail_after(40):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait, here)
                 await anyio.wait_all_tasks_blocked()
@@ -224,7 +224,7 @@ async def test_a_commit_before_the_first_wait_is_not_missed(store_url: str) -> N
     async with open_store(store_url) as here, open_store(store_url) as there:
         await here.heads()
         await there.append(post("hi"))
-        with anyio.fail_after(20):
+        with anyio.fail_after(40):
             assert await here.changed(60)
 
 
@@ -243,7 +243,7 @@ async def test_parallel_writers_of_several_openers_are_all_seen_by_a_paging_read
                 page = await mine.since(Query(DEFAULT_CONVERSATION, after=seen[-1] if seen else 0, limit=7))
                 seen.extend(message.id for message in page.messages)
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(240):
         async with open_store(store_url), anyio.create_task_group() as tasks:
             for name in "abcd":
                 tasks.start_soon(write, name)
