@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from anyio import create_task_group, fail_after, move_on_after
+from anyio import create_task_group, fail_after, sleep
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import LuaError, LuaSyntaxError, LuaTimeoutError, NotFoundError, SessionGoneError
@@ -10,6 +10,7 @@ from ui_mcp.lua.host import Op
 from ui_mcp.session.events import with_events
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions
+from ui_mcp.workspace import Workspace
 
 
 @pytest.mark.covers("UI-SES-1")
@@ -62,9 +63,14 @@ async def test_work_is_done_one_at_a_time_in_the_order_it_was_asked_for(session:
 
 
 @pytest.mark.covers("UI-EXEC-3")
-async def test_who_stops_waiting_for_work_does_not_stop_it(session: Session) -> None:
-    with move_on_after(0.05):
-        await session.run_lua("local t = os.clock() while os.clock() - t < 0.2 do end done = true")
+async def test_who_stops_waiting_for_work_does_not_stop_it(session: Session, workspace: Workspace) -> None:
+    work = "io.open('begun', 'w'):close() local t = os.clock() while os.clock() - t < 0.2 do end done = true"
+    async with create_task_group() as group:
+        group.start_soon(session.run_lua, work)
+        with fail_after(60):
+            while not (workspace.project / "begun").exists():
+                await sleep(0.01)
+        group.cancel_scope.cancel()
 
     assert await session.run_lua("return done") == "true"
 
