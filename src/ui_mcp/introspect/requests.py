@@ -1,8 +1,8 @@
 """What agents send to the introspection tools; unknown fields are ignored, so that the contract can grow."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from ui_mcp.introspect.contract import Ref, Section
@@ -27,6 +27,12 @@ class NodeRef(Request):
     hint: JsonObject | None = Field(
         None, description="{id?, type?, text?}: helps to name candidates, never changes the result."
     )
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not self.uid and not self.path:
+            raise ValueError("name the node by uid or path; ui_query finds it by css or text")
+        return self
 
     def ref(self) -> Ref:
         """Return the reference for inside."""

@@ -1,0 +1,17 @@
+import pytest
+
+from ui_mcp.host.host import Host
+from ui_mcp.toolkit.functions import FunctionToolset
+from ui_mcp.toolkit.tool import Call
+from ui_mcp.tools.perform import act
+
+
+@pytest.mark.parametrize("target", [{"css": "#save"}, {"text": "Save"}, {}, ""])
+async def test_a_target_that_names_no_node_is_told_how_nodes_are_named(host: Host, target: object) -> None:
+    given = {"actions": [{"type": "click", "target": target}]}
+
+    result = await FunctionToolset(host, [act]).call("ui_perform", given, Call())
+
+    assert result.structured is not None
+    assert result.structured["error"]["code"] == "MCP_UI_INVALID_ARGUMENT"
+    assert "name the node by uid or path; ui_query finds it by css or text" in result.structured["error"]["message"]
