@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -166,13 +166,23 @@ class Journal:
 
     async def until_answered(self, messages: int) -> None:
         """Wait until so many messages have been taken and the last turn has ended."""
+        await self._until(
+            lambda: sum(event.type == "user_text" for event in self.events) >= messages and not self.progress.turn
+        )
+
+    async def until_settled(self) -> None:
+        """Wait for what became of calls that the conversation went on without, and for the answers to questions."""
+        await self._until(
+            lambda: not [item for item in replay(self.events).items if item.get("status") in {"running", "pending"}]
+        )
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
         with anyio.fail_after(PATIENCE):
             while True:
                 for event in await self._journal.events("default", len(self.events)):
                     self.events.append(event)
                     self.progress.take(event)
-                taken = sum(event.type == "user_text" for event in self.events)
-                if taken >= messages and not self.progress.turn:
+                if condition():
                     return
                 await anyio.sleep(0.02)
 
@@ -188,6 +198,7 @@ async def talk(chat: Chat, journal: Journal, messages: int) -> list[str]:
         if number % 7 != 6:
             await journal.until_answered(number + 1)
     await journal.until_answered(messages)
+    await journal.until_settled()
     return texts
 
 
