@@ -25,6 +25,7 @@ llm:
   script:
     - emit: [{say: "Hello."}]
 """
+DELETED = "The conversation was deleted"
 DOCUMENT = {
     "openapi": "3.1.0",
     "info": {"title": "Tiny", "version": "1"},
@@ -255,15 +256,17 @@ def test_a_conversation_deleted_while_a_call_runs_takes_nothing_else_with_it(fol
     try:
         with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=60) as chat:
             name = chat.post("/api/conversations").json()["id"]
-            with chat.stream("POST", "/api/chat", json={"message": "go", "conversation_id": name}):
+            with chat.stream("POST", "/api/chat", json={"message": "go", "conversation_id": name}) as stream:
                 assert called.wait(60)
                 assert chat.delete(f"/api/conversations/{name}").json() == {"ok": True}
+                told = "".join(stream.iter_text())
             answers = [chat.get(f"/api/conversations/{name}").status_code for _ in range(20)]
     finally:
         go_on.set()
         server.shutdown()
         server.server_close()
 
+    assert lines(told)[-1][1:] == ("error", {"error": DELETED, "message": DELETED})
     assert answers == [404] * 20
 
 

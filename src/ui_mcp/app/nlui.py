@@ -12,7 +12,7 @@ import anyio
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
 from ui_mcp.app.asked_by_client import Asking
-from ui_mcp.app.nlui_reload import follow_file
+from ui_mcp.app.nlui_reload import Stamp, follow_file, stamp_of
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.app.upstreams import connector
 from ui_mcp.compositor import nlui_yaml
@@ -64,6 +64,8 @@ class Configuration:
     variables: frozenset[str]
     file: Path | None = None
     """Where changes made on the page are written; None when there is no file."""
+    stamp: Stamp = (0, 0, 0)
+    """Of the file, before it was read."""
 
 
 def configuration(asked: Asked) -> Configuration:
@@ -79,9 +81,9 @@ def configuration(asked: Asked) -> Configuration:
     file = nlui_yaml.find(source, os.environ, user_config_path())
     if file is None:
         return Configuration(GatewaySettings(), [_NOWHERE], frozenset())
-    loaded = nlui_yaml.load(file)
+    stamp, loaded = stamp_of(file), nlui_yaml.load(file)
     empty = [] if loaded.settings.targets or loaded.settings.backends else [_nothing(file)]
-    return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, file.resolve())
+    return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, file.resolve(), stamp)
 
 
 def _nothing(file: Path) -> str:
@@ -141,7 +143,7 @@ async def opened(
         if patience is None:
             tasks.start_soon(door.open_when_asked, gateway)
         if read.file is not None:
-            tasks.start_soon(follow_file, gateway, read.file)
+            tasks.start_soon(follow_file, gateway, read.file, read.stamp)
         yield gateway
         tasks.cancel_scope.cancel()
 

@@ -17,21 +17,21 @@ from ui_mcp.log import logger
 POLL_SECONDS = 0.5
 QUIET_SECONDS = 0.05
 """A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
+Stamp = tuple[int, int, int]
 _log = logger("nlui")
 
 
-async def follow_file(gateway: Gateway, file: Path) -> None:
-    """Take over every change of the file, for ever."""
+async def follow_file(gateway: Gateway, file: Path, stamp: Stamp) -> None:
+    """Take over every change since the file had this stamp, for ever."""
     with closing(Rest(POLL_SECONDS)) as rest:
         async with anyio.create_task_group() as tasks:
             if sys.platform != "win32":
                 tasks.start_soon(_on_signal, gateway, file)
-            stamp = await _stamp(file)
             while True:
-                await rest.until_stirred([file])
                 if await _stamp(file) != stamp:
                     stamp = await _quiet(file)
                     await reload(gateway, file)
+                await rest.until_stirred([file])
 
 
 async def reload(gateway: Gateway, file: Path) -> None:
@@ -62,7 +62,7 @@ if sys.platform != "win32":
                 await gateway.refresh_targets()
 
 
-async def _quiet(file: Path) -> tuple[int, int, int]:
+async def _quiet(file: Path) -> Stamp:
     """Wait until nobody writes to the file, and return its stamp."""
     stamp = await _stamp(file)
     while True:
@@ -72,9 +72,14 @@ async def _quiet(file: Path) -> tuple[int, int, int]:
             return stamp
 
 
-async def _stamp(file: Path) -> tuple[int, int, int]:
+async def _stamp(file: Path) -> Stamp:
+    return await anyio.to_thread.run_sync(stamp_of, file)
+
+
+def stamp_of(file: Path) -> Stamp:
+    """Return what differs after every change; zeros when there is no such file."""
     try:
-        found = await anyio.Path(file).stat()
+        found = file.stat()
     except OSError:
         return 0, 0, 0
     return found.st_mtime_ns, found.st_size, found.st_ino

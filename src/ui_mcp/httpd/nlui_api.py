@@ -155,8 +155,10 @@ class NluiApi:
 
     async def delete(self, request: Request) -> Response:
         """Forget a conversation."""
-        if not await self._talks.forget(request.path_params["id"]):
-            raise NotFoundError(f"No conversation {request.path_params['id']}")
+        name = request.path_params["id"]
+        if not await self._talks.forget(name):
+            raise NotFoundError(f"No conversation {name}")
+        self._sessions.end(name, "The conversation was deleted")
         return JSONResponse({"ok": True})
 
     async def edit(self, request: Request) -> Response:

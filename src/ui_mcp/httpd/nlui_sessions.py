@@ -24,12 +24,13 @@ class ChatSession:
         self._texts: list[str] = []
         self._over = False
         self._more = anyio.Event()
+        self._recording = anyio.CancelScope()
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
         """Record until the turn has ended; started once nothing can be missed."""
         events = self._events
         try:
-            with self.conversation.news.watched() as news:
+            with self._recording, self.conversation.news.watched() as news:
                 self._add(*events.opening())
                 task_status.started()
                 async for frame in news:
@@ -40,6 +41,12 @@ class ChatSession:
         finally:
             self._over = True
             self._more.set()
+
+    def end(self, reason: str) -> None:
+        """Stop before the turn has ended, and say why."""
+        if not self._over:
+            self._add("error", {"error": reason, "message": reason})
+        self._recording.cancel()
 
     def said(self, message_id: str) -> None:
         """Hear which message it is; one that was said before, and is said again, has been taken already."""
@@ -77,6 +84,12 @@ class ChatSessions:
         while len(self._open) > MOST:
             self._open.pop(next(iter(self._open)))
         return session
+
+    def end(self, conversation: str, reason: str) -> None:
+        """End the streams of a conversation."""
+        for session in self._open.values():
+            if session.conversation.name == conversation:
+                session.end(reason)
 
     def get(self, session_id: object) -> ChatSession:
         """Return a session.

@@ -8,9 +8,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 
 from interaction.gateway_service.nlui_client import NluiClient
+from ui_mcp.app.nlui import Asked, configuration
+from ui_mcp.app.nlui_reload import follow_file
+from ui_mcp.app.upstreams import connector
+from ui_mcp.compositor.gateway import Gateway, Surroundings
 from ui_mcp.jsontypes import Json, JsonObject
 
 ODD = str(Path(__file__).parents[1] / "gateway_upstreams" / "odd_server.py")
@@ -39,6 +44,22 @@ def says(client: NluiClient, tool: str) -> str:
 
 def health(client: NluiClient) -> str:
     return str(client.request("resources/read", {"uri": "nlui://health"})["contents"][0]["text"])
+
+
+@pytest.mark.covers("GW-REL-1")
+async def test_a_configuration_saved_while_the_gateway_starts_takes_effect(tmp_path: Path) -> None:
+    file = tmp_path / "nlui.yaml"
+    file.write_text("policy: {mode: guard}\n")
+    read = configuration(Asked(str(file)))
+    file.write_text("policy: {mode: host}\n")
+
+    around = Surroundings(tmp_path / "data", tmp_path / "cache", connector())
+    async with Gateway(read.settings, around).running() as gateway, anyio.create_task_group() as tasks:
+        tasks.start_soon(follow_file, gateway, file, read.stamp)
+        with anyio.fail_after(60):
+            while gateway.settings.policy.mode != "host":
+                await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
 
 
 @pytest.mark.covers("GW-REL-1", "GW-REL-2", "GW-UPS-10")
