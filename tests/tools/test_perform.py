@@ -14,4 +14,5 @@ async def test_a_target_that_names_no_node_is_told_how_nodes_are_named(host: Hos
 
     assert result.structured is not None
     assert result.structured["error"]["code"] == "MCP_UI_INVALID_ARGUMENT"
-    assert "name the node by uid or path; ui_query finds it by css or text" in result.structured["error"]["message"]
+    said = result.structured["error"]["message"]
+    assert "target: name the node by uid or path; ui_query finds it by css or text" in said

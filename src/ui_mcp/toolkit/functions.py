@@ -111,7 +111,7 @@ def parse(args: type[A], arguments: JsonObject) -> A:
         return args.model_validate(arguments, strict=False)
     except ValidationError as error:
         problems = [
-            f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
+            f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg'].removeprefix('Value error, ')}"
             for problem in error.errors()
         ]
         known = ", ".join(field.alias or name for name, field in args.model_fields.items()) or "none"

@@ -4,6 +4,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from playwright.sync_api import Browser, Page
 
 from chromium import launched
 from e2e.introspect_loop.test_loop import build, configure
@@ -26,6 +27,16 @@ def enabled(agent: LineClient) -> list[str]:
     return [target["id"] for target in agent.call("ui_targets")["targets"] if target["enabled"]]
 
 
+def opened(agent: LineClient, chromium: Browser) -> Page:
+    """Start the server and open the app as a person would."""
+    url = agent.call("ui_start")
+    agent.call("ui_display", name="tally")
+    person = chromium.new_page()
+    person.goto(url)
+    person.wait_for_selector("#add")
+    return person
+
+
 @pytest.mark.covers("IN-62")
 @pytest.mark.parametrize("target", ["browser", "page"])
 def test_what_a_slow_app_does_about_a_click_shows_in_the_same_answer(tmp_path: Path, target: str) -> None:
@@ -33,12 +44,8 @@ def test_what_a_slow_app_does_about_a_click_shows_in_the_same_answer(tmp_path: P
     configure(tmp_path, "")
     build(tmp_path)
     with LineClient(cwd=tmp_path) as agent, launched() as chromium:
-        url = agent.call("ui_start")
-        agent.call("ui_display", name="tally")
+        opened(agent, chromium)
         agent.call("ui_run", code=SLOW)
-        person = chromium.new_page()
-        person.goto(url)
-        person.wait_for_selector("#add")
         add = agent.call("ui_query", selector={"css": "#add"}, target=target)["matches"][0]["ref"]["uid"]
 
         done = agent.call("ui_perform", actions=[{"type": "click", "target": add}], observe="diff", target=target)
@@ -52,11 +59,7 @@ def test_the_open_page_answers_without_a_driver(tmp_path: Path) -> None:
     configure(tmp_path, "")
     build(tmp_path)
     with LineClient(cwd=tmp_path) as agent, launched() as chromium:
-        url = agent.call("ui_start")
-        agent.call("ui_display", name="tally")
-        person = chromium.new_page()
-        person.goto(url)
-        person.wait_for_selector("#add")
+        person = opened(agent, chromium)
 
         seen = agent.call("ui_get_snapshot")
         add = agent.call("ui_query", selector={"css": "#add"})["matches"][0]["ref"]["uid"]
