@@ -1,0 +1,143 @@
+"""How a browser or terminal proves to be the person: one-time codes, and the credential that a code is changed for.
+
+Both are kept as SHA-256 in the account's own state directory, never in a project, so that every server of the account
+accepts the same person and a restart asks nothing. A file per secret makes each step atomic without a lock: whoever
+removes a code's file has spent it.
+"""
+
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from platformdirs import user_state_path
+
+CODE_SECONDS = 600.0
+IDLE_SECONDS = 30 * 86400.0
+_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Without the letters and digits that people mix up; 32 signs are five bits each."""
+_TOUCH_SECONDS = 3600.0
+
+
+def state_folder() -> Path:
+    """Return where the account's own secrets are; app code and MCP tools never get to it."""
+    return user_state_path("ui-mcp", appauthor=False)
+
+
+class PersonKeys:
+    """The codes and credentials of this account."""
+
+    def __init__(self, folder: Path | None = None, clock: Callable[[], float] = time.time) -> None:
+        self._folder = folder or state_folder() / "person"
+        self._clock = clock
+
+    def new_code(self) -> str:
+        """Return a code that lets one browser in, once, within ten minutes; show it to the person only."""
+        self._drop_expired()
+        code = "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
+        _write(self._file("codes", _plain(code)))
+        return code
+
+    def exchange(self, code: str) -> str | None:
+        """Spend a code; return a new credential, or None for a code that is unknown, spent or too old."""
+        file = self._file("codes", _plain(code))
+        try:
+            fresh = file.stat().st_mtime + CODE_SECONDS > self._clock()
+            file.unlink()
+        except (OSError, ValueError):
+            return None
+        if not fresh:
+            return None
+        credential = secrets.token_urlsafe(32)
+        _write(self._file("credentials", credential))
+        return credential
+
+    def recognises(self, credential: str | None) -> bool:
+        """Say whether this is the credential of the person; a month without use ends it."""
+        if not credential:
+            return False
+        file = self._file("credentials", credential)
+        try:
+            idle = self._clock() - file.stat().st_mtime
+        except OSError:
+            return False
+        if idle > IDLE_SECONDS:
+            file.unlink(missing_ok=True)
+            return False
+        if idle > _TOUCH_SECONDS:
+            with suppress(OSError):
+                os.utime(file)
+        return True
+
+    def forget(self, credential: str) -> None:
+        """End one credential, as signing out does."""
+        self._file("credentials", credential).unlink(missing_ok=True)
+
+    def forget_all(self) -> int:
+        """End every credential and code of this account; return how many browsers were let in."""
+        files = list((self._folder / "credentials").glob("*"))
+        for file in (*files, *(self._folder / "codes").glob("*")):
+            file.unlink(missing_ok=True)
+        return len(files)
+
+    def _file(self, kind: str, secret: str) -> Path:
+        return self._folder / kind / hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+    def _drop_expired(self) -> None:
+        for file in (self._folder / "codes").glob("*"):
+            with suppress(OSError):
+                if file.stat().st_mtime + CODE_SECONDS < self._clock():
+                    file.unlink()
+
+
+@contextmanager
+def registered_listener(port: int, folder: Path | None = None) -> Iterator[None]:
+    """Record for the length of the block that a person's listener is at `port`, so that driven browsers keep away."""
+    file = (folder or state_folder() / "listeners") / str(port)
+    _write(file, str(os.getpid()))
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def listener_ports(folder: Path | None = None) -> frozenset[int]:
+    """Return the ports of every person's listener of this account; those of dead processes are dropped."""
+    found = set()
+    for file in (folder or state_folder() / "listeners").glob("*"):
+        try:
+            alive = _alive(int(file.read_text()))
+            port = int(file.name)
+        except (OSError, ValueError):
+            continue
+        if alive:
+            found.add(port)
+        else:
+            file.unlink(missing_ok=True)
+    return frozenset(found)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _plain(code: str) -> str:
+    """Read a code as people type it: any case, with or without dashes and spaces."""
+    return "".join(letter for letter in code.upper() if letter.isalnum())
+
+
+def _write(file: Path, text: str = "") -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.parent.chmod(0o700)
+    descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(text)
