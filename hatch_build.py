@@ -21,7 +21,7 @@ class AssetsHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the assets and add the README to a wheel; `version` is the kind of build, not a number."""
         try:
-            assets.ensure(without_agent=version == "editable")
+            assets.ensure(agent_optional=version == "editable")
         except assets.BuildError as error:
             raise SystemExit(f"\n{error}\n") from None
         if self.target_name == "wheel" and version != "editable":

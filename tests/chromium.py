@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from playwright import async_api
 from playwright.sync_api import Browser, expect, sync_playwright
 
+import needs
+
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -19,9 +21,8 @@ async_api.expect.set_options(timeout=30_000)
 @contextmanager
 def launched(*flags: str) -> Iterator[Browser]:
     """Run Chromium for the length of the block."""
+    path = needs.browser()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=[*FLAGS, *flags], timeout=120_000
-        )
+        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *flags], timeout=120_000)
         yield browser
         browser.close()

@@ -47,6 +47,16 @@ def build(output: Path = OUTPUT) -> Path:
     return output
 
 
+def require_tools() -> None:
+    """Look for everything the build needs.
+
+    Raises:
+        MissingToolError: names what is missing.
+    """
+    _javac()
+    _javafx()
+
+
 def _pack(classes: Path, output: Path) -> None:
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as jar:
         _add(jar, "META-INF/MANIFEST.MF", MANIFEST.encode())

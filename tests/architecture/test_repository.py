@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -66,7 +68,21 @@ def test_the_layers_are_drawn_as_they_are_enforced(root: Path) -> None:
 
 def test_the_gate_is_what_a_person_runs(root: Path) -> None:
     assert "exec make ci" in (root / ".ci" / "run").read_text()
-    assert re.search(r"^ci: check test\b", (root / "Makefile").read_text(), re.MULTILINE)
+    recipe = re.search(r"^ci: test-setup\b.*\n((?:\t.*\n)+)", (root / "Makefile").read_text(), re.MULTILINE)
+    assert recipe is not None
+    assert re.findall(r"\$\(MAKE\) --no-print-directory (\w+)", recipe[1]) == ["check", "test"]
+
+
+@pytest.mark.parametrize("target", ["test", "e2e", "bench", "soak", "release", "ci"])
+def test_packages_come_before_tools_and_tools_before_assets(root: Path, tmp_path: Path, target: str) -> None:
+    bare = shutil.copytree(root / "scripts", tmp_path / "scripts").parent
+    for name in ("Makefile", "pyproject.toml", "hatch_build.py"):
+        shutil.copy(root / name, bare)
+
+    said = subprocess.run(["make", "-n", "-j4", target], cwd=bare, capture_output=True, text=True, check=True).stdout
+
+    steps = [said.index(step) for step in ("system-packages test", "--editable '.[dev]'", "assets.py all")]
+    assert steps == sorted(steps)
 
 
 @pytest.mark.parametrize("target", ["run", "test", "quick", "check", "e2e", "bench", "web", "agent", "release", "ci"])

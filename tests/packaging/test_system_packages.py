@@ -61,6 +61,18 @@ def test_root_gets_the_missing_packages_installed(machine: Machine) -> None:
     assert {"install", "-y", "chromium", "curl", "default-jdk-headless", "xvfb"} <= set(machine.installed())
 
 
+def test_each_missing_package_is_named_once_with_the_command(machine: Machine) -> None:
+    machine.give("id", "echo 1000")
+
+    lines = machine.run().stderr.splitlines()
+
+    command = next(line for line in lines if "apt-get" in line)
+    packages = command.partition(" -y ")[2].split()
+    assert {"chromium", "zsh", "xvfb"} <= set(packages)
+    assert len(packages) == len(set(packages))
+    assert lines[-1] == "Going on without them: tests that need them are skipped."
+
+
 def test_others_are_told_the_exact_command_and_may_go_on(machine: Machine) -> None:
     machine.give("id", "echo 1000")
     for name in ("curl", "javac", "Xvfb", "openbox", "initdb", "zsh", "fish"):

@@ -1,6 +1,7 @@
 """`ui-mcp demo`: the example apps in a directory of their own that goes away afterwards."""
 
 import shutil
+import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,7 @@ async def _demo(app: str, *, browser: bool) -> int:
     async def ready(running: Running, mcp_url: str) -> None:
         await running.sessions.get("1").display(app)
         await announce(running, mcp_url)
+        _print_next_steps(running, app, mcp_url)
         if browser:
             await _show(host)
 
@@ -53,6 +55,24 @@ async def _demo(app: str, *, browser: bool) -> int:
             await host.begin(str(workspace.base))
             await serve_fixed(host, doors, announcements, ready)
     return 0
+
+
+def _print_next_steps(running: Running, app: str, mcp_url: str) -> None:
+    """Say what to try, to somebody who has never seen the program."""
+    view = next((running.workspace.apps / app / "viewdefs").glob("*.DEFAULT.html"), running.workspace.apps / app)
+    sys.stdout.write(
+        f"""
+What next:
+  See it                open {running.url}
+  Change it             edit {view}
+                        and save: the page follows at once
+  Connect your agent    claude mcp add --transport http ui {mcp_url}/mcp
+                        (other hosts: README.md, "Hosts")
+  Use it in a project   README.md, "Sixty seconds"
+Everything here is temporary and gone when you press Ctrl+C.
+"""
+    )
+    sys.stdout.flush()
 
 
 def _copy_examples(workspace: Workspace) -> None:

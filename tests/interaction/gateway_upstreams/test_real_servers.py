@@ -1,17 +1,19 @@
 """Servers other people wrote, mounted: from npm, and one made with FastMCP."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
 import pytest
 
+import needs
 from compositor.gateways import gateway
+from conformance import node
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.resources import MountedPrompts, MountedResources
 from ui_mcp.errors import UpstreamError
@@ -23,28 +25,15 @@ PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/se
 ALLOW = {"rules": [{"decision": "allow"}]}
 
 
-def _missing(what: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(what)
-    pytest.skip(what)
-
-
 @pytest.fixture(scope="module")
-def node_servers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The servers from npm, installed once."""
-    npm = shutil.which("npm")
-    if npm is None:
-        _missing("npm is not installed")
+def node_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The servers from npm, installed once; they look for Node in the path."""
     folder = tmp_path_factory.mktemp("npm")
-    done = subprocess.run(
-        [npm or "npm", "install", "--silent", "--prefer-offline", "--no-fund", "--no-audit", *PACKAGES],
-        cwd=folder,
-        timeout=1000,
-        check=False,
-    )
-    if done.returncode:
-        _missing("npm cannot install the servers")
-    return folder / "node_modules" / ".bin"
+    if node.npm("install", "--silent", "--prefer-offline", "--no-fund", "--no-audit", *PACKAGES, cwd=folder).returncode:
+        needs.missing("A registry from which npm installs the servers")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", node.environment()["PATH"])
+        yield folder / "node_modules" / ".bin"
 
 
 def first(blocks: tuple[object, ...]) -> JsonObject:
@@ -170,5 +159,5 @@ def _with_fastmcp() -> str:
         [sys.executable, str(script), "fastmcp"], capture_output=True, text=True, check=False, timeout=1000
     )
     if made.returncode:
-        _missing("fastmcp cannot be installed")
+        needs.missing("A package index from which fastmcp is installed")
     return made.stdout.strip()
