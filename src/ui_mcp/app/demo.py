@@ -59,7 +59,8 @@ async def _demo(app: str, *, browser: bool) -> int:
 
 def _print_next_steps(running: Running, app: str, mcp_url: str) -> None:
     """Say what to try, to somebody who has never seen the program."""
-    view = next((running.workspace.apps / app / "viewdefs").glob("*.DEFAULT.html"), running.workspace.apps / app)
+    views = (running.workspace.apps / app / "viewdefs").glob("*.DEFAULT.html")
+    view = min(views, key=lambda file: len(file.name), default=running.workspace.apps / app)
     sys.stdout.write(
         f"""
 What next:
