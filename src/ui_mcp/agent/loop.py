@@ -14,7 +14,6 @@ from ui_mcp.agent.history import trimmed
 from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.model import (
     Model,
-    ModelError,
     ModelRequest,
     ReasoningDelta,
     Stop,
@@ -28,6 +27,8 @@ from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.transcript import call_as_json, has_yielded
 from ui_mcp.agent.vendor_names import VendorNames
+from ui_mcp.errors import UiMcpError
+from ui_mcp.isolation import message_of
 from ui_mcp.log import logger
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.tool import Call
@@ -125,8 +126,8 @@ class Loop:
                 return await self._end("yield")
             try:
                 answer, names = await self._sample()
-            except ModelError as error:
-                return await self._end("error", error.message)
+            except Exception as error:  # noqa: BLE001 - whatever a model sends ends its turn, and nothing else
+                return await self._end("error", _told(error), error)
             outcomes = await self._act(answer, names, background)
             if self._control.yielded:
                 return await self._end("yield")
@@ -194,15 +195,20 @@ class Loop:
         await self._scribe.write(Happened("injected", {"text": reminder}))
         return False
 
-    async def _end(self, reason: EndReason, notice: str | None = None) -> EndReason:
+    async def _end(self, reason: EndReason, notice: str | None = None, cause: Exception | None = None) -> EndReason:
         if notice:
-            _log.warning("agent %s: %s", self._scribe.agent, notice)
+            unexpected = None if isinstance(cause, UiMcpError) else cause
+            _log.warning("agent %s: %s", self._scribe.agent, notice, exc_info=unexpected)
         told = [Happened("notice", {"level": "warning", "text": notice})] if notice else []
         await self._scribe.write(*told, self._ended(reason))
         return reason
 
     def _ended(self, reason: EndReason) -> Happened:
         return Happened("ui_end_turn", {"reason": reason, "seen": self._seen})
+
+
+def _told(error: Exception) -> str:
+    return error.message if isinstance(error, UiMcpError) else f"The model {message_of(error)}"
 
 
 class _Guards:

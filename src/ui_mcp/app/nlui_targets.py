@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx2
+from anyio import to_thread
 from pydantic import ValidationError
 
 from ui_mcp.compositor import nlui_edit
@@ -13,9 +14,10 @@ from ui_mcp.compositor.nlui_yaml import SECRETS
 from ui_mcp.compositor.openapi.discover import discover
 from ui_mcp.compositor.openapi.document import is_openapi
 from ui_mcp.compositor.openapi.live import LiveTarget
-from ui_mcp.compositor.openapi.text import parse
+from ui_mcp.compositor.openapi.text import MAX_BYTES, parse
 from ui_mcp.compositor.settings import TargetSettings
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
+from ui_mcp.http_client import open_client
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import source_name
@@ -105,7 +107,7 @@ class LiveTargets:
         if not url.startswith(("http://", "https://")):
             raise InvalidArgumentsError("base_url must begin with http:// or https://")
         try:
-            async with httpx2.AsyncClient(timeout=5, follow_redirects=False, trust_env=False) as client:
+            async with open_client(limit=MAX_BYTES, timeout=5) as client:
                 found = await discover(url, client)
         except (UiMcpError, httpx2.InvalidURL) as error:
             raise InvalidArgumentsError(f"{url}: {error}") from error
@@ -121,7 +123,7 @@ class LiveTargets:
         """
         if len(data) > MOST_UPLOAD:
             raise InvalidArgumentsError("Documents may have at most 4 MiB")
-        tree = parse(data)
+        tree = await to_thread.run_sync(parse, data)
         if not isinstance(tree, dict) or not is_openapi(tree):
             raise InvalidArgumentsError("This is not an OpenAPI document")
         title = (tree.get("info") or {}).get("title") if isinstance(tree.get("info"), dict) else ""

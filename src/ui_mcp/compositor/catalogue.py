@@ -1,14 +1,20 @@
 """All sources side by side: one list, one routing table."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
 
 from ui_mcp.compositor.search import Index
 from ui_mcp.compositor.source import Entry, Health, Source
-from ui_mcp.errors import MountError
+from ui_mcp.errors import MountError, UiMcpError, UpstreamError
+from ui_mcp.isolation import message_of
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
 from ui_mcp.toolkit.names import closest
 from ui_mcp.toolkit.tool import Call, ToolResult
 from ui_mcp.toolkit.toolset import UnknownToolError
+
+_log = logger("compositor")
+T = TypeVar("T")
 
 
 class Catalogue:
@@ -76,16 +82,23 @@ class Catalogue:
         return self._index
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Call a tool at its source, without asking anyone."""
-        return await self._find(name)[1].call(name, arguments, call)
+        """Call a tool at its source, without asking anyone.
+
+        Raises:
+            UpstreamError: the source failed, expectedly or not.
+        """
+        source = self._find(name)[1]
+        return await _contained(source, source.call(name, arguments, call))
 
     async def preview(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
         """Show what a call would send."""
-        return await self._find(name)[1].preview(name, arguments, call)
+        source = self._find(name)[1]
+        return await _contained(source, source.preview(name, arguments, call))
 
     async def describe(self, name: str) -> JsonObject:
         """Return everything known about a tool."""
-        return await self._find(name)[1].describe(name)
+        source = self._find(name)[1]
+        return await _contained(source, source.describe(name))
 
     def _find(self, name: str) -> tuple[Entry, Source]:
         found = self._routes().get(name)
@@ -100,6 +113,17 @@ class Catalogue:
                 for entry in source.entries():
                     self._table.setdefault(entry.name, (entry, source))
         return self._table
+
+
+async def _contained(source: Source, work: Awaitable[T]) -> T:
+    """Wait for what a source does; whatever it did not mean to raise becomes an error that names it."""
+    try:
+        return await work
+    except (UiMcpError, OSError):
+        raise
+    except Exception as error:
+        _log.warning("%s failed unexpectedly", source.name, exc_info=error)
+        raise UpstreamError(f"{source.name} {message_of(error)}") from error
 
 
 def unknown(name: str, known: Iterable[str]) -> UnknownToolError:

@@ -20,6 +20,11 @@ class Connection(Protocol):
     lost: anyio.Event
 
     @property
+    def notes(self) -> Sequence[str]:
+        """What of its lists was left out or mended because it was malformed."""
+        ...
+
+    @property
     def name(self) -> str:
         """The name the server gives itself."""
         ...

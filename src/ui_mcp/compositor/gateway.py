@@ -30,6 +30,7 @@ from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
 from ui_mcp.compositor.source import Health
 from ui_mcp.errors import MountError
+from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import concealing, logger
 from ui_mcp.toolkit.announcements import Announcements, ListKind
@@ -146,7 +147,7 @@ class Gateway:
         )
         self.catalogue.add(mount)
         self.mounts[settings.name] = mount
-        self._start(settings.name, mount.run)
+        self._start(settings.name, mount.run, mount.boundary)
         return mount
 
     async def attach_lasting(self, settings: BackendSettings) -> Mount:
@@ -167,7 +168,8 @@ class Gateway:
         if name in self._attached:
             self._attached.discard(name)
             await anyio.to_thread.run_sync(self._kept.remove, name)
-        self._scopes.pop(name).cancel()
+        if scope := self._scopes.pop(name, None):
+            scope.cancel()
         self.catalogue.remove(name)
         self._state_changed(name)
         return True
@@ -212,8 +214,7 @@ class Gateway:
         for name in mounts.stop:
             await self.detach(name)
         for target in targets.start:
-            if self._stack is not None:
-                await self._add_target(target, self._stack)
+            await self._try_target(target)
         for backend in mounts.start:
             await self._add_backend(backend)
         self.catalogue.changed()
@@ -262,7 +263,7 @@ class Gateway:
             self._stack = stack
             async with anyio.create_task_group() as self._tasks:
                 for target in self.settings.targets:
-                    await self._add_target(target, stack)
+                    await self._try_target(target)
                 for backend in self.settings.backends:
                     await self._add_backend(backend)
                 for backend in await anyio.to_thread.run_sync(self._kept.load):
@@ -282,6 +283,16 @@ class Gateway:
         await self.ready()
         await self.desk.run_approved(self.policed.execute)
 
+    async def _try_target(self, given: TargetSettings) -> None:
+        """Take an API of the configuration; one that cannot even be set up is told among the sources."""
+        name = name_of(given)
+        with Boundary(f"target {name}", lambda why: self._fail(name, why)):
+            if self._stack is not None:
+                await self._add_target(given, self._stack)
+
+    def _fail(self, name: str, why: str) -> None:
+        self.failures[name] = Health(name, "target", "failed", error=why)
+
     async def _add_target(self, given: TargetSettings, stack: AsyncExitStack) -> None:
         name = source_name(given.name or given.base_url or given.spec)
         target = LiveTarget(
@@ -296,17 +307,19 @@ class Gateway:
         try:
             self.catalogue.add(target.source)
         except MountError as error:
-            self.failures[name] = Health(name, "target", "failed", error=error.message)
+            self._fail(name, error.message)
             return
         self.targets[name] = target
         if not target.is_local:
             target.start_from_cache()
-        self._start(name, lambda: self._follow_target(target))
+        self._start(name, lambda: self._follow_target(target), target.boundary)
 
     async def _follow_target(self, target: LiveTarget) -> None:
-        if await target.refresh():
-            self.catalogue.changed()
-        target.first.set()
+        try:
+            if await target.refresh():
+                self.catalogue.changed()
+        finally:
+            target.first.set()
         if self._tasks is not None and target.siblings():
             self._tasks.start_soon(self._split, target)
         await target.follow(self.catalogue.changed)
@@ -314,17 +327,19 @@ class Gateway:
     async def _split(self, target: LiveTarget) -> None:
         """Offer each of several documents found at one address as a target of its own."""
         await self.detach_target(target.settings.name)
-        if self._stack is not None:
-            for sibling in target.siblings():
-                await self._add_target(sibling, self._stack)
+        for sibling in target.siblings():
+            await self._try_target(sibling)
 
     async def _add_backend(self, backend: BackendSettings) -> None:
         if not backend.enabled:
             return
-        try:
+        second = f"{backend.name} (second)"
+
+        def failed(why: str) -> None:
+            self.failures[second] = Health(backend.name, "backend", "failed", error=why)
+
+        with Boundary(f"server {backend.name}", failed):
             await self.attach(backend)
-        except MountError as error:
-            self.failures[f"{backend.name} (second)"] = Health(backend.name, "backend", "failed", error=error.message)
 
     async def _follow_rules(self) -> None:
         """Notice rules that another process wrote."""
@@ -337,14 +352,17 @@ class Gateway:
                 await patiently(self.refresh_rules)
             await changed.wait()
 
-    def _start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+    def _start(self, name: str, work: Callable[[], Awaitable[None]], boundary: Boundary) -> None:
+        """Run the work of a source inside its boundary, so that it can end neither us nor another source."""
+        scope = anyio.CancelScope()
+
         async def scoped() -> None:
-            with anyio.CancelScope() as scope:
-                self._scopes[name] = scope
-                await work()
+            with scope:
+                await boundary.keep(work)
 
         if self._tasks is None:
             raise MountError("The gateway does not run")
+        self._scopes[name] = scope
         self._tasks.start_soon(scoped)
 
     def _interest(self, uri: str, change: int) -> None:

@@ -13,6 +13,7 @@ from ui_mcp.compositor.connection import Connect, Connection, Listeners
 from ui_mcp.compositor.settings import BackendSettings, Selection
 from ui_mcp.compositor.source import Entry, Health, State
 from ui_mcp.errors import UiMcpError, UpstreamError
+from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
@@ -38,6 +39,8 @@ class _Status:
     restarts: int = 0
     since: str = ""
     next_try: float = 0.0
+    was_up: bool = False
+    """Whether the latest attempt to connect succeeded."""
     stderr: deque[str] = field(default_factory=lambda: deque(maxlen=_STDERR))
 
 
@@ -60,6 +63,9 @@ class Mount:
         self._updated = updated
         self._state_changed = state_changed
         self._listeners = Listeners(self._on_list, updated, self._heard, ending)
+        self.boundary = Boundary(f"server {settings.name}", self._down)
+        self.requests = Boundary(f"server {settings.name}, a request", lambda _: None)
+        """For what is asked beside calls: failing leaves the connection as it is."""
         self._status = _Status()
         self._connection: Connection | None = None
         self._entries: tuple[Entry, ...] = ()
@@ -86,6 +92,7 @@ class Mount:
     def health(self) -> Health:
         """Say how the server is."""
         status = self._status
+        notes = {"notes": list(self._connection.notes)} if self._connection and self._connection.notes else {}
         where = self.settings.url or " ".join((self.settings.command, *self.settings.args))
         return Health(
             self.name,
@@ -97,7 +104,7 @@ class Mount:
             status.since,
             where,
             pinned=self.settings.pinned,
-            details={"stderr": list(status.stderr)[-20:]},
+            details={"stderr": list(status.stderr)[-20:], **notes},
         )
 
     def instructions(self) -> str:
@@ -149,7 +156,8 @@ class Mount:
         """Be told of changes of a resource; counted, and asked for again after a restart."""
         self._wanted[uri] = self._wanted.get(uri, 0) + 1
         if self._wanted[uri] == 1 and self._connection is not None:
-            await self._tell_wanted(self._connection, uri)
+            with self.requests:
+                await self._tell_wanted(self._connection, uri)
 
     async def unsubscribe(self, uri: str) -> None:
         """Stop being told once nobody wants it."""
@@ -157,10 +165,8 @@ class Mount:
         if left > 0:
             self._wanted[uri] = left
         elif self._wanted.pop(uri, None) is not None and self._connection is not None:
-            try:
+            with self.requests:
                 await self._connection.unsubscribe(uri)
-            except UiMcpError as error:
-                _log.debug("%s: %s", self.name, error.message)
 
     async def _tell_wanted(self, connection: Connection, uri: str) -> bool:
         """Subscribe at the server; one that has no such resource says so, which is no harm."""
@@ -176,25 +182,27 @@ class Mount:
         """Keep the server connected for ever; the more often it failed lately, the longer the pause."""
         failures: deque[float] = deque(maxlen=20)
         while True:
-            was_up = False
-            try:
-                async with self._connect(self.settings, self._listeners) as found:
-                    was_up = True
-                    await self._live(found)
-            except UiMcpError as error:
-                self._down(error.message)
-            except TimeoutError:
-                self._down(f"the server did not list its tools within {self.settings.start_timeout_s:g} s")
-            else:
-                self._down("the server went away")
+            self._status.was_up = False
+            with self.boundary:
+                await self._until_gone()
             now = anyio.current_time()
             failures.append(now)
-            recent = sum(now - when < _HEALTHY for when in failures) - (_FREE_RESTARTS if was_up else 1)
+            recent = sum(now - when < _HEALTHY for when in failures) - (_FREE_RESTARTS if self._status.was_up else 1)
             pause = min(_FIRST_WAIT * 2.0 ** max(recent, 0), _LONGEST_WAIT)
             pause *= random.uniform(0.8, 1.0)  # noqa: S311 - jitter, not a secret
             self._status.next_try = now + pause
             await anyio.sleep(pause)
             self._status.restarts += 1
+
+    async def _until_gone(self) -> None:
+        try:
+            async with self._connect(self.settings, self._listeners) as found:
+                self._status.was_up = True
+                await self._live(found)
+        except TimeoutError as error:
+            limit = self.settings.start_timeout_s
+            raise UpstreamError(f"the server did not list its tools within {limit:g} s") from error
+        raise UpstreamError("the server went away")
 
     async def _live(self, connection: Connection) -> None:
         with anyio.fail_after(self.settings.start_timeout_s):
@@ -204,10 +212,10 @@ class Mount:
         self._up.set()
         self._settled.set()
         self._changed("tools")
-        for uri in list(self._wanted):
-            if await self._tell_wanted(connection, uri):
-                self._updated(uri, None)
         try:
+            for uri in list(self._wanted):
+                if await self._tell_wanted(connection, uri):
+                    self._updated(uri, None)
             async with anyio.create_task_group() as group:
                 group.start_soon(self._follow_lists, connection)
                 group.start_soon(self._keep_alive, connection)
@@ -271,11 +279,11 @@ class Mount:
         return found
 
     def _named(self, error: UpstreamError, *, lost: bool) -> UpstreamError:
-        text = f"{self.name} stopped during the call; it is being restarted" if lost else error.message
+        told = f"{self.name}: {error.message}" if error.details.get("malformed") else error.message
+        text = f"{self.name} stopped during the call; it is being restarted" if lost else told
         return UpstreamError(text, **error.details)
 
     def _down(self, why: str) -> None:
-        _log.info("%s: %s", self.name, why)
         self._status.error = why
         self._set_state("stale" if self._entries else "failed")
         self._settled.set()

@@ -9,6 +9,7 @@ import anyio
 from ui_mcp.compositor.approvals.row import ApprovalError
 from ui_mcp.compositor.connection import Connection
 from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.mount import Mount
 from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
@@ -92,7 +93,8 @@ class OwnResources:
                 proposals = [one.to_json() for one in await self._gateway.proposals.all() if one.status == "pending"]
                 return {"approvals": [row.to_json(scrub) for row in await desk.pending()], "proposals": proposals}
             case ["history"]:
-                limit = int(query.get("limit", ["100"])[0])
+                asked = query.get("limit", ["100"])[0]
+                limit = int(asked) if asked.isdecimal() and len(asked) < 10 else 100
                 return {"approvals": [row.to_json(scrub) for row in await desk.history(limit)]}
             case [approval_id]:
                 try:
@@ -132,7 +134,7 @@ class MountedResources:
 
     async def resources(self, call: Call) -> Sequence[Resource]:
         """List what every running server has; one that is slow or broken is left out."""
-        found = await _each(self._live(), lambda connection: connection.resources(call))
+        found = await _each(self._gateway.mounts, lambda connection: connection.resources(call))
         listed: list[Resource] = []
         self._owners = {}
         for name, resources in found.items():
@@ -146,7 +148,7 @@ class MountedResources:
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
         """List the templates of every running server."""
-        found = await _each(self._live(), lambda connection: connection.templates(call))
+        found = await _each(self._gateway.mounts, lambda connection: connection.templates(call))
         return [template for templates in found.values() for template in templates]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
@@ -161,11 +163,12 @@ class MountedResources:
         owner = self._owners.get(uri)
         order = sorted(live, key=lambda name: name != owner)
         for name in order:
-            try:
-                with anyio.fail_after(_PATIENCE if name != owner else 60):
-                    return await live[name].read(uri, call)
-            except (UiMcpError, TimeoutError):
-                continue
+            with self._gateway.mounts[name].requests:
+                try:
+                    with anyio.fail_after(_PATIENCE if name != owner else 60):
+                        return await live[name].read(uri, call)
+                except (UiMcpError, TimeoutError):
+                    continue
         raise ResourceNotFoundError(uri)
 
     def owner(self, uri: str) -> str | None:
@@ -185,8 +188,7 @@ class MountedPrompts:
 
     async def prompts(self, call: Call) -> Sequence[JsonObject]:
         """List every running server's prompts under their prefix."""
-        live = {name: mount.connection for name, mount in self._gateway.mounts.items() if mount.connection}
-        found = await _each(live, lambda connection: connection.prompts(call))
+        found = await _each(self._gateway.mounts, lambda connection: connection.prompts(call))
         listed: list[JsonObject] = []
         self._table = {}
         for source, prompts in found.items():
@@ -208,10 +210,11 @@ class MountedPrompts:
             return await connection.complete({**reference, "name": inner}, argument, call)
         for mount in self._gateway.mounts.values():
             if mount.connection is not None:
-                try:
-                    return await mount.connection.complete(reference, argument, call)
-                except UiMcpError:
-                    continue
+                with mount.requests:
+                    try:
+                        return await mount.connection.complete(reference, argument, call)
+                    except UiMcpError:
+                        continue
         return {"values": []}
 
     async def _find(self, name: str, call: Call) -> tuple[Connection, str]:
@@ -225,22 +228,24 @@ class MountedPrompts:
 
 
 async def _each(
-    live: Mapping[str, Connection], ask: Callable[[Connection], Awaitable[Sequence[T]]]
+    mounts: Mapping[str, Mount], ask: Callable[[Connection], Awaitable[Sequence[T]]]
 ) -> dict[str, Sequence[T]]:
-    """Ask every server at once, each within its time."""
+    """Ask every running server at once, each within its time."""
     found: dict[str, Sequence[T]] = {}
 
-    async def one(name: str, connection: Connection) -> None:
-        try:
-            with anyio.fail_after(_PATIENCE):
-                found[name] = await ask(connection)
-        except (UiMcpError, TimeoutError) as error:
-            _log.info("%s does not list: %s", name, error)
+    async def one(mount: Mount, connection: Connection) -> None:
+        with mount.requests:
+            try:
+                with anyio.fail_after(_PATIENCE):
+                    found[mount.name] = await ask(connection)
+            except (UiMcpError, TimeoutError) as error:
+                _log.info("%s does not list: %s", mount.name, error)
 
     async with anyio.create_task_group() as group:
-        for name, connection in live.items():
-            group.start_soon(one, name, connection)
-    return {name: found[name] for name in live if name in found}
+        for mount in mounts.values():
+            if mount.connection is not None:
+                group.start_soon(one, mount, mount.connection)
+    return {name: found[name] for name in mounts if name in found}
 
 
 def _renamed(resource: Resource, server: str) -> Resource:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
 SECONDS = 10.0
+MOST = 1024 * 1024
+"""How long a browser's description of itself may be."""
 _HANDSHAKE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
@@ -45,10 +47,12 @@ async def expect_browser(url: str) -> None:
     """
     import httpx2  # takes a while, and the tools are read whenever a server starts
 
+    from ui_mcp.http_client import open_client
+
     ask = _takes_sockets if url.startswith("ws") else _describes_itself
     try:
         with anyio.fail_after(SECONDS):
-            async with httpx2.AsyncClient(timeout=None, follow_redirects=True, trust_env=False) as client:
+            async with open_client(limit=MOST, timeout=None, follow_redirects=True) as client:
                 found = await ask(client, url)
     except (TimeoutError, httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
         raise _refused(url, f"Nothing answers at {url}") from error

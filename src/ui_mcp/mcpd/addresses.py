@@ -3,12 +3,15 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import anyio
 import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
+
+from ui_mcp.http_client import open_client
 
 CONNECT_SECONDS = 30.0
 READ_SECONDS = 300.0
@@ -49,13 +52,30 @@ async def streams(address: HttpUrl | SseUrl, lost: anyio.Event) -> AsyncIterator
     async with AsyncExitStack() as stack:
         match address:
             case HttpUrl(url, headers):
-                timeout = httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS)
-                client = httpx2.AsyncClient(headers=dict(headers), timeout=timeout, follow_redirects=True)
+                client = _client(url, headers, timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS))
                 source = streamable_http_client(url, http_client=await stack.enter_async_context(client))
             case SseUrl(url, headers):
-                source = sse_client(url, headers=dict(headers), timeout=CONNECT_SECONDS, sse_read_timeout=READ_SECONDS)
+                source = sse_client(
+                    url,
+                    timeout=CONNECT_SECONDS,
+                    sse_read_timeout=READ_SECONDS,
+                    httpx_client_factory=partial(_client, url, headers),
+                )
         incoming, outgoing = await stack.enter_async_context(source)
         yield _Noticing(incoming, lost), outgoing
+
+
+def _client(
+    url: str,
+    secret: Mapping[str, str],
+    headers: dict[str, str] | None = None,
+    timeout: httpx2.Timeout | None = None,
+    auth: httpx2.Auth | None = None,
+) -> httpx2.AsyncClient:
+    """Return a client that sends the configured headers to the server's own origin alone."""
+    return open_client(
+        bound=secret, origin=url, trust_env=True, follow_redirects=True, headers=headers, timeout=timeout, auth=auth
+    )
 
 
 class _Noticing:

@@ -1,18 +1,16 @@
 """A foreign MCP server as a Toolset and a ResourceSet, in whichever era it speaks."""
 
-from base64 import b64decode
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from math import inf
 
 import anyio
-import mcp_types as types
 
 from ui_mcp.errors import MountError, UpstreamError
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcpd import rpc
+from ui_mcp.mcpd import foreign, rpc
 from ui_mcp.mcpd.addresses import Address, Command
 from ui_mcp.mcpd.callers import Callers, can_answer
 from ui_mcp.mcpd.channel import Channel, Hooks, Patience
@@ -21,14 +19,11 @@ from ui_mcp.mcpd.stdio_server import Mode, stdio_server
 from ui_mcp.mcpd.upstream_news import relayed
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
-from ui_mcp.toolkit.tool import Annotations, Call, InputNeeded, Relayed, Tool, ToolResult
+from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
 
 MAX_PAGES = 1000
 MAX_ROUNDS = 10
 _log = logger("mcp.client")
-_TOOL_FIELDS = {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
-_RESOURCE_FIELDS = {"uri", "name", "title", "description", "mimeType", "size"}
-_TEMPLATE_FIELDS = {"uriTemplate", "name", "title", "description", "mimeType"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +94,7 @@ class McpServer:
         self._channel = channel
         self._callers = callers
         self._seconds = options.call_seconds
+        self._lists = foreign.Lists()
         self.lost = channel.lost
         greeting = channel.greeting
         self.modern = greeting.modern
@@ -107,6 +103,11 @@ class McpServer:
         """The name the server gives itself."""
         self.instructions = greeting.instructions
         """What the server tells agents about itself."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What of its lists was left out or repaired because it was malformed."""
+        return self._lists.notes
 
     def offers(self, kind: ListKind) -> bool:
         """Say whether the server has tools, resources or prompts at all."""
@@ -118,7 +119,7 @@ class McpServer:
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the server's tools, all pages."""
-        return [_tool(entry) for entry in await self._all("tools", "tools/list", "tools")]
+        return self._lists.read("tool", await self._pages("tools", "tools/list", "tools"), foreign.tool)
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call a tool; its result passes through whole."""
@@ -131,7 +132,7 @@ class McpServer:
                 body = await self._channel.request("tools/call", params, patience)
                 if body.get("resultType") == "input_required":
                     return await self._with_input(params, body, call, patience)
-                return _tool_result(body)
+                return foreign.tool_result(body)
             except UpstreamError as error:
                 if error.details.get("silent"):
                     raise UpstreamError(f"{name} did not answer within {self._seconds:g} s") from error
@@ -141,8 +142,10 @@ class McpServer:
         """Get what a modern server needs first: its client asks where it is modern too, else we do, and call again."""
         for _ in range(MAX_ROUNDS):
             if body.get("resultType") != "input_required":
-                return _tool_result(body)
+                return foreign.tool_result(body)
             requests, state = body.get("inputRequests") or {}, body.get("requestState")
+            if not isinstance(requests, dict):
+                raise foreign.MalformedError(f"{params['name']} asked for input in a form that cannot be read")
             if requests and isinstance(state, str) and can_answer(call, requests):
                 return ToolResult((), needs=InputNeeded(requests, state))
             answers = {key: await self._callers.answered(one) for key, one in requests.items()}
@@ -154,12 +157,13 @@ class McpServer:
 
     async def resources(self, call: Call) -> Sequence[Resource]:
         """Return the server's resources, all pages."""
-        return [_resource(entry) for entry in await self._all("resources", "resources/list", "resources")]
+        pages = await self._pages("resources", "resources/list", "resources")
+        return self._lists.read("resource", pages, foreign.resource)
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
         """Return the server's resource templates, all pages."""
-        listed = await self._all("resources", "resources/templates/list", "resourceTemplates")
-        return [_template(entry) for entry in listed]
+        pages = await self._pages("resources", "resources/templates/list", "resourceTemplates")
+        return self._lists.read("resource template", pages, foreign.template)
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
         """Read one resource."""
@@ -171,22 +175,22 @@ class McpServer:
             if error.details.get("rpc_code") in {rpc.INVALID_PARAMS, rpc.RESOURCE_NOT_FOUND}:
                 raise ResourceNotFoundError(uri, error.message) from error
             raise
-        ttl = int(body.get("ttlMs", 0))
-        return [_content(item, ttl) for item in body.get("contents", [])]
+        return foreign.contents(body, uri)
 
     async def prompts(self, call: Call) -> Sequence[JsonObject]:
         """Return the server's prompts as they came, all pages."""
-        return await self._all("prompts", "prompts/list", "prompts")
+        return self._lists.read("prompt", await self._pages("prompts", "prompts/list", "prompts"), foreign.prompt)
 
     async def get(self, name: str, arguments: Mapping[str, str], call: Call) -> JsonObject:
         """Return one prompt's messages."""
         with self._callers.calling(call):
-            return await self._ask("prompts/get", {"name": name, "arguments": dict(arguments)})
+            body = await self._ask("prompts/get", {"name": name, "arguments": dict(arguments)})
+            return foreign.prompt_result(body)
 
     async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject:
         """Complete an argument."""
         body = await self._ask("completion/complete", {"ref": reference, "argument": argument})
-        return dict(body.get("completion", {}))
+        return foreign.completion(body)
 
     async def subscribe(self, uri: str) -> None:
         """Ask to be told of changes of `uri`."""
@@ -196,18 +200,19 @@ class McpServer:
         """Stop being told of changes of `uri`."""
         await self._channel.unsubscribe(uri)
 
-    async def _all(self, kind: ListKind, method: str, key: str) -> list[JsonObject]:
+    async def _pages(self, kind: ListKind, method: str, key: str) -> list[Json]:
+        """Return the list of each page as it came."""
         if not self.offers(kind):
             return []
         page = await self._ask(method, {})
-        entries: list[JsonObject] = list(page.get(key, []))
+        found = [page.get(key)]
         for _ in range(MAX_PAGES):
             cursor = page.get("nextCursor")
-            if not cursor:
+            if not cursor or not isinstance(cursor, str):
                 break
             page = await self._ask(method, {"cursor": cursor})
-            entries += page.get(key, [])
-        return entries
+            found.append(page.get(key))
+        return found
 
     async def _ask(self, method: str, params: JsonObject) -> JsonObject:
         return await self._channel.request(method, params, Patience(self._seconds, _unheard))
@@ -228,67 +233,3 @@ def reason(error: BaseException) -> str:
     """Say in one line why a foreign server failed; the first cause of a group counts."""
     error = first_of(error)
     return next(iter(str(error).splitlines()), "") or type(error).__name__
-
-
-def _tool(entry: JsonObject) -> Tool:
-    hints = entry.get("annotations") or {}
-    extra = {key: value for key, value in entry.items() if key not in _TOOL_FIELDS}
-    return Tool(
-        name=entry["name"],
-        title=entry.get("title") or hints.get("title") or entry["name"],
-        description=entry.get("description") or "",
-        input_schema=entry["inputSchema"],
-        output_schema=entry.get("outputSchema"),
-        annotations=Annotations(
-            read_only=hints.get("readOnlyHint"),
-            destructive=hints.get("destructiveHint"),
-            idempotent=hints.get("idempotentHint"),
-            open_world=hints.get("openWorldHint"),
-        ),
-        meta=entry.get("_meta"),
-        extra=extra or None,
-    )
-
-
-def _tool_result(body: JsonObject) -> ToolResult:
-    return ToolResult(
-        content=tuple(Relayed(block) for block in body.get("content", [])),
-        structured=body.get("structuredContent"),
-        is_error=bool(body.get("isError", False)),
-        meta=_own_meta(body),
-    )
-
-
-def _own_meta(body: JsonObject) -> JsonObject | None:
-    # The server's name belongs to its own envelope; ours will carry our name.
-    meta = {key: value for key, value in (body.get("_meta") or {}).items() if key != types.SERVER_INFO_META_KEY}
-    return meta or None
-
-
-def _resource(entry: JsonObject) -> Resource:
-    return Resource(
-        uri=entry["uri"],
-        name=entry["name"],
-        description=entry.get("description") or "",
-        mime_type=entry.get("mimeType") or "application/octet-stream",
-        title=entry.get("title"),
-        size=entry.get("size"),
-        extra={key: value for key, value in entry.items() if key not in _RESOURCE_FIELDS} or None,
-    )
-
-
-def _template(entry: JsonObject) -> ResourceTemplate:
-    return ResourceTemplate(
-        uri_template=entry["uriTemplate"],
-        name=entry["name"],
-        description=entry.get("description") or "",
-        mime_type=entry.get("mimeType"),
-        title=entry.get("title"),
-        extra={key: value for key, value in entry.items() if key not in _TEMPLATE_FIELDS} or None,
-    )
-
-
-def _content(item: JsonObject, ttl_ms: int) -> ResourceContent:
-    body: str | bytes = item["text"] if "text" in item else b64decode(item["blob"])
-    kind = item.get("mimeType") or ("text/plain" if isinstance(body, str) else "application/octet-stream")
-    return ResourceContent(item["uri"], kind, body, ttl_ms=ttl_ms, meta=item.get("_meta"))

@@ -54,8 +54,7 @@ class Pending:
                 await self._future
                 while self._news and self._patience is not None:
                     params = self._news.popleft()
-                    done, total, message = params.get("progress"), params.get("total"), params.get("message")
-                    await self._patience.progress(done if isinstance(done, int | float) else 0, total, message)
+                    await self._patience.progress(*_progress(params))
                 if self._outcome is not None:
                     break
                 self._future = self._loop.create_future()
@@ -76,3 +75,13 @@ class Pending:
             self._timer = self._loop.call_later(left, self._check)
         elif self._patience is not None:
             self.settle(UpstreamError(f"no answer within {self._patience.seconds:g} s", silent=True))
+
+
+def _progress(params: JsonObject) -> tuple[float, float | None, str | None]:
+    """Read how far a request has come; what a server put there instead of numbers and text is left out."""
+    done, total, message = params.get("progress"), params.get("total"), params.get("message")
+    return (
+        done if isinstance(done, int | float) else 0,
+        total if isinstance(total, int | float) else None,
+        message if isinstance(message, str) else None,
+    )

@@ -20,6 +20,8 @@ from ui_mcp.agent.model import (
 )
 from ui_mcp.agent.models.arguments import read_arguments
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent
+from ui_mcp.agent.models.shapes import amount, complaint, position, record, text, tool_use
+from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 
 VERSION = "2023-06-01"
@@ -92,24 +94,24 @@ def _messages(messages: Sequence[Message]) -> list[JsonObject]:
 
 def _blocks(message: Message) -> tuple[str, list[JsonObject]]:
     match message:
-        case UserSays(text):
-            return "user", [{"type": "text", "text": text or " "}]
-        case ToolSays(call_id, _, text, is_error):
+        case UserSays(said):
+            return "user", [{"type": "text", "text": said or " "}]
+        case ToolSays(call_id, _, answer, is_error):
             return "user", [
                 {
                     "type": "tool_result",
                     "tool_use_id": call_id,
-                    "content": text,
+                    "content": answer,
                     **({"is_error": True} if is_error else {}),
                 }
             ]
-        case AssistantSays(text, calls, data):
+        case AssistantSays(written, calls, data):
             thoughts: list[JsonObject] = data.get("thinking", [])
-            said = [{"type": "text", "text": text}] if text else []
+            prose = [{"type": "text", "text": written}] if written else []
             uses = [
                 {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments or {}} for call in calls
             ]
-            return "assistant", [*thoughts, *said, *uses]
+            return "assistant", [*thoughts, *prose, *uses]
 
 
 @dataclass(slots=True)
@@ -130,25 +132,32 @@ class _Answer:
     reason: StopReason | None = None
 
     def take(self, event: ServerEvent) -> Iterable[ModelEvent]:
-        data: JsonObject = event.json()
+        data = record(event.json(), "an event")
         match data.get("type"):
             case "message_start":
-                usage = data["message"].get("usage") or {}
-                self.input_tokens = usage.get("input_tokens") or 0
+                usage = record(record(data.get("message"), "a message").get("usage"), "usage")
+                self.input_tokens = amount(usage.get("input_tokens"))
             case "content_block_start":
-                block = data["content_block"]
-                self.blocks[data["index"]] = _Block(
-                    block["type"], block, block.get("text") or block.get("thinking") or ""
-                )
+                block = record(data.get("content_block"), "a block")
+                begun = text(block.get("text"), "text") or text(block.get("thinking"), "thinking")
+                self.blocks[_index(data)] = _Block(text(block.get("type"), "the type of a block"), block, begun)
             case "content_block_delta":
-                return self._grow(self.blocks[data["index"]], data["delta"])
+                return self._grow(self._block(data), record(data.get("delta"), "a delta"))
             case "content_block_stop":
-                return self._end(self.blocks.pop(data["index"]))
+                block_ended = self._block(data)
+                del self.blocks[_index(data)]
+                return self._end(block_ended)
             case "message_delta":
                 return self._close(data)
             case "error":
-                raise ModelError(f"The model server reported: {data.get('error', {}).get('message', 'an error')}")
+                raise ModelError(f"The model server reported: {complaint(data.get('error') or 'an error')}")
         return ()
+
+    def _block(self, data: JsonObject) -> _Block:
+        found = self.blocks.get(_index(data))
+        if found is None:
+            raise ModelError(f"The model server sent more of block {_index(data)}, which it never began")
+        return found
 
     def stop(self) -> Stop:
         if self.reason is None:
@@ -156,32 +165,40 @@ class _Answer:
         return Stop(self.reason, {"thinking": self.thoughts} if self.thoughts else {})
 
     def _grow(self, block: _Block, delta: JsonObject) -> Iterable[ModelEvent]:
-        match delta["type"]:
+        match delta.get("type"):
             case "text_delta":
-                return (TextDelta(delta["text"]),)
+                return (TextDelta(text(delta.get("text"), "text")),)
             case "thinking_delta":
-                block.text += delta["thinking"]
-                return (ReasoningDelta(delta["thinking"]),)
+                thought = text(delta.get("thinking"), "thinking")
+                block.text += thought
+                return (ReasoningDelta(thought),)
             case "signature_delta":
-                block.signature += delta["signature"]
+                block.signature += text(delta.get("signature"), "a signature")
             case "input_json_delta":
-                block.text += delta["partial_json"]
+                block.text += text(delta.get("partial_json"), "arguments")
         return ()
 
     def _end(self, block: _Block) -> Iterable[ModelEvent]:
         match block.kind:
             case "tool_use":
+                call_id, name = text(block.start.get("id"), "the id of a call"), text(block.start.get("name"), "a name")
                 whole = block.start.get("input")
-                arguments, problem = (whole, None) if whole and not block.text else read_arguments(block.text)
-                return (ToolUse(block.start["id"], block.start["name"], arguments, problem),)
+                if whole and not block.text:
+                    return (tool_use(call_id, name, whole),)
+                arguments, problem = read_arguments(block.text)
+                return (ToolUse(call_id or f"call_{secret_id()[:16]}", name, arguments, problem),)
             case "thinking":
                 self.thoughts.append({"type": "thinking", "thinking": block.text, "signature": block.signature})
             case "redacted_thinking":
-                self.thoughts.append(block.start)
+                self.thoughts.append({"type": "redacted_thinking", "data": text(block.start.get("data"), "thinking")})
         return ()
 
     def _close(self, data: JsonObject) -> Iterable[ModelEvent]:
-        reason = data["delta"].get("stop_reason")
+        reason = text(record(data.get("delta"), "a delta").get("stop_reason"), "a stop_reason")
         self.reason = REASONS.get(reason, "end")
-        usage = data.get("usage") or {}
-        return (Usage(usage.get("input_tokens") or self.input_tokens, usage.get("output_tokens") or 0),)
+        usage = record(data.get("usage"), "usage")
+        return (Usage(amount(usage.get("input_tokens")) or self.input_tokens, amount(usage.get("output_tokens"))),)
+
+
+def _index(data: JsonObject) -> int:
+    return position(data.get("index"), "the index of a block")

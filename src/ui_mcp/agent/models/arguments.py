@@ -1,8 +1,8 @@
-"""Reads the arguments a model wrote, mending what is trivially broken."""
+"""Reads the arguments a model wrote, repairing what is trivially broken."""
 
 import re
 
-from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
 _FENCE = re.compile(r"^```[a-zA-Z]*\s*\n?(.*?)\n?```$", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
@@ -20,10 +20,21 @@ def read_arguments(text: str) -> tuple[JsonObject | None, str | None]:
         except ValueError as error:
             problem = f"not JSON: {error}"
             continue
-        if isinstance(value, dict):
-            return value, None
-        problem = f"a JSON object is needed, not {type(value).__name__}"
+        found, problem = checked_arguments(value)
+        if found is not None:
+            return found, None
     return None, problem
+
+
+def checked_arguments(value: Json) -> tuple[JsonObject | None, str]:
+    """Return arguments that can be written down and sent on, or None and the reason."""
+    if not isinstance(value, dict):
+        return None, f"a JSON object is needed, not {type(value).__name__}"
+    try:
+        dumps([[[[[[value]]]]]])  # as deep as the journal wraps them
+    except (TypeError, ValueError) as error:
+        return None, f"they cannot be used: {error}"
+    return value, ""
 
 
 def _attempts(text: str) -> list[str]:

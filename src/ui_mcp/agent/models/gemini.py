@@ -18,8 +18,9 @@ from ui_mcp.agent.model import (
     Usage,
     UserSays,
 )
+from ui_mcp.agent.models import shapes
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
-from ui_mcp.ids import secret_id
+from ui_mcp.agent.models.shapes import amount, record
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
 BASE_URL = "https://generativelanguage.googleapis.com/v1beta"
@@ -154,20 +155,24 @@ class _Answer:
     signature: JsonObject = field(default_factory=dict)
     reason: StopReason | None = None
 
-    def take(self, chunk: JsonObject) -> list[ModelEvent]:
+    def take(self, event: Json) -> list[ModelEvent]:
+        chunk = record(event, "a piece")
         if chunk.get("error"):
-            raise ModelError(f"The model server reported: {chunk['error'].get('message', 'an error')}")
-        if blocked := (chunk.get("promptFeedback") or {}).get("blockReason"):
-            raise ModelError(f"The model server refused the request: {blocked}")
+            raise ModelError(f"The model server reported: {shapes.complaint(chunk['error'])}")
+        if blocked := record(chunk.get("promptFeedback"), "promptFeedback").get("blockReason"):
+            raise ModelError(f"The model server refused the request: {shapes.complaint(blocked)}")
         events: list[ModelEvent] = []
-        for candidate in chunk.get("candidates") or []:
-            for part in (candidate.get("content") or {}).get("parts") or []:
-                events += self._part(part)
-            if finished := candidate.get("finishReason"):
+        for given in shapes.listed(chunk.get("candidates"), "candidates"):
+            candidate = record(given, "a candidate")
+            content = record(candidate.get("content"), "content")
+            for part in shapes.listed(content.get("parts"), "parts"):
+                events += self._part(record(part, "a part"))
+            if finished := shapes.text(candidate.get("finishReason"), "a finishReason"):
                 self.reason = REASONS.get(finished, "filtered")
-        if usage := chunk.get("usageMetadata"):
-            thought = usage.get("thoughtsTokenCount") or 0
-            events.append(Usage(usage.get("promptTokenCount") or 0, (usage.get("candidatesTokenCount") or 0) + thought))
+        if usage := record(chunk.get("usageMetadata"), "usageMetadata"):
+            thought = amount(usage.get("thoughtsTokenCount"))
+            said = amount(usage.get("candidatesTokenCount"))
+            events.append(Usage(amount(usage.get("promptTokenCount")), said + thought))
         return events
 
     def finish(self) -> list[ModelEvent]:
@@ -176,13 +181,14 @@ class _Answer:
         return [*self.uses, Stop("tool_calls" if self.uses else self.reason or "end", self.signature)]
 
     def _part(self, part: JsonObject) -> list[ModelEvent]:
-        signature = _signed(part)
-        if call := part.get("functionCall"):
-            name, arguments = call.get("name", ""), call.get("args") or {}
-            self.uses.append(ToolUse(call.get("id") or f"call_{secret_id()[:16]}", name, arguments, None, signature))
+        given = shapes.text(part.get(SIGNATURE), "a signature")
+        signature: JsonObject = {SIGNATURE: given} if given else {}
+        if call := record(part.get("functionCall"), "a functionCall"):
+            call_id, name = shapes.text(call.get("id"), "the id of a call"), shapes.text(call.get("name"), "a name")
+            self.uses.append(shapes.tool_use(call_id, name, call.get("args"), signature))
             return []
         self.signature |= signature
-        text = part.get("text") or ""
+        text = shapes.text(part.get("text"), "text")
         if not text:
             return []
         return [ReasoningDelta(text) if part.get("thought") else TextDelta(text)]

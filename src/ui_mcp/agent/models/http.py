@@ -11,11 +11,14 @@ import anyio
 import httpx2
 
 from ui_mcp.agent.model import ModelError
+from ui_mcp.http_client import open_client
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.log import logger
 
 RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
 LONGEST_WAIT = 60.0
+MAX_LINE = 16 * 1024 * 1024
+MAX_ANSWER = 64 * 1024 * 1024
 HINTS = {
     401: "Check llm.api_key, and the variable it comes from.",
     403: "Check that llm.api_key may use this model.",
@@ -104,14 +107,14 @@ class ModelHttp:
     async def _answer(self, path: str, body: JsonObject) -> AsyncIterator[AsyncIterator[str]]:
         if self._client is None:
             limits = httpx2.Timeout(self._endpoint.idle_seconds, connect=self._endpoint.connect_seconds)
-            self._client = httpx2.AsyncClient(timeout=limits, proxy=self._endpoint.proxy)
+            self._client = open_client(proxy=self._endpoint.proxy, trust_env=True, limit=MAX_ANSWER, timeout=limits)
         url = self._endpoint.base_url.rstrip("/") + path
         headers = {"accept": "text/event-stream", **self._endpoint.headers}
         try:
             async with self._client.stream("POST", url, json=body, headers=headers) as response:
                 if response.status_code >= 400:
                     raise await _refused(response)
-                yield response.aiter_lines()
+                yield lines_of(response.aiter_bytes())
         except httpx2.TimeoutException as error:
             silent = f"The model server at {self._endpoint.base_url} fell silent\nllm.timeout_s says how long it may."
             raise _RetryError(ModelError(silent)) from error
@@ -119,6 +122,10 @@ class ModelHttp:
             reason = str(error) or type(error).__name__
             away = f"Cannot reach the model server at {self._endpoint.base_url}: {reason}"
             raise _RetryError(ModelError(f"{away}\nIs it running, and is llm.api_base right?")) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ModelError(f"The answer of {self._endpoint.base_url} cannot be read: {error}") from error
+        except UnicodeEncodeError as error:
+            raise ModelError("llm.api_key holds a character that no key has; type it again") from error
 
 
 class _RetryError(Exception):
@@ -169,11 +176,35 @@ def retry_after(header: str | None, clock: Callable[[], float]) -> float | None:
         return None
 
 
+async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """Split a stream into lines as event streams have them, which is not at every character that Unicode calls a break.
+
+    Raises:
+        ModelError: a line, or the whole, is longer than any answer is.
+    """
+    begun: list[bytes] = []
+    size = total = 0
+    after_return = False
+    async for received in chunks:
+        chunk = received.removeprefix(b"\n") if after_return else received
+        after_return = received.endswith(b"\r")
+        total += len(chunk)
+        for line in chunk.splitlines(keepends=True):
+            begun.append(line)
+            size += len(line)
+            if size > MAX_LINE or total > MAX_ANSWER:
+                raise ModelError(f"The model server sent a line or an answer of more than {MAX_LINE} bytes")
+            if line.endswith((b"\n", b"\r")):
+                yield b"".join(begun).rstrip(b"\r\n").decode("utf-8", "replace")
+                begun, size = [], 0
+    if begun:
+        yield b"".join(begun).decode("utf-8", "replace")
+
+
 async def server_events(lines: AsyncIterator[str]) -> AsyncIterator[ServerEvent]:
     """Gather the lines of an event stream into events; comments are skipped."""
     name, data = "", list[str]()
     async for line in lines:
-        line = line.rstrip("\r")  # noqa: PLW2901
         if not line:
             if data:
                 yield ServerEvent(name, "\n".join(data))

@@ -20,8 +20,9 @@ from ui_mcp.agent.model import (
 )
 from ui_mcp.agent.models.arguments import read_arguments
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
+from ui_mcp.agent.models.shapes import amount, complaint, listed, position, prose, record, text
 from ui_mcp.ids import secret_id
-from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 OPTIONAL = ("stream_options", "parallel_tool_calls")
 """Fields that some servers refuse; the request is tried once more without them."""
@@ -98,12 +99,12 @@ def request_body(model: str, request: ModelRequest) -> JsonObject:
 
 def _message(message: Message) -> JsonObject:
     match message:
-        case UserSays(text):
-            return {"role": "user", "content": text}
-        case ToolSays(call_id, _, text):
-            return {"role": "tool", "tool_call_id": call_id, "content": text}
-        case AssistantSays(text, calls):
-            said: JsonObject = {"role": "assistant", "content": text or None}
+        case UserSays(asked):
+            return {"role": "user", "content": asked}
+        case ToolSays(call_id, _, answer):
+            return {"role": "tool", "tool_call_id": call_id, "content": answer}
+        case AssistantSays(written, calls):
+            said: JsonObject = {"role": "assistant", "content": written or None}
             if calls:
                 said["tool_calls"] = [
                     {
@@ -140,22 +141,30 @@ class _Answer:
     by_index: dict[int, _PartialCall] = field(default_factory=dict)
     reason: StopReason = "end"
 
-    def take(self, chunk: JsonObject) -> list[ModelEvent]:
+    def take(self, event: Json) -> list[ModelEvent]:
+        chunk = record(event, "a piece")
         if chunk.get("error"):
-            raise ModelError(f"The model server reported: {_said(chunk['error'])}")
+            raise ModelError(f"The model server reported: {complaint(chunk['error'])}")
         events: list[ModelEvent] = []
-        for choice in chunk.get("choices") or []:
-            delta = choice.get("delta") or {}
-            if thought := delta.get("reasoning_content") or delta.get("reasoning"):
-                events.append(ReasoningDelta(str(thought)))
-            if text := delta.get("content"):
-                events.append(TextDelta(text))
-            for piece in delta.get("tool_calls") or []:
-                self._merge(piece)
-            if finished := choice.get("finish_reason"):
+        for given in listed(chunk.get("choices"), "choices"):
+            if given is None:
+                raise ModelError("The model server sent a choice that cannot be read: it is null")
+            choice = record(given, "a choice")
+            events += self._delta(record(choice.get("delta"), "a delta"))
+            if finished := text(choice.get("finish_reason"), "a finish_reason"):
                 self.reason = REASONS.get(finished, "end")
-        if usage := chunk.get("usage"):
-            events.append(Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0))
+        if usage := record(chunk.get("usage"), "usage"):
+            events.append(Usage(amount(usage.get("prompt_tokens")), amount(usage.get("completion_tokens"))))
+        return events
+
+    def _delta(self, delta: JsonObject) -> list[ModelEvent]:
+        events: list[ModelEvent] = []
+        if thought := delta.get("reasoning_content") or delta.get("reasoning"):
+            events.append(ReasoningDelta(str(thought)))
+        if said := prose(delta.get("content"), "content"):
+            events.append(TextDelta(said))
+        for piece in listed(delta.get("tool_calls"), "tool_calls"):
+            self._merge(record(piece, "a tool call"))
         return events
 
     def finish(self) -> list[ModelEvent]:
@@ -166,25 +175,21 @@ class _Answer:
         return [*uses, Stop("tool_calls" if uses else self.reason)]
 
     def _merge(self, piece: JsonObject) -> None:
-        function = piece.get("function") or {}
+        function = record(piece.get("function"), "a function")
         call = self._call_for(piece, function)
-        call.id = piece.get("id") or call.id
-        call.name = function.get("name") or call.name
+        call.id = text(piece.get("id"), "the id of a call") or call.id
+        call.name = text(function.get("name"), "the name of a call") or call.name
         arguments = function.get("arguments")
         call.arguments += arguments if isinstance(arguments, str) else dumps(arguments) if arguments else ""
 
     def _call_for(self, piece: JsonObject, function: JsonObject) -> _PartialCall:
-        index = piece.get("index")
-        if index is None:
+        if piece.get("index") is None:
             # Whole calls without an index: a name begins a new one.
             if function.get("name") or not self.calls:
                 self.calls.append(_PartialCall())
             return self.calls[-1]
+        index = position(piece["index"], "the index of a call")
         if index not in self.by_index:
             self.by_index[index] = _PartialCall()
             self.calls.append(self.by_index[index])
         return self.by_index[index]
-
-
-def _said(error: object) -> str:
-    return str(error.get("message", error) if isinstance(error, dict) else error)

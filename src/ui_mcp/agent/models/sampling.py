@@ -12,11 +12,10 @@ from ui_mcp.agent.model import (
     StopReason,
     TextDelta,
     ToolSays,
-    ToolUse,
     UserSays,
 )
+from ui_mcp.agent.models.shapes import record, text, tool_use
 from ui_mcp.errors import UiMcpError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 
 Sample = Callable[[JsonObject], Awaitable[JsonObject]]
@@ -44,16 +43,17 @@ class SamplingModel:
             raise
         except UiMcpError as error:
             raise ModelError(f"The client's model did not answer: {error.message}") from error
-        content = result.get("content") or []
+        content = record(result, "a result").get("content") or []
         called = False
-        for block in content if isinstance(content, list) else [content]:
+        for given in content if isinstance(content, list) else [content]:
+            block = record(given, "a block")
             match block.get("type"):
-                case "text" if block.get("text"):
-                    yield TextDelta(block["text"])
+                case "text" if said := text(block.get("text"), "text"):
+                    yield TextDelta(said)
                 case "tool_use":
                     called = True
-                    name, arguments = str(block.get("name", "")), block.get("input") or {}
-                    yield ToolUse(block.get("id") or f"call_{secret_id()[:16]}", name, arguments)
+                    call_id, name = text(block.get("id"), "the id of a call"), text(block.get("name"), "a name")
+                    yield tool_use(call_id, name, block.get("input"))
         yield Stop("tool_calls" if called else REASONS.get(str(result.get("stopReason")), "end"))
 
 
@@ -80,20 +80,20 @@ def _messages(messages: Sequence[Message]) -> list[JsonObject]:
     written: list[JsonObject] = []
     for message in messages:
         match message:
-            case UserSays(text):
-                written.append({"role": "user", "content": {"type": "text", "text": text}})
-            case AssistantSays(text, calls):
-                said = [{"type": "text", "text": text}] if text or not calls else []
+            case UserSays(asked):
+                written.append({"role": "user", "content": {"type": "text", "text": asked}})
+            case AssistantSays(answer, calls):
+                said = [{"type": "text", "text": answer}] if answer or not calls else []
                 uses = [
                     {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments or {}}
                     for call in calls
                 ]
                 written.append({"role": "assistant", "content": [*said, *uses]})
-            case ToolSays(call_id, _, text, is_error):
+            case ToolSays(call_id, _, returned, is_error):
                 result = {
                     "type": "tool_result",
                     "toolUseId": call_id,
-                    "content": [{"type": "text", "text": text}],
+                    "content": [{"type": "text", "text": returned}],
                     "isError": is_error,
                 }
                 if written and _holds_results(written[-1]):

@@ -1,16 +1,15 @@
 """Checks the arguments of a call before anything is sent, mends what is safe to mend, and says how to mend the rest."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
-from jsonschema.validators import extend
 
 from ui_mcp.compositor.openapi.model import Operation
+from ui_mcp.compositor.openapi.validation import Checker, UncheckableError
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.names import closest
@@ -30,16 +29,6 @@ class Checked:
     remarks: tuple[str, ...] = ()
 
 
-def _no_check(validator: Any, value: Json, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
-    return iter(())
-
-
-# Documents are often wrong about patterns and formats; the API itself is the better judge of those.
-_Validator: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator, {"pattern": _no_check, "format": _no_check}
-)
-
-
 class ArgumentCheck:
     """Checks the calls of one operation."""
 
@@ -48,7 +37,7 @@ class ArgumentCheck:
         self._strictness = strictness
         self._schema = operation.input_schema
         self._known: JsonObject = self._schema["properties"]
-        self._validator = _Validator(self._schema)
+        self._checker = Checker(self._schema)
 
     def check(self, given: JsonObject, meta: JsonObject) -> Checked:
         """Return what to send.
@@ -62,7 +51,10 @@ class ArgumentCheck:
         arguments, remarks = self._body_gathered(arguments)
         if self._strictness == "off":
             return Checked(arguments, options, remarks)
-        arguments, problems = self._validated(_without_nulls(arguments, self._schema))
+        try:
+            arguments, problems = self._validated(_without_nulls(arguments, self._schema))
+        except UncheckableError:
+            return Checked(arguments, options, (*remarks, "Sent unchecked: the schema is too intricate"))
         if problems and self._strictness == "strict":
             raise InvalidArgumentsError(self._message(problems), problems=problems)
         return Checked(arguments, options, (*remarks, *problems))
@@ -79,10 +71,10 @@ class ArgumentCheck:
         return kept, (f"Moved into body: {', '.join(strays)}",)
 
     def _validated(self, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
-        errors = list(self._validator.iter_errors(arguments))
+        errors = self._checker.errors(arguments)
         if errors:
             mended = _coerced(arguments, errors)
-            if mended != arguments and self._validator.is_valid(mended):
+            if mended != arguments and not self._checker.errors(mended):
                 return mended, self._unknown(mended)
         return arguments, [*self._unknown(arguments), *(_sentence(error) for error in errors)]
 

@@ -38,11 +38,13 @@ class DocumentCache:
             return None
         if not isinstance(held, dict) or held.get("version") != _VERSION or held.get("source") != source:
             return None
-        document = Document(held["location"], held["files"], Notes())
-        return CachedDocument(document, held["etag"], held["modified"])
+        match held:
+            case {"location": str(where), "files": dict(files), "etag": str(etag), "modified": str(modified)}:
+                return CachedDocument(Document(where, files, Notes()), etag, modified) if where in files else None
+        return None
 
     def save(self, source: str, document: Document, *, etag: str = "", modified: str = "") -> None:
-        """Replace what is held for a source; failing to is only a loss of speed."""
+        """Replace what is held for a source; failing to, for whatever reason, is only a loss of speed."""
         held = {
             "version": _VERSION,
             "source": source,
@@ -52,12 +54,13 @@ class DocumentCache:
             "modified": modified,
         }
         try:
+            text = dumps(held)
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor, temporary = tempfile.mkstemp(dir=self._folder)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(dumps(held))
+                file.write(text)
             Path(temporary).replace(self._file(source))
-        except OSError as error:
+        except (OSError, TypeError, ValueError) as error:
             _log.warning("cannot write the cache in %s: %s", self._folder, error)
 
     def _file(self, source: str) -> Path:

@@ -1,7 +1,7 @@
 """Finds the OpenAPI document of an API from nothing but its address."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
 
@@ -15,6 +15,8 @@ from ui_mcp.jsontypes import loads
 
 _BUDGET = 15.0
 _PAGE = 512 * 1024
+_LINKS = 4096
+"""How much of a Link header is looked at; a search through a long one could take its time."""
 _RELATIONS = frozenset({"service-desc", "service-meta", "describedby"})
 
 _VERSIONED = tuple(f"/{prefix}v{n}/openapi.json" for prefix in ("api/", "") for n in (1, 2, 3))
@@ -65,9 +67,9 @@ class Discovery:
     """Why nothing answers there at all."""
 
 
-async def discover(base_url: str, client: httpx2.AsyncClient, headers: Mapping[str, str] | None = None) -> Discovery:
+async def discover(base_url: str, client: httpx2.AsyncClient) -> Discovery:
     """Probe the address itself, then well-known paths, then documentation pages; stops at the first that holds."""
-    probe = _Probe(client, dict(headers or {}))
+    probe = _Probe(client)
     with anyio.move_on_after(_BUDGET) as scope:
         await probe.run(base_url.rstrip("/"))
     if scope.cancelled_caught:
@@ -76,9 +78,8 @@ async def discover(base_url: str, client: httpx2.AsyncClient, headers: Mapping[s
 
 
 class _Probe:
-    def __init__(self, client: httpx2.AsyncClient, headers: dict[str, str]) -> None:
+    def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
-        self._headers = headers
         self._seen: set[str] = set()
         self.result = Discovery()
 
@@ -129,7 +130,7 @@ class _Probe:
             return None
         self._seen.add(url)
         try:
-            answer = await self._client.get(url, headers=self._headers, timeout=5.0, follow_redirects=True)
+            answer = await self._client.get(url, timeout=5.0, follow_redirects=True)
         except (httpx2.HTTPError, httpx2.InvalidURL, UiMcpError) as error:
             self._tell(url, f"no answer: {error or type(error).__name__}")
             if isinstance(error, httpx2.ConnectError) and len(self._seen) == 1:
@@ -178,10 +179,10 @@ def _roots(base: str) -> list[str]:
 
 
 def _linked(page: httpx2.Response, base: str) -> Iterator[str]:
-    for match in re.finditer(r'<([^>]+)>\s*;[^,]*rel="?([\w-]+)"?', page.headers.get("link", "")):
+    for match in re.finditer(r'<([^<>]+)>\s*;[^,]*rel="?([\w-]+)"?', page.headers.get("link", "")[:_LINKS]):
         if match[2] in _RELATIONS:
             yield urljoin(base + "/", match[1])
-    for tag in re.findall(r"<link\b[^>]*>", page.text[:_PAGE], re.IGNORECASE):
+    for tag in re.findall(r"<link\b[^<>]*>", page.text[:_PAGE], re.IGNORECASE):
         relation, target = re.search(r'rel="?([\w-]+)', tag), re.search(r'href="([^"]+)"', tag)
         if relation and target and relation[1] in _RELATIONS:
             yield urljoin(base + "/", target[1])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 import anyio
+import anyio.to_thread
 
 from ui_mcp.compositor.openapi.fetch import Fetched, Fetcher, join
 from ui_mcp.compositor.openapi.notes import Notes
@@ -120,7 +121,7 @@ async def load(fetcher: Fetcher, root: Fetched) -> Document:
         ConfigError: the root is not an OpenAPI document.
     """
     notes = Notes()
-    tree = parse(root.body, notes)
+    tree = await _parsed(root, notes)
     if not is_openapi(tree):
         raise ConfigError(f"{root.location} is not an OpenAPI document")
     files: dict[str, Json] = {root.location: tree}
@@ -166,6 +167,11 @@ def unescape(part: str) -> str:
     return unquote(part).replace("~1", "/").replace("~0", "~")
 
 
+async def _parsed(fetched: Fetched, notes: Notes) -> Json:
+    """Parse in a worker thread: a large YAML text takes seconds, and others are being served."""
+    return await anyio.to_thread.run_sync(parse, fetched.body, notes)
+
+
 async def _fetch_all(fetcher: Fetcher, locations: list[str], notes: Notes) -> dict[str, Json]:
     found: dict[str, Json] = {}
     limit = anyio.CapacityLimiter(8)
@@ -173,7 +179,7 @@ async def _fetch_all(fetcher: Fetcher, locations: list[str], notes: Notes) -> di
     async def one(location: str) -> None:
         async with limit:
             try:
-                found[location] = parse((await fetcher.related(location)).body, notes)
+                found[location] = await _parsed(await fetcher.related(location), notes)
             except UiMcpError as error:
                 notes.add(location, "unreadable_file", error.message)
 

@@ -11,9 +11,10 @@ from urllib.parse import unquote, urlsplit
 import anyio
 import httpx2
 
-from ui_mcp.compositor.openapi.guard import GuardedTransport, tls
+from ui_mcp.compositor.openapi.guard import GuardedTransport
 from ui_mcp.compositor.openapi.text import MAX_BYTES
 from ui_mcp.errors import NotFoundError, RefusedError, UpstreamError
+from ui_mcp.http_client import TooLargeError, open_client
 
 _MAX_FILES = 5_000
 _MAX_TOTAL = 200 * 1024 * 1024
@@ -41,25 +42,29 @@ class Fetcher:
         *,
         allow_hosts: frozenset[str] = frozenset(),
         headers: Mapping[str, str] | None = None,
+        origin: str = "",
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
+        """`headers` go to the origin of the URL `origin`, the root's unless given, and nowhere else."""
         self._root = root
         self._remote = is_url(root)
         self._tree = None if self._remote else Path(root).resolve().parent
         self._host = (urlsplit(root).hostname or "") if self._remote else ""
         self._allow_hosts = allow_hosts
         self._headers = dict(headers or {})
+        self._origin = origin or root
         self._files = self._bytes = 0
         self._transport = transport
 
     @cached_property
     def _client(self) -> httpx2.AsyncClient:
         """Made when first used: documents on disk need none."""
-        return httpx2.AsyncClient(
-            transport=GuardedTransport({self._host, *self._allow_hosts}, self._transport),
+        return open_client(
+            GuardedTransport({self._host, *self._allow_hosts}, self._transport),
+            limit=MAX_BYTES,
+            bound=self._headers,
+            origin=self._origin,
             timeout=_SECONDS,
-            trust_env=False,
-            verify=tls(),
             follow_redirects=True,
             max_redirects=5,
         )
@@ -119,17 +124,19 @@ class Fetcher:
     async def _web(self, url: str, extra: Mapping[str, str] | None) -> Fetched | None:
         headers = {"Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"}
         if extra is not None:
-            headers |= self._headers | dict(extra)
+            headers |= dict(extra)
         try:
             async with self._client.stream("GET", url, headers=headers) as answer:
                 if answer.status_code == httpx2.codes.NOT_MODIFIED:
                     return None
                 if answer.is_error:
                     raise UpstreamError(f"{url} answered HTTP {answer.status_code}", status=answer.status_code)
-                body = await _limited(answer)
+                body = await answer.aread()
                 media = answer.headers.get("content-type", "").split(";")[0].strip().lower()
                 return Fetched(url, body, media, dict(answer.headers))
-        except httpx2.HTTPError as error:
+        except TooLargeError as error:
+            raise RefusedError(f"{url} sends more than {MAX_BYTES} bytes") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise UpstreamError(f"Cannot fetch {url}: {error or type(error).__name__}", url=url) from error
 
     async def _file(self, path: Path) -> Fetched:
@@ -153,14 +160,3 @@ def join(base: str, reference: str) -> str:
     if "://" in reference:
         raise RefusedError(f"References may not use {reference.split('://', maxsplit=1)[0]}:")
     return str((Path(base).parent / unquote(reference)).resolve())
-
-
-async def _limited(answer: httpx2.Response) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in answer.aiter_bytes():
-        size += len(chunk)
-        if size > MAX_BYTES:
-            raise RefusedError(f"{answer.request.url} sends more than {MAX_BYTES} bytes")
-        chunks.append(chunk)
-    return b"".join(chunks)

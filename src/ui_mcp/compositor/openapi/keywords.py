@@ -1,5 +1,6 @@
 """The plain keywords of a schema, whatever version wrote them, as JSON Schema 2020-12 wants them."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -44,6 +45,7 @@ _SIZES = (
     "minContains",
     "maxContains",
 )
+_LONGEST_PATTERN = 4096
 _BOUNDS = ("minimum", "maximum", "multipleOf")
 _SHRINK = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
@@ -92,7 +94,9 @@ def nullable(schema: Mapping[str, Json], out: JsonObject) -> JsonObject:
 
 @lru_cache(maxsize=4096)
 def compiles(pattern: str) -> bool:
-    """Say whether a pattern is one we can use."""
+    """Say whether a pattern is one we can list; nothing is ever matched against it here."""
+    if len(pattern) > _LONGEST_PATTERN:
+        return False
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError):
@@ -109,7 +113,7 @@ def _type(kind: Json, tell: Tell) -> str | list[str] | None:
     if isinstance(kind, str) and kind in TYPES:
         return kind
     meant = _MEANT.get(kind.lower()) if isinstance(kind, str) else None
-    if kind not in {"file", "any"}:
+    if not isinstance(kind, str) or kind not in {"file", "any"}:
         tell("bad_type", f"Type {kind!r} is not known; taken as {meant or 'anything'}")
     return meant
 
@@ -161,12 +165,11 @@ def _values(schema: Mapping[str, Json], tell: Tell) -> JsonObject:
 
 
 def number(value: Json) -> float | int | None:
-    """Read a number, also one written as text."""
-    if isinstance(value, bool):
+    """Read a finite number, also one written as text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    if isinstance(value, int | float):
-        return value
     try:
-        return float(value) if isinstance(value, str) else None
+        found = float(value) if isinstance(value, str) else value
     except ValueError:
         return None
+    return found if math.isfinite(found) else None

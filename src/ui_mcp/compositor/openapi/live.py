@@ -26,17 +26,18 @@ from ui_mcp.compositor.openapi.operations import read_api
 from ui_mcp.compositor.openapi.response import Limits, Responses
 from ui_mcp.compositor.openapi.send import Sender
 from ui_mcp.compositor.openapi.target import Parts, Target
+from ui_mcp.compositor.openapi.text import MAX_BYTES
 from ui_mcp.compositor.openapi.tokens import Tokens
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import TargetSettings
-from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
+from ui_mcp.errors import ConfigError, UpstreamError
 from ui_mcp.hints.stirring import Rest
-from ui_mcp.jsontypes import Json
-from ui_mcp.log import logger
+from ui_mcp.http_client import open_client, same_origin
+from ui_mcp.isolation import Boundary
+from ui_mcp.jsontypes import Json, loads
 
 AGENT = "ui-mcp"
-_log = logger("compositor.target")
 _FILE_POLL = 1.0
 _CLOCK_TICK = 0.1
 """How far the times of files may lag behind the clock."""
@@ -73,6 +74,7 @@ class LiveTarget:
         )
         scrubber.learn(self.credentials.secrets())
         self.source = Target(settings, parts, limits, budget)
+        self.boundary = Boundary(f"target {settings.name}", self._failed)
         self._clients: dict[tuple[str, bool], httpx2.AsyncClient] = {}
         self._etag = self._modified = ""
         self._location = settings.spec
@@ -105,9 +107,7 @@ class LiveTarget:
         key = (principal, guarded)
         if key not in self._clients:
             transport = GuardedTransport(_hosts(self.settings), self._connections) if guarded else self._connections
-            self._clients[key] = httpx2.AsyncClient(
-                transport=transport, timeout=self.settings.timeout_s, trust_env=False
-            )
+            self._clients[key] = open_client(transport, timeout=self.settings.timeout_s)
         return self._clients[key]
 
     @property
@@ -119,10 +119,7 @@ class LiveTarget:
     @cached_property
     def _guarded(self) -> httpx2.AsyncClient:
         """The connections for what a document or a caller names."""
-        transport = GuardedTransport(_hosts(self.settings))
-        return httpx2.AsyncClient(
-            transport=transport, timeout=10.0, follow_redirects=True, trust_env=False, verify=tls()
-        )
+        return open_client(GuardedTransport(_hosts(self.settings)), timeout=10.0, follow_redirects=True)
 
     @property
     def is_local(self) -> bool:
@@ -131,33 +128,37 @@ class LiveTarget:
 
     def start_from_cache(self) -> bool:
         """Offer the tools of the last good document at once, marked stale."""
-        held = self._cache.load(self._key)
-        if held is None:
-            return False
-        self._etag, self._modified = held.etag, held.modified
-        self.source.adopt(self._understood(held.document), stale=True)
-        return True
+        with self.boundary:
+            held = self._cache.load(self._key)
+            if held is not None:
+                self.source.adopt(self._understood(held.document), stale=True)
+                self._etag, self._modified = held.etag, held.modified
+                return True
+        return False
 
     async def refresh(self) -> bool:
         """Read the document again; say whether the tools changed. A broken one leaves the old tools in force."""
+        with self.boundary:
+            return await self._refreshed()
+        return False
+
+    async def _refreshed(self) -> bool:
         began = time.time()
-        try:
-            found = await self._read()
-        except UiMcpError as error:
-            self.source.error = error.message
-            _log.warning("target %s: %s", self.settings.name, error.message)
-            return False
+        found = await self._read()
         if found is None:
-            self.source.stale = False
+            self.source.stale, self.source.error = False, ""
             return False
         document, fetched = found
-        self._etag, self._modified = _header(fetched, "etag"), _header(fetched, "last-modified")
+        etag, modified = _header(fetched, "etag"), _header(fetched, "last-modified")
         api = await anyio.to_thread.run_sync(self._understood, document)
-        await anyio.to_thread.run_sync(
-            lambda: self._cache.save(self._key, document, etag=self._etag, modified=self._modified)
-        )
-        self._stamps = await anyio.to_thread.run_sync(_stamps, document, began - _CLOCK_TICK)
-        return self.source.adopt(api)
+        stamps = await anyio.to_thread.run_sync(_stamps, document, began - _CLOCK_TICK)
+        changed = self.source.adopt(api)
+        self._etag, self._modified, self._stamps = etag, modified, stamps
+        await anyio.to_thread.run_sync(lambda: self._cache.save(self._key, document, etag=etag, modified=modified))
+        return changed
+
+    def _failed(self, message: str) -> None:
+        self.source.error = message
 
     def _understood(self, document: Document) -> Api:
         return read_api(document, self.settings.server_variables, outputs=self.settings.output_schemas)
@@ -175,8 +176,10 @@ class LiveTarget:
                 wait = min(wait * 2, 60.0)
             elif self.is_local:
                 await rest.until_stirred(map(Path, self._stamps))
-                if await anyio.to_thread.run_sync(_restamped, self._stamps) == self._stamps:
+                seen = await anyio.to_thread.run_sync(_restamped, self._stamps)
+                if seen == self._stamps:
                     continue
+                self._stamps = seen  # one that turns out broken is not read again before it changes
             elif self.settings.reload_s > 0:
                 await anyio.sleep(self.settings.reload_s)
             else:
@@ -190,7 +193,8 @@ class LiveTarget:
         conditions = {} if self.source.api is None else {"etag": self._etag, "modified": self._modified}
         headers = header_of(self.settings.spec_auth)
         allowed = frozenset(self.settings.refs.allow_hosts)
-        async with Fetcher(location, allow_hosts=allowed, headers=headers) as fetcher:
+        named = self.settings.spec or self.settings.base_url
+        async with Fetcher(location, allow_hosts=allowed, headers=headers, origin=named) as fetcher:
             fetched = await fetcher.root(**conditions)
             if fetched is None:
                 return None
@@ -202,7 +206,9 @@ class LiveTarget:
         base = self.settings.base_url
         if not base:
             raise ConfigError(f"Target {self.settings.name} needs base_url or spec")
-        self.discovery = await discover(base, self._guarded, header_of(self.settings.spec_auth))
+        guard, secret = GuardedTransport(_hosts(self.settings)), header_of(self.settings.spec_auth)
+        async with open_client(guard, limit=MAX_BYTES, bound=secret, origin=base, timeout=10.0) as client:
+            self.discovery = await discover(base, client)
         if self.discovery.unreachable:
             raise UpstreamError(
                 f"Nothing answers at {base}: {self.discovery.unreachable}\nStart the API, or check base_url."
@@ -219,13 +225,19 @@ class LiveTarget:
         if len(found) < 2 or self.settings.spec:
             return []
         named = zip(slugs(found), found, strict=True)
-        return [
-            self.settings.model_copy(update={"name": f"{self.settings.name}_{slug}", "spec": url})
-            for slug, url in named
-        ]
+        return [self._sibling(f"{self.settings.name}_{slug}", url) for slug, url in named]
+
+    def _sibling(self, name: str, spec: str) -> TargetSettings:
+        changed: dict[str, object] = {"name": name, "spec": spec}
+        if not same_origin(spec, self.settings.base_url):
+            changed["spec_auth"] = None  # it was given for the address, not for whatever that refers to
+        return self.settings.model_copy(update=changed)
 
     async def _download(self, url: str) -> bytes:
-        answer = await self._guarded.get(url)
+        try:
+            answer = await self._guarded.get(url)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise UpstreamError(f"Cannot fetch {url}: {error or type(error).__name__}") from error
         if answer.is_error:
             raise UpstreamError(f"{url} answered HTTP {answer.status_code}")
         return answer.content
@@ -233,10 +245,10 @@ class LiveTarget:
     async def _post_form(self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> tuple[int, Json]:
         try:
             answer = await self._guarded.post(url, data=dict(fields), headers=dict(headers), follow_redirects=False)
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise UpstreamError(f"Cannot reach {url}: {error or type(error).__name__}") from error
         try:
-            return answer.status_code, answer.json()
+            return answer.status_code, loads(answer.content)
         except ValueError:
             return answer.status_code, None
 

@@ -1,11 +1,10 @@
 """What an operation answers: read on request, listed so loosely that no answer is refused, compared with the truth."""
 
-from jsonschema import Draft202012Validator
-
 from ui_mcp.compositor.openapi import media
 from ui_mcp.compositor.openapi.bundle import bundle
 from ui_mcp.compositor.openapi.document import Document, Place
 from ui_mcp.compositor.openapi.schemas import Schemas
+from ui_mcp.compositor.openapi.validation import Checker, UncheckableError
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject
 
@@ -42,7 +41,11 @@ def loosened(schema: JsonObject) -> JsonObject:
 
 def drift(schema: JsonObject, value: Json) -> list[str]:
     """Say where an answer differs from its description."""
-    problems = sorted(Draft202012Validator(schema).iter_errors(value), key=lambda error: list(map(str, error.path)))
+    try:
+        found = Checker(schema).errors(value)
+    except UncheckableError:
+        return []
+    problems = sorted(found, key=lambda error: list(map(str, error.path)))
     return [f"{'.'.join(map(str, error.path)) or 'answer'}: {error.message[:200]}" for error in problems[:_SHOWN]]
 
 

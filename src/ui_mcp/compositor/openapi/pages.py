@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from ui_mcp.compositor.openapi.model import Operation
 from ui_mcp.compositor.openapi.send import Answer
 from ui_mcp.compositor.trim import rows_of
+from ui_mcp.http_client import same_origin
 from ui_mcp.jsontypes import Json, JsonObject
 
 MAX_PAGES = 50
@@ -57,9 +58,12 @@ def next_page(operation: Operation, arguments: JsonObject, answer: Answer, value
     """Find the next page, if the answer or the parameters tell where it is."""
     url = _linked(answer) or _named_url(value)
     if url is not None:
-        absolute = urljoin(answer.url, url)
-        same = urlsplit(absolute)[:2] == urlsplit(answer.url)[:2]
-        return NextUrl(absolute) if same else None
+        try:
+            absolute = urljoin(answer.url, url)
+        except ValueError:
+            return None
+        # What another origin answered after a redirect gets no further requests with our credentials.
+        return NextUrl(absolute) if not answer.elsewhere and same_origin(absolute, answer.url) else None
     rows = rows_of(value)
     if rows is None or not rows[1]:
         return None
@@ -68,7 +72,8 @@ def next_page(operation: Operation, arguments: JsonObject, answer: Answer, value
 
 
 def _linked(answer: Answer) -> str | None:
-    found = re.search(r'<([^>]+)>\s*;[^,]*rel="?next"?', answer.headers.get("link", ""))
+    # A search through a long header could take its time.
+    found = re.search(r'<([^<>]+)>\s*;[^,]*rel="?next"?', answer.headers.get("link", "")[:4096])
     return found[1] if found else None
 
 

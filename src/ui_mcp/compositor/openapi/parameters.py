@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ui_mcp.compositor.openapi.document import Document, Place
+from ui_mcp.compositor.openapi.header_names import is_built, is_framing, is_name
 from ui_mcp.compositor.openapi.media import base
 from ui_mcp.compositor.openapi.model import Location, Parameter
 from ui_mcp.compositor.openapi.notes import Notes
@@ -13,7 +14,6 @@ from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import JsonObject
 
 _ORDER: tuple[Location, ...] = ("path", "query", "querystring", "header", "cookie")
-_OURS = frozenset({"accept", "content-type", "authorization"})
 _RESERVED = frozenset({"body", "content_type"})
 _NOT_SCHEMA = frozenset({"name", "in", "required", "description", "collectionFormat", "allowEmptyValue"})
 _COLLECTION = {
@@ -36,7 +36,7 @@ def declared(document: Document, path_item: Place, operation: Place, notes: Note
                 notes.add(place.pointer, "dangling_reference", str(error))
                 continue
             value = parameter.value
-            if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+            if not isinstance(value, dict) or not isinstance(value.get("name"), str) or not value["name"]:
                 notes.add(place.pointer, "bad_parameter", "A parameter without a name is left out")
                 continue
             found[value["name"], str(value.get("in"))] = parameter
@@ -51,10 +51,18 @@ def read(places: Iterable[Place], path: str, schemas: Schemas, notes: Notes, *, 
 
 def _read(place: Place, schemas: Schemas, notes: Notes) -> Parameter | None:
     value: JsonObject = place.value
-    location = value.get("in")
-    if location not in _ORDER or (location == "header" and value["name"].lower() in _OURS):
-        if location not in {"body", "formData", "header"}:
-            notes.add(place.pointer, "bad_parameter", f"Parameter {value['name']!r} has no usable place: {location!r}")
+    name, location = value["name"], value.get("in")
+    if location not in _ORDER:
+        if location not in ("body", "formData"):
+            notes.add(place.pointer, "bad_parameter", f"Parameter {name!r} has no usable place: {location!r}")
+        return None
+    if location == "header" and is_built(name):
+        return None
+    if location == "header" and not is_name(name):
+        notes.add(place.pointer, "bad_parameter", f"{name!r} cannot be the name of a header; it is left out")
+        return None
+    if location == "header" and is_framing(name):
+        notes.add(place.pointer, "framing_header", f"Header {name!r} belongs to the connection; it is left out")
         return None
     style, explode = _style(value, location)
     media_type, schema = _content(place)

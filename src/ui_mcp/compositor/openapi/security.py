@@ -7,6 +7,7 @@ from urllib.parse import urljoin, urlsplit
 
 from ui_mcp.compositor.openapi.document import Document, Place
 from ui_mcp.compositor.openapi.fetch import is_url
+from ui_mcp.compositor.openapi.header_names import is_framing, is_name
 from ui_mcp.compositor.openapi.model import Alternative, Scheme
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject
@@ -43,21 +44,29 @@ def read_servers(place: Place, variables: Mapping[str, str]) -> tuple[str, ...]:
         url = server.value.get("url") if isinstance(server.value, dict) else None
         if isinstance(url, str) and url:
             found.append(_resolved(_filled(url, server.value.get("variables"), variables), place.file))
-    return tuple(found)
+    return tuple(server for server in found if server is not None)
 
 
 def read_servers_v2(root: JsonObject, file: str) -> tuple[str, ...]:
     """Build servers from `host`, `basePath` and `schemes` of version 2."""
     host, path = root.get("host"), str(root.get("basePath") or "")
-    schemes = [scheme for scheme in root.get("schemes") or [] if scheme in {"http", "https"}]
+    given = root.get("schemes")
+    schemes = [scheme for scheme in given if scheme in ("http", "https")] if isinstance(given, list) else []
     if isinstance(host, str) and host:
         chosen = "https" if "https" in schemes or not schemes else "http"
-        return (f"{chosen}://{host}{path}".rstrip("/"),)
-    return (_resolved(path or "/", file),) if is_url(file) else ((path,) if path else ())
+        built = _resolved(f"{chosen}://{host}{path}", file)
+    else:
+        built = _resolved(path or "/", file) if is_url(file) else path
+    return (built,) if built else ()
 
 
-def _resolved(url: str, file: str) -> str:
-    resolved = urljoin(file, url) if is_url(file) and not urlsplit(url).scheme else url
+def _resolved(url: str, file: str) -> str | None:
+    """Return the whole address of a server; None when it is no address at all."""
+    try:
+        resolved = urljoin(file, url) if is_url(file) and not urlsplit(url).scheme else url
+        urlsplit(resolved)
+    except ValueError:
+        return None
     return resolved.rstrip("/")
 
 
@@ -81,7 +90,10 @@ def _scheme(name: str, value: JsonObject) -> Scheme:
     if kind == "apiKey":
         where = value.get("in")
         place: Literal["header", "query", "cookie"] = where if where in {"header", "query", "cookie"} else "header"
-        return Scheme(name, place, parameter=str(value.get("name") or "X-API-Key"), description=text)
+        parameter = str(value.get("name") or "X-API-Key")
+        if place == "header" and (is_framing(parameter) or not is_name(parameter)):
+            return Scheme(name, "other", description=text)
+        return Scheme(name, place, parameter=parameter, description=text)
     if kind == "basic" or (kind == "http" and str(value.get("scheme")).lower() == "basic"):
         return Scheme(name, "basic", description=text)
     if kind == "http":

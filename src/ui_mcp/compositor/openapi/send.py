@@ -14,13 +14,14 @@ from ui_mcp.compositor.openapi.auth import Attached
 from ui_mcp.compositor.openapi.guard import is_loopback
 from ui_mcp.compositor.openapi.request import Outgoing
 from ui_mcp.errors import UpstreamError
+from ui_mcp.http_client import PackedError, TooLargeError, origin_of, same_origin
 
-_LIMIT = 200 * 1024 * 1024
 _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
 _BUSY = frozenset({429, 502, 503, 504})
 _MAX_RETRIES = 3
 _MAX_PATIENCE = 30.0
-_UNPACKED = frozenset({"identity", "gzip", "x-gzip", "deflate", "br", "zstd"})
+_KEPT_ELSEWHERE = frozenset({"accept", "content-type", "user-agent"})
+"""The headers that follow a redirect to another origin: anything else may be a credential."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Sleep = Callable[[float], Awaitable[None]]
 Clients = Callable[[str, str, bool], httpx2.AsyncClient]
@@ -38,6 +39,8 @@ class Answer:
     url: str
     elapsed_ms: int
     retries: int = 0
+    elsewhere: bool = False
+    """Whether redirects led to another origin than was asked."""
 
     @property
     def media_type(self) -> str:
@@ -86,18 +89,23 @@ class Sender:
 
     async def _followed(self, principal: str, outgoing: Outgoing, attached: Attached) -> Answer:
         asked = _host(outgoing)
+        left = False
         answer = await self._once(self._clients(principal, asked, False), outgoing, attached)
         for _ in range(5):
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not location:
                 break
-            outgoing, attached = _redirected(outgoing, attached, answer.status, urljoin(answer.url, location))
+            url = _joined(answer.url, location)
+            left = left or not same_origin(url, outgoing.url)
+            outgoing, attached = _redirected(outgoing, attached, answer.status, url)
             host = _host(outgoing)
             elsewhere = host != asked and not (is_loopback(host) and is_loopback(asked))
-            answer = await self._once(self._clients(principal, host, elsewhere), outgoing, attached)
-        return answer
+            answer = await self._once(self._clients(principal, host, elsewhere), outgoing, attached, left=left)
+        return replace(answer, elsewhere=left)
 
-    async def _once(self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached) -> Answer:
+    async def _once(
+        self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached, *, left: bool = False
+    ) -> Answer:
         full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
         url = full.url
         parts = urlsplit(url)
@@ -109,10 +117,11 @@ class Sender:
             content=outgoing.body,
             extensions={"target": target.encode("ascii")},
         )
+        if left:
+            request.headers.pop("cookie", None)  # the client's own cookies would ignore the port
         response = await client.send(request, stream=True)
         try:
-            _readable(response)
-            body = await _limited(response)
+            body = await response.aread()
         finally:
             await response.aclose()
         return Answer(response.status_code, response.reason_phrase, dict(response.headers), body, url, 0)
@@ -136,15 +145,28 @@ def patience(header: str | None, retries: int) -> float | None:
     return max(wait, 0.0) if wait <= _MAX_PATIENCE else None
 
 
+def _joined(url: str, location: str) -> str:
+    """Return where a redirect leads.
+
+    Raises:
+        UpstreamError: nowhere.
+    """
+    try:
+        joined = urljoin(url, location)
+        origin_of(joined)
+    except ValueError as error:
+        raise UpstreamError(f"{url} redirects to {location[:200]!r}, which is no address", kind="protocol") from error
+    return joined
+
+
 def _redirected(outgoing: Outgoing, attached: Attached, status: int, url: str) -> tuple[Outgoing, Attached]:
     parts = urlsplit(url)
-    same_origin = (parts.scheme, parts.netloc) == urlsplit(outgoing.url)[:2]
+    stays = same_origin(url, outgoing.url)
     becomes_get = status == 303 or (status in {301, 302} and outgoing.method == "POST")
     headers = tuple(
         (name, value)
         for name, value in outgoing.headers
-        if not (becomes_get and name.lower() == "content-type")
-        and (same_origin or name.lower() not in {"authorization", "cookie"})
+        if not (becomes_get and name.lower() == "content-type") and (stays or name.lower() in _KEPT_ELSEWHERE)
     )
     moved = Outgoing(
         method="GET" if becomes_get and outgoing.method != "HEAD" else outgoing.method,
@@ -152,35 +174,18 @@ def _redirected(outgoing: Outgoing, attached: Attached, status: int, url: str) -
         path=parts.path or "/",
         query=(parts.query,) if parts.query else (),
         headers=headers,
-        cookies=outgoing.cookies if same_origin else (),
+        cookies=outgoing.cookies if stays else (),
         body=None if becomes_get else outgoing.body,
     )
-    return moved, replace(attached, query=()) if same_origin else Attached()
-
-
-def _readable(response: httpx2.Response) -> None:
-    """Refuse an answer packed in a way that cannot be undone; what can be is decoded while it is read."""
-    packed = response.headers.get("content-encoding", "").lower().replace(" ", "").split(",")
-    strange = [way for way in packed if way and way not in _UNPACKED]
-    if strange:
-        asked = response.request.headers.get("accept-encoding", "")
-        raise UpstreamError(
-            f"The answer is packed as {strange[0]}, which cannot be read\nIt was asked for in {asked}.", kind="encoding"
-        )
-
-
-async def _limited(response: httpx2.Response) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in response.aiter_bytes():
-        size += len(chunk)
-        if size > _LIMIT:
-            raise UpstreamError(f"The answer is larger than {_LIMIT} bytes", kind="too_large")
-        chunks.append(chunk)
-    return b"".join(chunks)
+    return moved, replace(attached, query=()) if stays else Attached()
 
 
 def _translated(error: Exception, outgoing: Outgoing) -> UpstreamError:
+    if isinstance(error, TooLargeError):
+        return UpstreamError(str(error), kind="too_large")
+    if isinstance(error, PackedError):
+        asked = error.request.headers.get("accept-encoding", "")
+        return UpstreamError(f"{error}\nIt was asked for in {asked}.", kind="encoding")
     cause = f"{error} {error.__cause__ or ''}".lower()
     if isinstance(error, httpx2.TimeoutException):
         kind, hint = "timeout", "The API did not answer in time; raise timeout_s or try a smaller request."

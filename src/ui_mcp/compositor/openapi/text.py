@@ -1,9 +1,11 @@
 """Reads JSON or YAML text, by content and not by name, into plain JSON values.
 
 YAML is taken by the 1.2 core rules, since 1.1 turns `on`, `no` and `2022-11-15` into something else. Keys are always
-text, a repeated key keeps its last value, and aliases may not blow a document up.
+text, a repeated key keeps its last value, and aliases may not blow a document up. Whatever comes out can be written
+as JSON again: numbers fit 64 bits, and nothing is nested deeper than MAX_DEPTH.
 """
 
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -23,6 +25,8 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
 MAX_BYTES = 50 * 1024 * 1024
+MAX_DEPTH = 200
+"""Deeper than any honest document, and well within what writing JSON and walking a schema can take."""
 _MAX_NODES = 5_000_000
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORDS: dict[str, Json] = {"": None, "~": None}
@@ -31,27 +35,66 @@ _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false"
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _RADIX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9]")
 _NUMERIC_START = frozenset("0123456789+-.")
+_SMALLEST, _LARGEST = -(2**63), 2**64 - 1
+_LONGEST_NUMBER = 310
+"""A number of more digits is beyond a float, too."""
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that YAML does not allow in its text."""
 
 
 def parse(data: bytes, notes: Notes | None = None) -> Json:
     """Read a document.
 
     Raises:
-        ConfigError: it is too large, or neither JSON nor YAML.
+        ConfigError: it is too large, nested too deeply, or neither JSON nor YAML.
     """
     if len(data) > MAX_BYTES:
         raise ConfigError(f"Document of {len(data)} bytes is larger than {MAX_BYTES}")
     text = decode(data)
     if text.lstrip()[:1] in {"{", "["}:
         try:
-            return loads(text)
+            tree = loads(text)
         except ValueError:
             pass
+        else:
+            _check_depth(tree)
+            return tree
+    notes = notes or Notes()
     try:
-        return _Builder(notes or Notes()).build(text)
+        return _built(text, notes)
     except yaml.YAMLError as error:
         raise ConfigError(f"Neither JSON nor YAML: {error}") from error
+
+
+def _built(text: str, notes: Notes) -> Json:
+    try:
+        return _Builder(notes).build(text)
+    except yaml.reader.ReaderError:
+        readable, count = _FORBIDDEN.subn("\ufffd", text)
+        if not count:
+            raise
+        notes.add("", "control_character", f"Control characters, {count} in all, are read as U+FFFD")
+        return _Builder(notes).build(readable)
+
+
+def _check_depth(tree: Json) -> None:
+    level = [tree]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            member
+            for node in level
+            for member in (node.values() if type(node) is dict else node if type(node) is list else ())
+            if type(member) in {dict, list}
+        ]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _too_deep() -> ConfigError:
+    return ConfigError(f"It is nested more than {MAX_DEPTH} levels deep\nLook at where it comes from.")
 
 
 def decode(data: bytes) -> str:
@@ -63,19 +106,36 @@ def decode(data: bytes) -> str:
 
 
 def scalar(text: str) -> Json:
-    """Give plain YAML text its JSON value."""
+    """Give plain YAML text its JSON value; a number that even a float cannot hold stays text."""
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in _NUMERIC_START:
+    if text[0] not in _NUMERIC_START or len(text) > _LONGEST_NUMBER:
         return text
     if _INTEGER.fullmatch(text):
-        return int(text)
+        return _number(int(text), text)
     if _RADIX.fullmatch(text):
-        return int(text, 0)
+        return _number(int(text, 0), text)
     # `017` and `1.2.3` stay text: a leading zero is a code far more often than a number.
-    if _FLOAT.fullmatch(text) and not re.match(r"[-+]?0[0-9]", text):
-        return float(text)
+    if _FLOAT.fullmatch(text) and not _LEADING_ZERO.match(text):
+        return _number(float(text), text)
     return text
+
+
+def _number(value: float, text: str) -> Json:
+    """Return a number as JSON can hold it: integers beyond 64 bits as floats, as JSON readers have it."""
+    if isinstance(value, int) and not _SMALLEST <= value <= _LARGEST:
+        try:
+            return float(value)
+        except OverflowError:
+            return text
+    return text if math.isinf(value) else value
+
+
+def _is_too_large(text: str) -> bool:
+    """Say whether text is a number that `scalar` could not take as one."""
+    if text[:1] not in _NUMERIC_START or _LEADING_ZERO.match(text):
+        return False
+    return any(kind.fullmatch(text) for kind in (_INTEGER, _FLOAT, _RADIX))
 
 
 @dataclass(slots=True)
@@ -83,6 +143,8 @@ class _Frame:
     value: Json
     anchor: str | None
     size: int = 1
+    height: int = 0
+    """How many levels lie below."""
     key: str | None = None
     merges: list[JsonObject] = field(default_factory=list)
 
@@ -91,7 +153,8 @@ class _Builder:
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._stack: list[_Frame] = []
-        self._anchors: dict[str, tuple[Json, int]] = {}
+        self._anchors: dict[str, tuple[Json, int, int]] = {}
+        """The value of each anchor, how many nodes it has and how many levels lie below it."""
         self._root: Json = None
         self._done = False
 
@@ -103,9 +166,9 @@ class _Builder:
             if kind is ScalarEvent:
                 self._scalar(event)
             elif kind is MappingStartEvent:
-                self._stack.append(_Frame({}, event.anchor))
+                self._open(_Frame({}, event.anchor))
             elif kind is SequenceStartEvent:
-                self._stack.append(_Frame([], event.anchor))
+                self._open(_Frame([], event.anchor))
             elif kind in {MappingEndEvent, SequenceEndEvent}:
                 self._close()
             elif kind is AliasEvent:
@@ -113,6 +176,11 @@ class _Builder:
             elif kind is StreamEndEvent:
                 break
         return self._root
+
+    def _open(self, frame: _Frame) -> None:
+        if len(self._stack) >= MAX_DEPTH:
+            raise _too_deep()
+        self._stack.append(frame)
 
     def _scalar(self, event: ScalarEvent) -> None:
         frame = self._stack[-1] if self._stack else None
@@ -123,13 +191,15 @@ class _Builder:
         tag = event.tag or ""
         plain = event.implicit[0] or tag.rpartition(":")[2] in {"int", "float", "bool", "null"}
         value = scalar(text) if plain else text
+        if plain and value is text and _is_too_large(text):
+            self._notes.add("", "large_number", f"Line {_line(event)}: {text[:20]}… is too large and is read as text")
         if event.anchor:
-            self._anchors[event.anchor] = (value, 1)
-        self._put(value, 1)
+            self._anchors[event.anchor] = (value, 1, 0)
+        self._put(value, 1, 0)
 
     def _key(self, frame: _Frame, text: str, event: ScalarEvent) -> None:
         if event.anchor:
-            self._anchors[event.anchor] = (text, 1)
+            self._anchors[event.anchor] = (text, 1, 0)
         if text in frame.value:
             self._notes.add("", "duplicate_key", f"Line {_line(event)}: key {text!r} is repeated; the last one counts")
         frame.key = text
@@ -137,12 +207,12 @@ class _Builder:
     def _alias(self, event: AliasEvent) -> None:
         if event.anchor not in self._anchors:
             raise ConfigError(f"Line {_line(event)}: alias *{event.anchor} has no finished anchor")
-        value, size = self._anchors[event.anchor]
+        value, size, height = self._anchors[event.anchor]
         frame = self._stack[-1] if self._stack else None
         if frame is not None and frame.key is None and type(frame.value) is dict:
             frame.key = str(value)
             return
-        self._put(value, size)
+        self._put(value, size, height)
 
     def _close(self) -> None:
         frame = self._stack.pop()
@@ -150,15 +220,18 @@ class _Builder:
             for key, value in merged.items():
                 frame.value.setdefault(key, value)
         if frame.anchor:
-            self._anchors[frame.anchor] = (frame.value, frame.size)
-        self._put(frame.value, frame.size)
+            self._anchors[frame.anchor] = (frame.value, frame.size, frame.height)
+        self._put(frame.value, frame.size, frame.height)
 
-    def _put(self, value: Json, size: int) -> None:
+    def _put(self, value: Json, size: int, height: int) -> None:
         if not self._stack:
             self._root, self._done = value, True
             return
         frame = self._stack[-1]
         frame.size += size
+        frame.height = max(frame.height, height + 1)
+        if len(self._stack) + height > MAX_DEPTH:
+            raise _too_deep()
         if frame.size > _MAX_NODES:
             raise ConfigError("YAML aliases expand to too many values")
         if type(frame.value) is list:

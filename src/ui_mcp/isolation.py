@@ -1,0 +1,66 @@
+"""Fault isolation: what goes wrong in one source becomes an error of that source and ends nothing else."""
+
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+
+import anyio
+
+from ui_mcp.errors import UiMcpError
+from ui_mcp.log import logger
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+_log = logger("isolation")
+
+
+class Boundary:
+    """Everything that is done for one source (an API, a server, a model, a file) runs inside its boundary.
+
+    `failed` takes the message for the source's health. An error that repeats itself is logged once.
+    """
+
+    def __init__(self, source: str, failed: Callable[[str], None]) -> None:
+        self._source = source
+        self._failed = failed
+        self._logged = ""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        """End here whatever the block raised, short of being cancelled."""
+        if error is None:
+            self._logged = ""
+        if not isinstance(error, Exception):
+            return False
+        message = message_of(error)
+        if message != self._logged:
+            self._logged = message
+            _log.warning("%s: %s", self._source, message, exc_info=None if isinstance(error, UiMcpError) else error)
+        self._failed(message)
+        return True
+
+    async def keep(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work` to its end, again after a growing pause whenever it fails."""
+        pause = FIRST_PAUSE
+        while True:
+            with self:
+                await work()
+                return
+            await anyio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+
+def message_of(error: Exception) -> str:
+    """Say in words for people what was raised; what we did not raise ourselves is named as unexpected."""
+    if isinstance(error, UiMcpError):
+        return error.message
+    cause: BaseException = error
+    while isinstance(cause, BaseExceptionGroup):
+        cause = cause.exceptions[0]
+    if isinstance(cause, UiMcpError):
+        return cause.message
+    first = next(iter(str(cause).splitlines()), "")[:200]
+    return f"failed unexpectedly ({type(cause).__name__}{': ' if first else ''}{first})\nThe log has the details."

@@ -1,0 +1,332 @@
+"""Reads what a foreign MCP server lists and answers, entry by entry: malformed parts are left out or repaired."""
+
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import mcp_types as types
+from pydantic import BaseModel, ValidationError
+
+from ui_mcp.errors import UpstreamError
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
+from ui_mcp.toolkit.tool import Annotations, Relayed, Tool, ToolResult
+
+MAX_NOTES = 20
+_TOOL_FIELDS = {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
+_RESOURCE_FIELDS = {"uri", "name", "title", "description", "mimeType", "size"}
+_TEMPLATE_FIELDS = {"uriTemplate", "name", "title", "description", "mimeType"}
+_BLOCKS: dict[str, type[BaseModel]] = {
+    "text": types.TextContent,
+    "image": types.ImageContent,
+    "audio": types.AudioContent,
+    "resource_link": types.ResourceLink,
+    "resource": types.EmbeddedResource,
+}
+Note = Callable[[str], None]
+T = TypeVar("T")
+
+
+class MalformedError(UpstreamError):
+    """Something that is not what its place in the protocol asks for."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, malformed=True)
+
+
+class Lists:
+    """Reads the lists of one server and keeps what was wrong with each of them."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, list[str]] = {}
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was left out or repaired in the latest lists."""
+        return [note for notes in self._notes.values() for note in notes]
+
+    def read(self, what: str, pages: Iterable[Json], make: Callable[[JsonObject, Note], T]) -> list[T]:
+        """Make something of each entry; one that is malformed does not spoil the others."""
+        found: list[T] = []
+        notes: list[str] = []
+        number = 0
+        for page in pages:
+            if not isinstance(page, list):
+                notes.append(f"{what}: a list was expected, not {_kind(page)}")
+                continue
+            for entry in page:
+                number += 1
+                try:
+                    found.append(self._made(f"{what} {number}", entry, make, notes))
+                except MalformedError as error:
+                    notes.append(f"{what} {number} is left out: {error.message}")
+        more = len(notes) - MAX_NOTES
+        self._notes[what] = [*notes[:MAX_NOTES], f"{what}: {more} more"] if more > 0 else notes
+        return found
+
+    def _made(self, where: str, entry: Json, make: Callable[[JsonObject, Note], T], notes: list[str]) -> T:
+        if not isinstance(entry, dict):
+            raise MalformedError(f"an object was expected, not {_kind(entry)}")
+        named = entry.get("name")
+        shown = f"{where} ({named[:60]})" if isinstance(named, str) else where
+        return make(entry, lambda text: notes.append(f"{shown}: {text}"))
+
+
+def tool(entry: JsonObject, note: Note) -> Tool:
+    """Read a tool.
+
+    Raises:
+        MalformedError: it is none.
+    """
+    schema = _schema(entry, note)
+    entry = _conforming(types.Tool, {**entry, "inputSchema": schema}, {"name", "inputSchema"}, note)
+    hints = _hints(entry.get("annotations"))
+    extra = {key: value for key, value in entry.items() if key not in _TOOL_FIELDS}
+    return Tool(
+        name=entry["name"],
+        title=entry.get("title") or hints.get("title") or entry["name"],
+        description=entry.get("description") or "",
+        input_schema=schema,
+        output_schema=entry.get("outputSchema"),
+        annotations=Annotations(
+            read_only=hints.get("readOnlyHint"),
+            destructive=hints.get("destructiveHint"),
+            idempotent=hints.get("idempotentHint"),
+            open_world=hints.get("openWorldHint"),
+        ),
+        meta=entry.get("_meta"),
+        extra=extra or None,
+    )
+
+
+def resource(entry: JsonObject, note: Note) -> Resource:
+    """Read a resource.
+
+    Raises:
+        MalformedError: it is none.
+    """
+    entry = _conforming(types.Resource, entry, {"uri", "name"}, note)
+    return Resource(
+        uri=entry["uri"],
+        name=entry["name"],
+        description=entry.get("description") or "",
+        mime_type=entry.get("mimeType") or "application/octet-stream",
+        title=entry.get("title"),
+        size=entry.get("size"),
+        extra={key: value for key, value in entry.items() if key not in _RESOURCE_FIELDS} or None,
+    )
+
+
+def template(entry: JsonObject, note: Note) -> ResourceTemplate:
+    """Read a resource template.
+
+    Raises:
+        MalformedError: it is none.
+    """
+    entry = _conforming(types.ResourceTemplate, entry, {"uriTemplate", "name"}, note)
+    return ResourceTemplate(
+        uri_template=entry["uriTemplate"],
+        name=entry["name"],
+        description=entry.get("description") or "",
+        mime_type=entry.get("mimeType"),
+        title=entry.get("title"),
+        extra={key: value for key, value in entry.items() if key not in _TEMPLATE_FIELDS} or None,
+    )
+
+
+def prompt(entry: JsonObject, note: Note) -> JsonObject:
+    """Read a prompt; it stays as it came.
+
+    Raises:
+        MalformedError: it is none.
+    """
+    return _conforming(types.Prompt, entry, {"name"}, note)
+
+
+def tool_result(body: JsonObject) -> ToolResult:
+    """Read a result; what can be repaired is, and says so.
+
+    Raises:
+        MalformedError: it cannot be passed on.
+    """
+    _check_writable(body)
+    blocks, notes = _content(body.get("content"))
+    structured = body.get("structuredContent")
+    if structured is not None and not isinstance(structured, dict):
+        notes.append("the structured content is no object; it is given under the key result")
+        structured = {"result": structured}
+    told = [Relayed({"type": "text", "text": f"Note: malformed result, {note}"}) for note in notes]
+    flag, meta = body.get("isError"), body.get("_meta")
+    # The server's name belongs to its own envelope; ours will carry our name.
+    kept = {key: value for key, value in _object(meta).items() if key != types.SERVER_INFO_META_KEY}
+    return ToolResult(
+        content=(*(Relayed(block) for block in blocks), *told),
+        structured=structured,
+        is_error=flag.lower() == "true" if isinstance(flag, str) else bool(flag),
+        meta=kept or None,
+    )
+
+
+def contents(body: JsonObject, asked: str) -> list[ResourceContent]:
+    """Read what `resources/read` answered.
+
+    Raises:
+        MalformedError: nothing in it can be read.
+    """
+    _check_writable(body)
+    items = body.get("contents")
+    ttl: int = body["ttlMs"] if _is_size(body.get("ttlMs")) else 0
+    listed = items if isinstance(items, list) else [items]
+    found = [read for item in listed if (read := _content_of(item, asked, ttl)) is not None]
+    if not found and items != []:
+        raise MalformedError("answered resources/read with nothing that can be read")
+    return found
+
+
+def prompt_result(body: JsonObject) -> JsonObject:
+    """Return what `prompts/get` answered, as it came.
+
+    Raises:
+        MalformedError: it holds no messages.
+    """
+    _check_writable(body)
+    try:
+        types.GetPromptResult.model_validate(body)
+    except ValidationError as error:
+        raise MalformedError(f"answered prompts/get with something else than messages ({_first(error)})") from error
+    return body
+
+
+def completion(body: JsonObject) -> JsonObject:
+    """Return the suggestions that are text; what else came with them only where it fits."""
+    given = _object(body.get("completion"))
+    values = given.get("values")
+    found: JsonObject = {"values": [one for one in values if isinstance(one, str)] if isinstance(values, list) else []}
+    if _is_size(given.get("total")):
+        found["total"] = given["total"]
+    if isinstance(given.get("hasMore"), bool):
+        found["hasMore"] = given["hasMore"]
+    return found
+
+
+def _schema(entry: JsonObject, note: Note) -> JsonObject:
+    given = entry.get("inputSchema")
+    if not isinstance(given, dict):
+        note("it has no input schema; anything is let through" if given is None else "its input schema is no object")
+        return {"type": "object"}
+    schema = given
+    if given.get("type") != "object":
+        note("its input schema is not of type object; taken as one")
+        schema = {**given, "type": "object"}
+    wrong = [key for key, fits in (("properties", _is_properties), ("required", _is_names)) if not fits(given.get(key))]
+    if wrong:
+        note(f"{' and '.join(wrong)} of its input schema cannot be read and are left out")
+    return {key: value for key, value in schema.items() if key not in wrong}
+
+
+def _is_properties(value: Json) -> bool:
+    return value is None or (isinstance(value, dict) and all(isinstance(one, dict | bool) for one in value.values()))
+
+
+def _is_names(value: Json) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+
+
+def _hints(value: Json) -> Mapping[str, Json]:
+    known = {"title": str, "readOnlyHint": bool, "destructiveHint": bool, "idempotentHint": bool, "openWorldHint": bool}
+    return {key: one for key, one in _object(value).items() if isinstance(one, known.get(key, ()))}
+
+
+def _conforming(model: type[BaseModel], entry: JsonObject, needed: set[str], note: Note) -> JsonObject:
+    """Return an entry without the fields that do not fit the protocol's own type."""
+    for key in sorted(needed):
+        if isinstance(entry.get(key), str) and not entry[key]:
+            raise MalformedError(f"its {key} is empty")
+    try:
+        model.model_validate(entry)
+    except ValidationError as error:
+        wrong = {str(problem["loc"][0]) for problem in error.errors(include_input=False) if problem["loc"]}
+        if missing := sorted(wrong & needed):
+            raise MalformedError(f"it has no usable {missing[0]}") from error
+        note(f"{', '.join(sorted(wrong))} cannot be read and is left out")
+        entry = {key: value for key, value in entry.items() if key not in wrong}
+    _check_writable(entry)
+    return entry
+
+
+def _check_writable(value: JsonObject) -> None:
+    """Refuse what could not be written out again, beneath what we put around it."""
+    try:
+        dumps([[[[[[value]]]]]])
+    except (TypeError, ValueError) as error:
+        raise MalformedError(f"it cannot be passed on ({error})") from error
+
+
+def _content(given: Json) -> tuple[list[JsonObject], list[str]]:
+    notes: list[str] = []
+    if given is not None and not isinstance(given, list):
+        notes.append(f"its content is no list but {_kind(given)}")
+    listed = [] if given is None else given if isinstance(given, list) else [given]
+    blocks = [_block(one, notes) for one in listed]
+    return blocks, list(dict.fromkeys(notes))
+
+
+def _block(given: Json, notes: list[str]) -> JsonObject:
+    """Return a content block; kinds we do not know pass as they came."""
+    if isinstance(given, dict) and isinstance(given.get("type"), str):
+        kind = given["type"]
+        if (kind == "text" and isinstance(given.get("text"), str)) or kind not in _BLOCKS or _fits(kind, given):
+            return given
+    notes.append("a part of its content is no content block and is given as text")
+    return {"type": "text", "text": given if isinstance(given, str) else dumps(given)}
+
+
+def _fits(kind: str, block: JsonObject) -> bool:
+    try:
+        _BLOCKS[kind].model_validate(block)
+    except ValidationError:
+        return False
+    return True
+
+
+def _content_of(item: Json, asked: str, ttl_ms: int) -> ResourceContent | None:
+    if not isinstance(item, dict):
+        return None
+    text, blob = item.get("text"), item.get("blob")
+    body: str | bytes
+    if isinstance(text, str):
+        body = text
+    elif isinstance(blob, str):
+        try:
+            body = b64decode(blob)
+        except ValueError:
+            return None
+    else:
+        return None
+    given, where = item.get("mimeType"), item.get("uri")
+    kind = given if isinstance(given, str) and given else _default_type(body)
+    meta = item.get("_meta")
+    uri = where if isinstance(where, str) and where else asked
+    return ResourceContent(uri, kind, body, ttl_ms=ttl_ms, meta=meta if isinstance(meta, dict) else None)
+
+
+def _default_type(body: str | bytes) -> str:
+    return "text/plain" if isinstance(body, str) else "application/octet-stream"
+
+
+def _is_size(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _kind(value: Json) -> str:
+    names = {str: "a text", dict: "an object", list: "a list", bool: "true or false", type(None): "nothing"}
+    return names.get(type(value), "a number")
+
+
+def _first(error: ValidationError) -> str:
+    problem = error.errors(include_input=False)[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
