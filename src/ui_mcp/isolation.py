@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 
 import anyio
+from anyio.abc import TaskGroup
 
-from ui_mcp.errors import UiMcpError
+from ui_mcp.errors import LifecycleError, UiMcpError
 from ui_mcp.log import logger
 
 FIRST_PAUSE = 1.0
@@ -51,6 +52,35 @@ class Boundary:
                 return
             await anyio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
+
+
+class Workers:
+    """The work of many sources, each inside its own boundary; any of them can be ended alone."""
+
+    def __init__(self) -> None:
+        self.tasks: TaskGroup | None = None
+        self._scopes: dict[str, anyio.CancelScope] = {}
+
+    def start(self, name: str, work: Callable[[], Awaitable[None]], boundary: Boundary) -> None:
+        """Run `work` until it ends or is ended.
+
+        Raises:
+            LifecycleError: nothing runs yet.
+        """
+        if self.tasks is None:
+            raise LifecycleError(f"{name} cannot start: the gateway does not run")
+        scope = self._scopes[name] = anyio.CancelScope()
+
+        async def scoped() -> None:
+            with scope:
+                await boundary.keep(work)
+
+        self.tasks.start_soon(scoped)
+
+    def end(self, name: str) -> None:
+        """End the work of a source, if it has any."""
+        if scope := self._scopes.pop(name, None):
+            scope.cancel()
 
 
 def message_of(error: Exception) -> str:

@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def chat(folder: Path) -> Iterator[httpx2.Client]:
-    key = {"MY_KEY": "sk-from-the-environment-1234"}
+    key = {"OPENAI_API_KEY": "sk-from-the-environment-1234"}
     with nlui(folder, "--port", "0", **key) as url, httpx2.Client(base_url=url, timeout=60) as client:
         yield client
 
@@ -165,13 +165,18 @@ def test_an_uploaded_document_becomes_tools_and_its_name_never_a_path(chat: http
 def test_the_model_is_changed_shown_masked_and_written_as_a_reference(chat: httpx2.Client, folder: Path) -> None:
     changed = chat.put(
         "/api/config/llm",
-        json={"provider": "openai", "api_base": "http://127.0.0.1:9/v1", "model": "m", "api_key_env": "MY_KEY"},
+        json={
+            "provider": "openai",
+            "api_base": "https://api.openai.com/v1",
+            "model": "m",
+            "api_key_env": "OPENAI_API_KEY",
+        },
     ).json()
     written = yaml.safe_load((folder / "nlui.yaml").read_text())["llm"]
 
     assert changed["saved"] is True
     assert changed["api_key"] == "sk-f…1234"
-    assert (written["api_key"], written["model"]) == ("${MY_KEY}", "m")
+    assert (written["api_key"], written["model"]) == ("${OPENAI_API_KEY}", "m")
     assert "# My assistant." in (folder / "nlui.yaml").read_text()
     typed = chat.put("/api/config/llm", json={"api_key": "sk-typed-by-hand-5678"}).json()
     assert typed["api_key"] == "sk-t…5678"

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import anyio
 
-from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.compositor.source import health_json
 from ui_mcp.config import LOOPBACK
 from ui_mcp.httpd.approvals import ApprovalPages, Routes, Visitors, health_route
 from ui_mcp.httpd.mcp_app import mcp_app

@@ -1,7 +1,6 @@
 """The model of the nlui chat while it runs: shown with its key masked, changed, tried out, written to nlui.yaml."""
 
 import os
-import re
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,8 +12,10 @@ import httpx2
 from ui_mcp.agent.model import Model, ModelError, ModelEvent, ModelRequest, TextDelta, UserSays
 from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
 from ui_mcp.compositor import nlui_edit
+from ui_mcp.compositor.nlui_yaml import literal
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.http_client import open_client, same_origin
+from ui_mcp.jsontypes import Json, JsonObject, loads
 
 TEST_SECONDS = 20.0
 QUESTION = ModelRequest([UserSays("Answer with the word OK.")], max_output_tokens=64)
@@ -34,7 +35,7 @@ PROVIDERS: tuple[JsonObject, ...] = (
 )
 _FIELDS = ("provider", "api_base", "model", "max_context_tokens", "max_output_tokens", "timeout_s", "stream")
 _SHOWN = {"api_base", "model", "max_context_tokens", "max_output_tokens", "stream"}
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOST_LISTED = 16 * 1024 * 1024
 _WORDS = {"401": "The key is refused", "403": "The key may not do this", "404": "There is no such model or address"}
 
 
@@ -72,6 +73,17 @@ class LiveModel:
             "file": self._file.name if self._file else None,
         }
 
+    def use_proxy(self, proxy: str | None) -> None:
+        """Reach the model through a proxy, or directly.
+
+        Raises:
+            InvalidArgumentsError: the proxy would read the key.
+        """
+        if proxy and self.settings.api_key and not _base(self.settings).startswith("https://"):
+            raise InvalidArgumentsError("A proxy would read the key on its way: the model's address is not https")
+        self.proxy = proxy
+        self.change({})
+
     def change(self, body: JsonObject) -> JsonObject:
         """Use other settings from the next answer on, and write them down if there is a file.
 
@@ -83,9 +95,18 @@ class LiveModel:
         settings = model_settings(given)
         model = _chosen(settings, self.proxy)
         if self._file is not None:
-            written = {**given, "api_key": self._reference(body, settings)}
-            kept = {key: value for key, value in written.items() if value not in ("", [], None)}
-            nlui_edit.change(self._file, lambda tree: {**tree, "llm": {**_known(tree), **kept}})
+            before = self.settings.model_dump()
+            fresh = {key: literal(value) for key, value in given.items() if key != "api_key"}
+            reference = self._reference(body, settings)
+
+            def altered(tree: JsonObject) -> JsonObject:
+                known = _known(tree)
+                # What did not change stays as it is written: it may name a variable.
+                kept = {key: one for key, one in fresh.items() if key not in known or given[key] != before.get(key)}
+                llm = {**known, **kept, "api_key": reference}
+                return {**tree, "llm": {key: one for key, one in llm.items() if one not in ("", [], None)}}
+
+            nlui_edit.change(self._file, altered)
         self.settings, self._model = settings, model
         return {**self.shown(), "saved": self._file is not None}
 
@@ -115,13 +136,11 @@ class LiveModel:
             headers = {"x-api-key": settings.api_key, "anthropic-version": "2023-06-01"}
         if provider_of(settings) == "gemini":
             headers = {"x-goog-api-key": settings.api_key}
-        base = settings.api_base or next(
-            str(one["api_base"]) for one in PROVIDERS if one["id"] == provider_of(settings)
-        )
+        base = _base(settings)
         try:
-            async with httpx2.AsyncClient(timeout=5, proxy=self.proxy) as client:
-                answer = (await client.get(f"{base.rstrip('/')}/models", headers=headers)).json()
-        except (httpx2.HTTPError, ValueError):
+            async with open_client(limit=_MOST_LISTED, proxy=self.proxy, trust_env=True, timeout=5) as client:
+                answer = loads((await client.get(f"{base.rstrip('/')}/models", headers=headers)).content)
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
             return []
         return _names(answer)
 
@@ -131,11 +150,11 @@ class LiveModel:
         merged: JsonObject = {**old, **known}
         key = body.get("api_key")
         if body.get("api_key_env"):
-            merged["api_key"] = _from_environment(str(body["api_key_env"]))
+            merged["api_key"] = _from_environment(str(body["api_key_env"]), model_settings({**merged, "api_key": "-"}))
         elif isinstance(key, str) and key and "…" not in key:
             merged["api_key"] = key
         elif key == "" or _moved(self.settings, merged):
-            merged["api_key"] = ""  # a key never follows to a host it was not given for
+            merged["api_key"] = ""  # a key goes nowhere but to the provider and origin it was given for
         else:
             merged["api_key"] = self.settings.api_key
         return merged
@@ -200,22 +219,41 @@ def masked(key: str) -> str:
 
 
 def _names(answer: Json) -> list[str]:
-    listed = (answer.get("data") or answer.get("models") or []) if isinstance(answer, dict) else []
+    given = (answer.get("data") or answer.get("models")) if isinstance(answer, dict) else None
+    listed = given if isinstance(given, list) else []
     names = [str(one.get("id") or one.get("name") or "") for one in listed if isinstance(one, dict)]
     return sorted(name.removeprefix("models/") for name in names if name)
 
 
-def _from_environment(name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
-        raise InvalidArgumentsError(f"{name!r} is no name of an environment variable")
+def _from_environment(name: str, settings: ModelSettings) -> str:
+    """Return a vendor's own variable, for that vendor's own address; nothing else of the environment can be named."""
+    vendor = next((one for one in PROVIDERS if one["key"] == name), None) if name else None
+    known = ", ".join(str(one["key"]) for one in PROVIDERS if one["key"])
+    if vendor is None:
+        raise InvalidArgumentsError(
+            f"{name!r} cannot be chosen here; these can: {known}\nWrite api_key: ${{NAME}} into nlui.yaml instead."
+        )
+    if provider_of(settings) != vendor["id"] or not same_origin(_base(settings), str(vendor["api_base"])):
+        raise InvalidArgumentsError(
+            f"{name} belongs to {vendor['name']} at {vendor['api_base']} and is sent nowhere else\n"
+            "For another address type the key, or write it into nlui.yaml."
+        )
     if not os.environ.get(name):
         raise InvalidArgumentsError(f"The server's environment has no {name}\nSet it and start nlui again.")
     return os.environ[name]
 
 
+def _base(settings: ModelSettings) -> str:
+    provider = provider_of(settings)
+    return settings.api_base or next(str(one["api_base"]) for one in PROVIDERS if one["id"] == provider)
+
+
 def _moved(old: ModelSettings, new: JsonObject) -> bool:
-    given = str(new.get("api_base") or ""), str(new.get("provider") or "auto")
-    return given != (old.api_base, old.provider) and urlsplit(given[0]).netloc != urlsplit(old.api_base).netloc
+    """Say whether a key would go to another provider or origin than it was given for."""
+    if not old.api_key:
+        return False
+    settings = model_settings({**new, "api_key": old.api_key})
+    return provider_of(settings) != provider_of(old) or not same_origin(_base(settings), _base(old))
 
 
 def _known(tree: JsonObject) -> JsonObject:

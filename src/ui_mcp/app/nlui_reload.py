@@ -10,8 +10,8 @@ import anyio
 from ui_mcp.compositor import nlui_yaml
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.source import Health
-from ui_mcp.errors import UiMcpError
 from ui_mcp.hints.stirring import Rest
+from ui_mcp.isolation import Boundary
 from ui_mcp.log import logger
 
 POLL_SECONDS = 0.5
@@ -36,21 +36,20 @@ async def follow_file(gateway: Gateway, file: Path, stamp: Stamp) -> None:
 
 async def reload(gateway: Gateway, file: Path) -> None:
     """Read the file and take it over; a bad one leaves everything as it is, and says so."""
-    try:
+
+    def failed(why: str) -> None:
+        told = f"{why}\nThe configuration of before stays in force."
+        gateway.failures[file.name] = Health(file.name, "builtin", "failed", error=told)
+        gateway.announcements.resource_updated("nlui://health")
+
+    with Boundary(f"configuration {file}", failed):
         loaded = await anyio.to_thread.run_sync(nlui_yaml.load, file)
-    except UiMcpError as error:
-        _log.warning("%s\nThe configuration of before stays in force.", error.message)
-        gateway.failures[file.name] = Health(
-            file.name, "builtin", "failed", error=f"{error.message}\nThe configuration of before stays in force."
-        )
-        gateway.announcements.resource_updated("nlui://health")
-        return
-    for warning in loaded.warnings:
-        _log.warning("%s", warning)
-    if loaded.settings != gateway.settings or gateway.failures:
-        await gateway.reconfigure(loaded.settings)
-        gateway.announcements.resource_updated("nlui://health")
-        _log.info("%s was read again", file)
+        for warning in loaded.warnings:
+            _log.warning("%s", warning)
+        if loaded.settings != gateway.settings or gateway.failures:
+            await gateway.reconfigure(loaded.settings)
+            gateway.announcements.resource_updated("nlui://health")
+            _log.info("%s was read again", file)
 
 
 if sys.platform != "win32":

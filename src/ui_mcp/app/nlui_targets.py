@@ -1,6 +1,7 @@
 """The APIs of the nlui chat while it runs: probed, added, reloaded, removed, and written to nlui.yaml."""
 
 from collections.abc import Awaitable, Callable
+from hashlib import sha256
 from pathlib import Path
 
 import httpx2
@@ -8,14 +9,15 @@ from anyio import to_thread
 from pydantic import ValidationError
 
 from ui_mcp.compositor import nlui_edit
-from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.nlui_edit import own_file
-from ui_mcp.compositor.nlui_yaml import SECRETS
+from ui_mcp.compositor.nlui_yaml import SECRETS, literal
 from ui_mcp.compositor.openapi.discover import discover
 from ui_mcp.compositor.openapi.document import is_openapi
 from ui_mcp.compositor.openapi.live import LiveTarget
 from ui_mcp.compositor.openapi.text import MAX_BYTES, parse
 from ui_mcp.compositor.settings import TargetSettings
+from ui_mcp.compositor.source import health_json
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
 from ui_mcp.http_client import open_client
 from ui_mcp.ids import secret_id
@@ -60,7 +62,7 @@ class LiveTargets:
     async def _add(self, kept: JsonObject) -> JsonObject:
         name = await self._gateway.attach_target(_settings(kept))
         if self._file is not None:
-            entry = self._without_secrets({**kept, "name": name})
+            entry = self._written({**kept, "name": name})
             nlui_edit.change(self._file, lambda tree: {**tree, "targets": [*(tree.get("targets") or []), entry]})
         target = self._gateway.targets[name]
         await target.first.wait()
@@ -130,7 +132,7 @@ class LiveTargets:
         file = own_file(self._uploads() / f"{secret_id()}.yaml", data)
         try:
             return await self._add({"name": source_name(name or str(title or "api")), "spec": str(file)})
-        except UiMcpError:
+        except Exception:
             file.unlink(missing_ok=True)
             raise
 
@@ -146,19 +148,21 @@ class LiveTargets:
         await self._gateway.targets[found].first.wait()
         return {"name": found, "saved": False, **_outcome(self._gateway.targets[found])}
 
-    def _without_secrets(self, entry: JsonObject) -> JsonObject:
-        """Write credentials to files of their own and name those in the entry."""
-        auth = entry.get("auth")
-        if not isinstance(auth, dict):
-            return entry
+    def _written(self, entry: JsonObject) -> JsonObject:
+        """Return the entry for the file: credentials in files of their own, and no text that names a variable."""
         folder, name = self._gateway.around.data / "secrets", str(entry["name"])
 
-        def named(key: str, value: Json) -> Json:
-            if key not in SECRETS or not isinstance(value, str) or not value or "${" in value:
-                return value
-            return f"file:{own_file(folder / '-'.join((name, key)), value.encode())}"
+        def kept(value: Json, path: tuple[str, ...]) -> Json:
+            if isinstance(value, dict):
+                return {key: kept(member, (*path, str(key))) for key, member in value.items()}
+            if path and path[-1] in SECRETS and isinstance(value, str) and value:
+                # Names of schemes may hold anything; a digest tells them apart and is no path.
+                scheme = sha256("\0".join(path).encode("utf-8", "replace")).hexdigest()[:16] if len(path) > 2 else ""
+                file = folder / "-".join(part for part in (name, scheme, path[-1]) if part)
+                return literal(f"file:{own_file(file, value.encode('utf-8', 'replace'))}")
+            return literal(value)
 
-        return {**entry, "auth": {key: named(key, value) for key, value in auth.items()}}
+        return {key: kept(value, (key,)) for key, value in entry.items()}
 
     def _uploads(self) -> Path:
         return self._gateway.around.data.resolve() / "specs"
@@ -186,5 +190,7 @@ def _outcome(target: LiveTarget) -> JsonObject:
 
 
 def _without(tree: JsonObject, name: str) -> JsonObject:
-    left = [one for one in tree.get("targets") or [] if source_name(str(one.get("name") or "")) != name]
+    listed = tree.get("targets")
+    named = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    left = [one for one in named if source_name(str(one.get("name") or "")) != name]
     return {**tree, "targets": left}

@@ -4,10 +4,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.proposals import rule_of
 from ui_mcp.compositor.search import summary
 from ui_mcp.compositor.settings import BackendSettings
+from ui_mcp.compositor.source import health_json
 from ui_mcp.compositor.trim import pick, trim
 from ui_mcp.errors import InvalidArgumentsError, MountError
 from ui_mcp.jsontypes import Json, JsonObject, dumps

@@ -1,9 +1,9 @@
 """The gateway: every API and every server behind one policed tool surface, started and stopped as one."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -30,7 +30,7 @@ from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
 from ui_mcp.compositor.source import Health
 from ui_mcp.errors import MountError
-from ui_mcp.isolation import Boundary
+from ui_mcp.isolation import Boundary, Workers
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import concealing, logger
 from ui_mcp.toolkit.announcements import Announcements, ListKind
@@ -90,7 +90,7 @@ class Gateway:
         self._policy: Policy | None = None
         self._tasks: TaskGroup | None = None
         self._stack: AsyncExitStack | None = None
-        self._scopes: dict[str, anyio.CancelScope] = {}
+        self._work = Workers()
         self._started = 0.0
         self._ending = False
 
@@ -147,7 +147,7 @@ class Gateway:
         )
         self.catalogue.add(mount)
         self.mounts[settings.name] = mount
-        self._start(settings.name, mount.run, mount.boundary)
+        self._work.start(settings.name, mount.run, mount.boundary)
         return mount
 
     async def attach_lasting(self, settings: BackendSettings) -> Mount:
@@ -168,9 +168,7 @@ class Gateway:
         if name in self._attached:
             self._attached.discard(name)
             await anyio.to_thread.run_sync(self._kept.remove, name)
-        if scope := self._scopes.pop(name, None):
-            scope.cancel()
-        self.catalogue.remove(name)
+        self._end(name)
         self._state_changed(name)
         return True
 
@@ -191,9 +189,7 @@ class Gateway:
         """Let an API go; say whether there was one."""
         if self.targets.pop(name, None) is None:
             return self.failures.pop(name, None) is not None
-        if scope := self._scopes.pop(name, None):
-            scope.cancel()
-        self.catalogue.remove(name)
+        self._end(name)
         self._policy = None
         return True
 
@@ -262,6 +258,7 @@ class Gateway:
             stack.callback(self.announcements.watch_interest(self._interest))
             self._stack = stack
             async with anyio.create_task_group() as self._tasks:
+                self._work.tasks = self._tasks
                 for target in self.settings.targets:
                     await self._try_target(target)
                 for backend in self.settings.backends:
@@ -312,7 +309,7 @@ class Gateway:
         self.targets[name] = target
         if not target.is_local:
             target.start_from_cache()
-        self._start(name, lambda: self._follow_target(target), target.boundary)
+        self._work.start(name, lambda: self._follow_target(target), target.boundary)
 
     async def _follow_target(self, target: LiveTarget) -> None:
         try:
@@ -352,18 +349,9 @@ class Gateway:
                 await patiently(self.refresh_rules)
             await changed.wait()
 
-    def _start(self, name: str, work: Callable[[], Awaitable[None]], boundary: Boundary) -> None:
-        """Run the work of a source inside its boundary, so that it can end neither us nor another source."""
-        scope = anyio.CancelScope()
-
-        async def scoped() -> None:
-            with scope:
-                await boundary.keep(work)
-
-        if self._tasks is None:
-            raise MountError("The gateway does not run")
-        self._scopes[name] = scope
-        self._tasks.start_soon(scoped)
+    def _end(self, name: str) -> None:
+        self._work.end(name)
+        self.catalogue.remove(name)
 
     def _interest(self, uri: str, change: int) -> None:
         """Relay a client's subscription to the servers whose resource it may be."""
@@ -409,8 +397,3 @@ async def _loaded(target: LiveTarget, seconds: float) -> None:
         return
     with anyio.move_on_after(seconds):
         await target.first.wait()
-
-
-def health_json(entries: list[Health]) -> list[dict[str, object]]:
-    """Return health for people and programs."""
-    return [{key: value for key, value in asdict(entry).items() if value not in ("", None)} for entry in entries]

@@ -19,7 +19,9 @@ from ui_mcp.toolkit.names import closest
 FILE = "nlui.yaml"
 _WAY_OUT = "nlui init writes a file to start from; nlui --help lists the commands."
 SECRETS = frozenset({"token", "password", "client_secret", "refresh_token", "api_key"})
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_NAMED = r"\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
+_VARIABLE = re.compile(rf"\$\$(?=\{{)|\${_NAMED}")
+"""`${NAME}` or `${NAME:-default}`; `$${` stands for `${` itself."""
 
 
 class Loaded:
@@ -112,6 +114,8 @@ def _expanded(value: Json, key: str, environment: Mapping[str, str], used: set[s
 
 def _text(value: str, key: str, environment: Mapping[str, str], used: set[str]) -> str:
     def variable(match: re.Match[str]) -> str:
+        if match[0] == "$$":
+            return "$"
         used.add(match[1])
         found = environment.get(match[1]) or match[2]
         if found is None:
@@ -130,6 +134,19 @@ def _text(value: str, key: str, environment: Mapping[str, str], used: set[str]) 
         except OSError as error:
             raise ConfigError(f"{key}: cannot read {rest}: {error.strerror or error}") from error
     return _from_keyring(rest) if kind == "keyring" else value
+
+
+def literal(value: Json) -> Json:
+    """Write values so that the file gives them back as they are: no text in them names a variable."""
+    match value:
+        case dict():
+            return {key: literal(member) for key, member in value.items()}
+        case list():
+            return [literal(member) for member in value]
+        case str():
+            return value.replace("${", "$${")
+        case _:
+            return value
 
 
 def _bad(key: str, value: str) -> re.Match[str]:

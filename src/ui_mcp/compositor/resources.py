@@ -8,8 +8,9 @@ import anyio
 
 from ui_mcp.compositor.approvals.row import ApprovalError
 from ui_mcp.compositor.connection import Connection
-from ui_mcp.compositor.gateway import Gateway, health_json
+from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.mount import Mount
+from ui_mcp.compositor.source import health_json
 from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger

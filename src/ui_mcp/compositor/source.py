@@ -1,7 +1,7 @@
 """A source: one API or one mounted server, with what policy and search want to know about each of its tools."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
 from ui_mcp.jsontypes import JsonObject
@@ -44,6 +44,11 @@ class Health:
     where: str = ""
     pinned: bool = False
     details: JsonObject | None = None
+
+
+def health_json(entries: Sequence[Health]) -> list[dict[str, object]]:
+    """Return health for people and programs."""
+    return [{key: value for key, value in asdict(entry).items() if value not in ("", None)} for entry in entries]
 
 
 class Source(Protocol):
