@@ -194,7 +194,9 @@ class _Answer:
         return ()
 
     def _close(self, data: JsonObject) -> Iterable[ModelEvent]:
-        reason = text(record(data.get("delta"), "a delta").get("stop_reason"), "a stop_reason")
+        if data.get("delta") is None:
+            raise ModelError("The model server ended its answer without saying why")
+        reason = text(record(data["delta"], "a delta").get("stop_reason"), "a stop_reason")
         self.reason = REASONS.get(reason, "end")
         usage = record(data.get("usage"), "usage")
         return (Usage(amount(usage.get("input_tokens")) or self.input_tokens, amount(usage.get("output_tokens"))),)

@@ -43,7 +43,8 @@ class SamplingModel:
             raise
         except UiMcpError as error:
             raise ModelError(f"The client's model did not answer: {error.message}") from error
-        content = record(result, "a result").get("content") or []
+        result = record(result, "a result")
+        content = result.get("content") or []
         called = False
         for given in content if isinstance(content, list) else [content]:
             block = record(given, "a block")

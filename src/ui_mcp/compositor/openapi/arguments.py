@@ -101,13 +101,22 @@ def _without_nulls(arguments: JsonObject, schema: JsonObject) -> JsonObject:
 
 
 def _fields(body: Json, root: JsonObject) -> frozenset[str]:
-    if not isinstance(body, dict):
-        return frozenset()
-    reference = body.get("$ref")
-    if isinstance(reference, str):
-        return _fields(root.get("$defs", {}).get(reference.removeprefix("#/$defs/")), root)
-    parts = [part for key in ("anyOf", "oneOf", "allOf") for part in body.get(key, ())]
-    return frozenset(body.get("properties", ())).union(*(_fields(part, root) for part in parts))
+    """Return the names of the fields a body may have, each part looked at once however often it is referred to."""
+    found: set[str] = set()
+    known: set[str] = set()
+    left = [body]
+    while left:
+        part = left.pop()
+        if not isinstance(part, dict):
+            continue
+        reference = part.get("$ref")
+        if not isinstance(reference, str):
+            found.update(part.get("properties", ()))
+            left += [one for key in ("anyOf", "oneOf", "allOf") for one in part.get(key, ())]
+        elif reference not in known:
+            known.add(reference)
+            left.append(root.get("$defs", {}).get(reference.removeprefix("#/$defs/")))
+    return frozenset(found)
 
 
 def _coerced(arguments: JsonObject, errors: Sequence[ValidationError]) -> JsonObject:

@@ -1,0 +1,135 @@
+"""Mounted servers whose lists and results are malformed: what can be used is, and everybody else answers."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compositor.conftest import Recorder
+from compositor.gateways import gateway
+from ui_mcp.compositor.resources import MountedPrompts, MountedResources
+from ui_mcp.errors import UpstreamError
+from ui_mcp.jsontypes import dumps
+from ui_mcp.mcpd import foreign, results
+from ui_mcp.toolkit.tool import Call, Relayed
+
+GOOD = {"name": "good", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+DEEP: Any = []
+for _ in range(300):
+    DEEP = [DEEP]
+LISTS = {
+    "no schema": [{"name": "a"}, GOOD],
+    "no name": [{"inputSchema": {"type": "object"}}, GOOD],
+    "a text": ["a tool", GOOD],
+    "null schema": [{"name": "a", "inputSchema": None}, GOOD],
+    "a number as name": [{"name": 5, "inputSchema": {"type": "object"}}, GOOD],
+    "wrong fields": [{**GOOD, "name": "a", "title": 5, "description": [], "icons": 3, "annotations": "x"}, GOOD],
+    "wrong properties": [{"name": "a", "inputSchema": {"type": "array", "properties": [1], "required": 5}}, GOOD],
+    "nesting": [{"name": "a", "inputSchema": {"type": "object", "default": DEEP}}, GOOD],
+    "nothing": [None, GOOD],
+}
+KEPT = {"no schema", "null schema", "wrong fields", "wrong properties"}
+
+
+def server(name: str, **answers: Any) -> dict[str, Any]:
+    told = {"tools/list": {"tools": [GOOD]}, **{method.replace("_", "/", 1): one for method, one in answers.items()}}
+    return {"name": name, "command": sys.executable, "args": [str(Path(__file__).with_name("malformed_server.py")),
+            json.dumps(told)]}  # fmt: skip
+
+
+@pytest.mark.covers("GW-ISO-2")
+async def test_a_malformed_tool_is_left_out_or_repaired_and_named_in_the_health(
+    tmp_path: Path, recorder: Recorder
+) -> None:
+    servers = [server(f"m{number}", tools_list={"tools": tools}) for number, tools in enumerate(LISTS.values())]
+    servers.append(server("none", tools_list={"tools": None}))
+
+    async with gateway(tmp_path, recorder, mcp={"servers": servers}) as found:
+        assert not (await found.catalogue.call("shop__listThings", {}, Call())).is_error
+        listed = {entry.name: results.tool(entry.tool) for entry in found.catalogue.entries()}
+        health = {one.name: one for one in found.health()}
+        dumps(list(listed.values()))
+
+    for number, name in enumerate(LISTS):
+        assert f"m{number}__good" in listed, name
+        assert (f"m{number}__a" in listed) == (name in KEPT), name
+        assert health[f"m{number}"].state == "active", name
+        assert any("tool 1" in note for note in (health[f"m{number}"].details or {})["notes"]), name
+    assert (health["none"].details or {})["notes"] == ["tool: a list was expected, not nothing"]
+    assert listed["m0__a"]["inputSchema"] == {"type": "object"}
+
+
+@pytest.mark.covers("GW-ISO-2")
+async def test_malformed_resources_templates_and_prompts_spoil_nothing_beside_them(tmp_path: Path) -> None:
+    told = server(
+        "one",
+        resources_list={"resources": [5, {"uri": "x://no-name"}, {"uri": "x://a", "name": "a", "size": "big"}]},
+        **{"resources_templates/list": {"resourceTemplates": [None, {"name": "n"}]}},
+        prompts_list={"prompts": ["p", {"name": "p", "arguments": 5}, {}]},
+    )
+    async with gateway(tmp_path, mcp={"servers": [told]}) as found:
+        resources = await MountedResources(found).resources(Call())
+        templates = await MountedResources(found).templates(Call())
+        prompts = await MountedPrompts(found).prompts(Call())
+        notes = (next(one for one in found.health() if one.name == "one").details or {})["notes"]
+
+    assert [(one.uri, one.size) for one in resources] == [("x://a", None)]
+    assert templates == []
+    assert prompts == [{"name": "one__p"}]
+    assert len(notes) == 8
+
+
+@pytest.mark.covers("GW-ISO-2")
+async def test_a_malformed_result_is_repaired_or_an_error_that_names_the_server(tmp_path: Path) -> None:
+    servers = [
+        server("listed", tools_call={"content": [], "structuredContent": [1, 2]}),
+        server("text", tools_call={"content": "just text"}),
+        server("deep", tools_call={"content": [], "structuredContent": {"a": DEEP}}),
+        server("asking", tools_call={"resultType": "input_required", "inputRequests": [1]}),
+    ]
+    async with gateway(tmp_path, mcp={"servers": servers}) as found:
+        listed = await found.catalogue.call("listed__good", {}, Call())
+        text = await found.catalogue.call("text__good", {}, Call())
+        with pytest.raises(UpstreamError, match=r"^deep: it cannot be passed on"):
+            await found.catalogue.call("deep__good", {}, Call())
+        with pytest.raises(UpstreamError, match=r"^asking: good asked for input"):
+            await found.catalogue.call("asking__good", {}, Call())
+
+    assert listed.structured == {"result": [1, 2]}
+    assert isinstance(text.content[0], Relayed)
+    assert text.content[0].block == {"type": "text", "text": "just text"}
+    assert "no list but a text" in str(text.content[1])
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(
+    ["name", "inputSchema", "outputSchema", "annotations", "_meta", "icons", "uri", "uriTemplate", "content",
+     "contents", "structuredContent", "isError", "text", "blob", "type", "messages", "completion", "values", "ttlMs",
+     "properties"]
+)  # fmt: skip
+
+
+@pytest.mark.covers("GW-ISO-2")
+@given(st.dictionaries(FIELDS, ANY | st.dictionaries(FIELDS, ANY), max_size=6))
+def test_nothing_a_server_sends_raises_anything_but_our_error(body: dict[str, Any]) -> None:
+    lists = foreign.Lists()
+    for make in (foreign.tool, foreign.resource, foreign.template, foreign.prompt):
+        dumps([str(one) for one in lists.read("entry", [[body], body], make)])
+    for read in (
+        foreign.tool_result,
+        lambda body: foreign.contents(body, "x://"),
+        foreign.prompt_result,
+        foreign.completion,
+    ):
+        try:
+            read(body)
+        except foreign.MalformedError:
+            continue
