@@ -90,3 +90,15 @@ def test_nothing_prints_outside_the_command_line(modules: list[Path], root: Path
     ]
 
     assert printing == []
+
+
+@pytest.mark.covers("GW-ISO-3", "GW-ISO-5")
+def test_clients_for_http_are_made_in_one_place(modules: list[Path], root: Path) -> None:
+    made = {
+        str(file.relative_to(root / "src" / "ui_mcp"))
+        for file in modules
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in {"httpx2.AsyncClient", "httpx2.Client", "urlopen"}
+    }
+
+    assert made <= {"http_client.py"}

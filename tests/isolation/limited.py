@@ -1,0 +1,80 @@
+"""Fetches from a hostile address with little memory, and says what became of each attempt."""
+
+import resource
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import anyio
+
+from ui_mcp.agent.model import ModelRequest, UserSays
+from ui_mcp.agent.models.choose import ModelSettings, choose_model
+from ui_mcp.app.nlui_model import LiveModel
+from ui_mcp.compositor.openapi.cache import DocumentCache
+from ui_mcp.compositor.openapi.live import LiveTarget
+from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.results import ResultStore
+from ui_mcp.compositor.settings import TargetSettings
+from ui_mcp.errors import UiMcpError
+from ui_mcp.toolkit.tool import Call
+
+ROOM = 640 * 1024 * 1024
+"""Enough to hold the largest answer twice; a bomb is larger."""
+
+
+def target(folder: Path, **settings: str) -> LiveTarget:
+    given = TargetSettings.model_validate({"name": "api", **settings})
+    return LiveTarget(given, cache=DocumentCache(folder), store=ResultStore(folder), scrubber=Scrubber())
+
+
+async def reads(folder: Path, **settings: str) -> str:
+    async with target(folder, **settings) as api:
+        await api.refresh()
+        return api.source.error
+
+
+async def calls(folder: Path, url: str) -> str:
+    spec = folder / "spec.yaml"
+    spec.write_text(
+        'openapi: 3.0.0\ninfo: {title: b, version: "1"}\npaths: {/bomb: {get: {operationId: a, responses: {}}}}'
+    )
+    async with target(folder, spec=str(spec), base_url=url) as api:
+        await api.refresh()
+        await api.source.call("api__a", {}, Call())
+        return ""
+
+
+async def asks(url: str) -> str:
+    settings = ModelSettings(provider="openai", api_base=f"{url}/stream", model="m", api_key="k")
+    answer: AsyncIterator[object] = choose_model(settings, retries=0).stream(ModelRequest([UserSays("?")]))
+    return str([event async for event in answer])
+
+
+async def lists(folder: Path, url: str) -> str:
+    settings = ModelSettings(provider="openai", api_base=url, model="m", api_key="k")
+    return str(await LiveModel(settings, None, None, folder).models({}))
+
+
+async def main(url: str) -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        attempts: dict[str, Callable[[], Awaitable[str]]] = {
+            "document": lambda: reads(folder, spec=f"{url}/bomb"),
+            "search for a document": lambda: reads(folder, base_url=url),
+            "call": lambda: calls(folder, url),
+            "model": lambda: asks(url),
+            "list of models": lambda: lists(folder, url),
+        }
+        for what, attempt in attempts.items():
+            try:
+                told = await attempt()
+            except UiMcpError as error:
+                told = error.message
+            print(f"{what}: {told.splitlines()[0] if told else 'nothing'}", flush=True)
+
+
+if __name__ == "__main__":
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
+    anyio.run(main, sys.argv[1])
