@@ -8,6 +8,7 @@ UiMcpError
 │   └── AlreadyRunningError  "Server already running", or another process runs this directory
 ├── NotFoundError            a session, app, resource or tool that is not there
 ├── InvalidArgumentsError    arguments that do not fit the tool's schema
+│   └── TooDeepError         arguments that are nested too deeply to be handled at all
 ├── RefusedError             a path, name or request we do not serve, for safety
 ├── InstallError             a bundled file could not be written
 ├── DiskError                a file of the project could not be written
@@ -108,6 +109,10 @@ class InvalidArgumentsError(UiMcpError):
     """Arguments that do not fit the tool's schema."""
 
     code = "invalid-arguments"
+
+
+class TooDeepError(InvalidArgumentsError):
+    """Arguments that are nested too deeply to be compared or written down."""
 
 
 class RefusedError(UiMcpError):

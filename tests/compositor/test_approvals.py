@@ -20,9 +20,9 @@ from ui_mcp.compositor.approvals.row import (
     Approval,
     DigestMismatchError,
     ExpiredError,
-    canonical,
 )
 from ui_mcp.compositor.approvals.scope import rule_for
+from ui_mcp.compositor.canonical import canonical
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered
 from ui_mcp.compositor.policy import Question, matches
@@ -288,6 +288,7 @@ async def test_a_yes_for_always_is_a_rule_as_wide_as_the_person_says_and_can_be_
         "tool": "shop__deleteThing",
         "args": {"id": "1?"},
         "other_args": False,
+        "operation": row.operation,
         "decision": "allow",
         "reason": "always allowed by ann",
     }
@@ -405,9 +406,10 @@ async def test_the_audit_tells_a_persons_yes_from_the_policys(recorder: Recorder
     lines = [loads(line) for line in file.read_text().splitlines()]
     assert [(line["tool"], line["outcome"]) for line in lines] == [
         ("shop__listThings", "policy_allow"),
+        ("shop__addThing", "asked"),
         ("shop__addThing", "user_approve"),
     ]
-    assert lines[1]["approval_id"] == row.id
+    assert [line["approval_id"] for line in lines] == [None, row.id, row.id]
     assert file.stat().st_mode & 0o777 == 0o600
     assert "boat" not in file.read_text()
 

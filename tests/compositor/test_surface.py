@@ -86,7 +86,7 @@ async def test_a_cancelled_call_ends_its_request_and_no_other_is_sent(tmp_path: 
         tasks.start_soon(listener.serve, silent)
         with anyio.fail_after(120):
             async with anyio.create_task_group() as calls:
-                calls.start_soon(found.catalogue.call, "shop__listThings", {}, Call())
+                calls.start_soon(found.policed.call, "shop__listThings", {}, Call())
                 await asked.wait()
                 calls.cancel_scope.cancel()
             await gone.wait()

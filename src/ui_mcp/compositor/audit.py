@@ -11,7 +11,7 @@ from hashlib import sha256
 from io import FileIO
 from pathlib import Path
 
-from ui_mcp.compositor.approvals.row import canonical
+from ui_mcp.compositor.canonical import canonical
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
@@ -22,6 +22,8 @@ _REMEMBERED = 1_000
 _LARGE = 4_000
 _KEPT = 10_000_000
 _RETRY_SECONDS = 1.0
+UNDECIDED = frozenset({"asked", "changed", "dry_run", "invalid"})
+"""Outcomes of calls that proposed rules are not tried on: there is no decision, or another line tells of it."""
 OWN = "own"
 """The method of calls to tools of our own, which no rule is about."""
 _log = logger("compositor.audit")
@@ -39,7 +41,8 @@ class Line:
     method: str
     outcome: str
     """`policy_allow`, `policy_deny_continue`, `policy_deny_abort`, `user_approve`, `user_approve_edited`,
-    `user_deny_continue`, `user_deny_abort` or `expired`."""
+    `user_deny_continue`, `user_deny_abort` or `expired`; of calls that did nothing yet, or nothing at all: `asked`,
+    `changed` (asked about once more), `dry_run` or `invalid`."""
     approval_id: str | None = None
     status: int | None = None
     is_error: bool = False
@@ -116,7 +119,7 @@ class Audit:
         told["args_digest"] = sha256(exact.encode()).hexdigest()[:16]
         if self._level in {"args", "full"}:
             told["args"] = self._scrubber.json(arguments)
-        if line.method != OWN:
+        if line.method != OWN and line.outcome not in UNDECIDED:
             kept = arguments if len(exact) <= _LARGE else None
             self._recent.append(Called(line.id, line.principal, line.tool, line.outcome, kept))
         return self._scrubber.text(dumps(told)) + "\n"
@@ -128,9 +131,7 @@ class Audit:
         missing = limit - len(recent)
         if self._file is None or missing <= 0:
             return recent
-        older = [
-            _called(line) for line in lines(self._file) if line.get("method") != OWN and line.get("id") not in known
-        ]
+        older = [_called(line) for line in lines(self._file) if _is_decided(line) and line.get("id") not in known]
         return [*older[-missing:], *recent]
 
     def close(self) -> None:
@@ -177,6 +178,10 @@ def lines(file: Path) -> Iterator[JsonObject]:
                         continue
                     if isinstance(found, dict):
                         yield found
+
+
+def _is_decided(line: JsonObject) -> bool:
+    return line.get("method") != OWN and line.get("outcome") not in UNDECIDED
 
 
 def _called(line: JsonObject) -> Called:

@@ -129,12 +129,13 @@ class ResultArgs(Args):
 
     approval_id: str
     wait_s: float = Field(0.0, ge=0, le=120, description="How long to wait for an answer.")
+    digest: str = Field("", description="The one that came with the id; needed after a reconnect.")
 
 
 @tool("approvals__result", ResultArgs, title="Fetch an approved call's result", annotations=_READS)
 async def approval_result(gateway: Gateway, args: ResultArgs, call: Call) -> ToolResult:
     """Return what became of a call that had to wait for a person: its result, the refusal, or that it still waits."""
-    return await gateway.policed.outcome(args.approval_id, args.wait_s, call)
+    return await gateway.policed.outcome(args.approval_id, args.wait_s, call, args.digest)
 
 
 @tool("compositor__list_servers", NoArgs, title="List mounted servers and APIs", annotations=_READS)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from ui_mcp.compositor.search import Index
-from ui_mcp.compositor.source import Entry, Health, Source
+from ui_mcp.compositor.source import Entry, Health, Permit, Preview, Source
 from ui_mcp.errors import MountError, UiMcpError, UpstreamError
 from ui_mcp.isolation import message_of
 from ui_mcp.jsontypes import JsonObject
@@ -81,16 +81,21 @@ class Catalogue:
             self._index = Index(self.entries())
         return self._index
 
-    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Call a tool at its source, without asking anyone.
+    async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit) -> ToolResult:
+        """Call a tool at its source, as far as a verdict permits it.
 
         Raises:
+            ChangedError: the call is not what the verdict was about.
             UpstreamError: the source failed, expectedly or not.
         """
         source = self._find(name)[1]
-        return await _contained(source, source.call(name, arguments, call))
+        return await _contained(source, source.call(name, arguments, call, permit))
 
-    async def preview(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
+    def is_dry_run(self, name: str, arguments: JsonObject, call: Call) -> bool:
+        """Say whether a call asks for its preview only."""
+        return self._find(name)[1].is_dry_run(name, arguments, call)
+
+    async def preview(self, name: str, arguments: JsonObject, call: Call) -> Preview:
         """Show what a call would send."""
         source = self._find(name)[1]
         return await _contained(source, source.preview(name, arguments, call))

@@ -21,9 +21,10 @@ from ui_mcp.compositor.openapi.cache import DocumentCache
 from ui_mcp.compositor.openapi.live import LiveTarget
 from ui_mcp.compositor.openapi.response import Limits
 from ui_mcp.compositor.openapi.tools import decisions
-from ui_mcp.compositor.policed import Policed, Rulebook
+from ui_mcp.compositor.policed import Policed
 from ui_mcp.compositor.policy import Mode, Policy
-from ui_mcp.compositor.proposals import Proposals, replay
+from ui_mcp.compositor.proposals import Proposals, bound, replay
+from ui_mcp.compositor.questions import Rulebook
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.reload import difference, name_of
 from ui_mcp.compositor.results import ResultStore
@@ -72,7 +73,7 @@ class Gateway:
         self.results = ResultStore(around.data / "results")
         self.store = open_store(settings.storage.url or str(around.data / "approvals.db"))
         self.desk = Desk(self.store, announce=self.announcements.resource_updated)
-        self.proposals = Proposals(self.store)
+        self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalogue.entries()))
         self._audit = Audit(audit_file(settings, around.data), settings.audit.level, self.scrubber)
         rulebook = Rulebook(self.policy, settings.approvals, around.patience, around.where)
         self.policed = Policed(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)

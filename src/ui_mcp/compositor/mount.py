@@ -9,12 +9,13 @@ from fnmatch import fnmatchcase
 
 import anyio
 
+from ui_mcp.compositor.canonical import MAX_FOREIGN_DEPTH
 from ui_mcp.compositor.connection import Connect, Connection, Listeners
 from ui_mcp.compositor.settings import BackendSettings, Selection
-from ui_mcp.compositor.source import Entry, Health, State
+from ui_mcp.compositor.source import Entry, Health, Permit, Preview, State
 from ui_mcp.errors import UiMcpError, UpstreamError
 from ui_mcp.isolation import Boundary
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import JsonObject, is_deeper
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
@@ -129,18 +130,23 @@ class Mount:
             "output_schema": entry.tool.output_schema,
         }
 
-    async def preview(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
-        """Show nothing more than the arguments."""
-        return None
+    def is_dry_run(self, name: str, arguments: JsonObject, call: Call) -> bool:
+        """Say no: what an argument means is for the server to say."""
+        return False
 
-    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+    async def preview(self, name: str, arguments: JsonObject, call: Call) -> Preview:
+        """Show nothing more than the arguments."""
+        return Preview(None, self._entry(name).fingerprint)
+
+    async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit | None = None) -> ToolResult:
         """Call a tool; one that only reads is tried again after a crash.
 
         Raises:
+            ChangedError: the server lists another tool under this name than the permit is about.
             UpstreamError: the server is away or failed; its message says when it is tried again.
         """
-        entry = self._entry(name)
         connection = await self._ready()
+        entry = self._permitted(name, permit)
         try:
             return await connection.call(entry.local_name, arguments, call)
         except UpstreamError as error:
@@ -150,7 +156,8 @@ class Mount:
             hints = entry.tool.annotations
             if not connection.lost.is_set() or not (hints.read_only or hints.idempotent):
                 raise self._named(error, lost=connection.lost.is_set()) from error
-        return await (await self._ready()).call(entry.local_name, arguments, call)
+        connection = await self._ready()
+        return await connection.call(self._permitted(name, permit).local_name, arguments, call)
 
     async def subscribe(self, uri: str) -> None:
         """Be told of changes of a resource; counted, and asked for again after a restart."""
@@ -264,13 +271,27 @@ class Mount:
         return connection if connection is not None and not connection.lost.is_set() else None
 
     def _adopt(self, tools: Sequence[Tool]) -> None:
-        kept = [tool for tool in tools if _selected(tool.name, self.settings)]
+        kept = [tool for tool in tools if _selected(tool.name, self.settings) and self._is_writable(tool)]
         names = tool_names(self.name, [Unnamed(tool.name, tool.name) for tool in kept])
+        where = self.settings.url or " ".join((self.settings.command, *self.settings.args))
         self._entries = tuple(
-            Entry(replace(tool, name=name, aliases=()), self.name, "backend", tool.name)
+            Entry(replace(tool, name=name, aliases=()), self.name, "backend", tool.name, server=where)
             for name, tool in zip(names, kept, strict=True)
         )
         self._by_name = {entry.name: entry for entry in self._entries}
+
+    def _is_writable(self, tool: Tool) -> bool:
+        if not is_deeper([tool.input_schema, tool.output_schema, tool.meta, tool.extra], MAX_FOREIGN_DEPTH):
+            return True
+        _log.warning("%s: the tool %.80s is left out: its schema is nested too deeply", self.name, tool.name)
+        return False
+
+    def _permitted(self, name: str, permit: Permit | None) -> Entry:
+        """Return a tool as the server lists it now; one that was started again may list another one."""
+        entry = self._entry(name)
+        if permit is not None:
+            permit.require(name, entry.fingerprint, entry.fingerprint)
+        return entry
 
     def _entry(self, name: str) -> Entry:
         found = self._by_name.get(name)

@@ -4,7 +4,8 @@ import time
 from collections.abc import Sequence
 
 from ui_mcp.compositor.audit import OWN, Audit, Line, text_bytes
-from ui_mcp.errors import UiMcpError
+from ui_mcp.compositor.canonical import limit_depth
+from ui_mcp.errors import InvalidArgumentsError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
@@ -26,6 +27,11 @@ class Noted:
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Run one tool and note it under its listed name."""
         started = time.perf_counter()
+        try:
+            limit_depth(arguments)
+        except InvalidArgumentsError:
+            await self._note(name, {}, call, started, None)
+            raise
         try:
             result = await self._tools.call(name, arguments, call)
         except UnknownToolError:

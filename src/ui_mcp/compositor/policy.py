@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import Literal
 
-from ui_mcp.compositor.approvals.row import canonical
+from ui_mcp.compositor.canonical import canonical
 from ui_mcp.compositor.settings import Decision, Rule
 from ui_mcp.compositor.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 Mode = Literal["host", "guard"]
 _READING = frozenset({"get", "list", "read", "search", "find", "show", "describe", "fetch"})
+ALWAYS = "always allowed by "
+"""How the reason of a rule begins that an answer for always made."""
+ABSENT = object()
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
 
 
@@ -52,9 +55,30 @@ class Policy:
 
 def decide(policy: Policy, question: Question) -> Verdict:
     """Say what happens with a call."""
+    outdated = ""
     for number, rule in enumerate(policy.rules, start=1):
         if matches(rule, question):
-            return Verdict(rule.decision, rule.reason or f"rule {number}", rule.expiry_s)
+            why = why_outdated(rule, question.entry)
+            if not why:
+                return Verdict(rule.decision, rule.reason or f"rule {number}", rule.expiry_s)
+            outdated = f"; {rule.reason or f'rule {number}'!r} no longer holds: {why}"
+    verdict = _without_rules(policy, question)
+    return replace(verdict, reason=verdict.reason + outdated) if verdict.decision == "ask" else verdict
+
+
+def why_outdated(rule: Rule, entry: Entry) -> str:
+    """Say why a yes for longer no longer covers a tool of the same name; empty when it does."""
+    if rule.decision != "allow":
+        return ""
+    if rule.operation:
+        return "" if rule.operation == entry.fingerprint else f"{entry.name} is another operation now"
+    # Such rules were made by answers before answers were bound to an operation.
+    if not rule.other_args and rule.reason.startswith(ALWAYS):
+        return "it does not say which operation was shown; answer once more for always to renew it"
+    return ""
+
+
+def _without_rules(policy: Policy, question: Question) -> Verdict:
     fixed = policy.fixed.get(question.entry.name)
     if fixed is not None:
         return Verdict(fixed, "set for this tool in the configuration")
@@ -73,7 +97,8 @@ def matches(rule: Rule, question: Question) -> bool:
         and (rule.path == "*" or fnmatchcase(entry.path, rule.path))
         and (rule.tag == "*" or any(fnmatchcase(tag, rule.tag) for tag in entry.tags))
         and fnmatchcase(question.principal, rule.principal)
-        and all(fnmatchcase(_text(_at(question.arguments, path)), glob) for path, glob in rule.args.items())
+        and all(fnmatchcase(_text(at(question.arguments, path)), glob) for path, glob in rule.args.items())
+        and all(_is_exactly(at(question.arguments, path, ABSENT), value) for path, value in rule.exact.items())
         and (rule.other_args or question.arguments.keys() <= _named(rule))
     )
 
@@ -100,17 +125,23 @@ def _guard(entry: Entry) -> Verdict:
 
 
 def _named(rule: Rule) -> set[str]:
-    return {*rule.args, *(path.partition(".")[0] for path in rule.args)}
+    paths = {*rule.args, *rule.exact}
+    return paths | {path.partition(".")[0] for path in paths}
 
 
-def _at(value: Json, path: str) -> Json:
+def at(value: Json, path: str, otherwise: Json = None) -> Json:
+    """Return the argument at a dotted path; a name that holds dots itself comes first."""
     if isinstance(value, dict) and path in value:
         return value[path]
     for part in path.split("."):
-        if not isinstance(value, dict):
-            return None
-        value = value.get(part)
+        if not isinstance(value, dict) or part not in value:
+            return otherwise
+        value = value[part]
     return value
+
+
+def _is_exactly(value: Json, wanted: Json) -> bool:
+    return value is not ABSENT and canonical(value) == canonical(wanted)
 
 
 def _text(value: Json) -> str:

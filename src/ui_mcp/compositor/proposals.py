@@ -2,8 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from ui_mcp.compositor.audit import Called
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.policy import Policy, Question, decide
 from ui_mcp.compositor.settings import Rule
+from ui_mcp.compositor.source import Entry
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -62,6 +64,18 @@ def rule_of(content: JsonObject) -> Rule:
     return rule
 
 
+def bound(rule: Rule, entries: Sequence[Entry]) -> Rule:
+    """Bind a rule that allows a single tool by its name to the operation that the tool is now."""
+    named = [
+        entry
+        for entry in entries
+        if rule.tool in (entry.name, entry.local_name) and fnmatchcase(entry.source, rule.source)
+    ]
+    if rule.decision != "allow" or len(named) != 1:
+        return rule
+    return rule.model_copy(update={"operation": named[0].fingerprint})
+
+
 def replay(catalogue: Catalogue, policy: Policy, rule: Rule, history: Sequence[Called]) -> JsonObject:
     """Say what the rule, in force before all others, would have done with the calls of the past."""
     changed = replace(policy, rules=(rule, *policy.rules))
@@ -94,8 +108,10 @@ def replay(catalogue: Catalogue, policy: Policy, rule: Rule, history: Sequence[C
 class Proposals:
     """The proposals of one store."""
 
-    def __init__(self, store: ApprovalStore) -> None:
+    def __init__(self, store: ApprovalStore, bound: Callable[[Rule], Rule] = lambda rule: rule) -> None:
         self._store = store
+        self._bound = bound
+        """Binds a rule to what it allows now."""
 
     async def add(self, rule: Rule, rationale: str, principal: str) -> Proposal:
         """Keep a new proposal."""
@@ -123,7 +139,7 @@ class Proposals:
         if not await self._store.settle_proposal(proposal_id, status, by):
             raise NotFoundError(f"No pending proposal {proposal_id}")
         if status == "accepted":
-            await self._store.add_rule(found.rule, by, proposal_id)
+            await self._store.add_rule(self._bound(found.rule), by, proposal_id)
         return settled
 
     async def _save(self, one: Proposal) -> None:

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import anyio
 
-from ui_mcp.compositor.approvals.row import ApprovalError
+from ui_mcp.compositor.approvals.row import Approval, ApprovalError
 from ui_mcp.compositor.connection import Connection
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.mount import Mount
@@ -65,12 +65,12 @@ class OwnResources:
                 raise ResourceNotFoundError(uri, error.message) from error
             body = kept.data.decode() if kept.media_type.startswith(("text/", JSON)) else kept.data
             return [ResourceContent(uri, kept.media_type, body)]
-        value = await self._json(parts.scheme, path, parse_qs(parts.query))
+        value = await self._json(parts.scheme, path, parse_qs(parts.query), call)
         if value is None:
             raise ResourceNotFoundError(uri)
         return [ResourceContent(uri, JSON, dumps(value))]
 
-    async def _json(self, scheme: str, path: list[str], query: Mapping[str, list[str]]) -> Json:
+    async def _json(self, scheme: str, path: list[str], query: Mapping[str, list[str]], call: Call) -> Json:
         gateway = self._gateway
         match (scheme, *path):
             case ("nlui", "health"):
@@ -83,23 +83,28 @@ class OwnResources:
             case ("compositor", name, "state"):
                 return self._state(name)
             case ("approvals", *rest):
-                return await self._approvals(rest, query)
+                return await self._approvals(rest, query, call)
             case _:
                 return None
 
-    async def _approvals(self, path: list[str], query: Mapping[str, list[str]]) -> Json:
+    async def _approvals(self, path: list[str], query: Mapping[str, list[str]], call: Call) -> Json:
+        """Show a caller its own approvals, and of other clients' that there are some."""
         desk, scrub = self._gateway.desk, self._gateway.scrubber
+
+        def seen(row: Approval) -> JsonObject:
+            return row.to_json(scrub) if row.belongs_to(call.principal, call.connection) else row.outline()
+
         match path:
             case ["pending"]:
                 proposals = [one.to_json() for one in await self._gateway.proposals.all() if one.status == "pending"]
-                return {"approvals": [row.to_json(scrub) for row in await desk.pending()], "proposals": proposals}
+                return {"approvals": [seen(row) for row in await desk.pending()], "proposals": proposals}
             case ["history"]:
                 asked = query.get("limit", ["100"])[0]
                 limit = int(asked) if asked.isdecimal() and len(asked) < 10 else 100
-                return {"approvals": [row.to_json(scrub) for row in await desk.history(limit)]}
+                return {"approvals": [seen(row) for row in await desk.history(limit)]}
             case [approval_id]:
                 try:
-                    return (await desk.get(approval_id)).to_json(scrub)
+                    return seen(await desk.get(approval_id))
                 except ApprovalError:
                     return None
             case _:

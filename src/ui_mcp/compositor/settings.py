@@ -163,9 +163,13 @@ class Rule(Part):
     path: str = "*"
     principal: str = "*"
     args: dict[str, str] = {}
-    """Globs for arguments, by dotted path."""
+    """Globs for arguments, by dotted path; numbers and other values are compared as JSON writes them."""
+    exact: JsonObject = {}
+    """Arguments that must be exactly these JSON values, by dotted path: 1 is not "1", null is not ""."""
     other_args: bool = True
     """Whether arguments that `args` does not name may be there."""
+    operation: str = ""
+    """The fingerprint of the operation that was shown when a person allowed it; empty for rules that go by name."""
     decision: Decision
     reason: str = ""
     expiry_s: float | None = None

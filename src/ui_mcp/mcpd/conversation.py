@@ -11,6 +11,7 @@ from mcp.shared.dispatcher import CallOptions, coerce_request_id
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import InboundLadderRejection, InboundModernRoute, classify_inbound_request
 
+from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd import results, rpc
 from ui_mcp.mcpd.asks import Asks
@@ -27,9 +28,12 @@ class Conversation:
     The transport owns the tasks: it awaits `answer` for each request and sends what `mailbox` holds.
     """
 
-    def __init__(self, service: Service, *, principal: str = "local", session_id: str | None = None) -> None:
+    def __init__(
+        self, service: Service, *, principal: str = "local", session_id: str | None = None, connection: str = ""
+    ) -> None:
         self.service = service
         self.principal = principal
+        self.connection = connection or f"session:{session_id or secret_id()}"
         self.mailbox = service.subscriptions.connect()
         self.leaving = Leaving()
         self._asks = Asks()
@@ -103,7 +107,13 @@ class Conversation:
 
     def _exchange(self, message: JsonObject, outlet: Outlet, asks: Asks | None = None) -> Exchange:
         return Exchange(
-            message, outlet, principal=self.principal, leaving=self.leaving, mailbox=self.mailbox, asks=asks
+            message,
+            outlet,
+            principal=self.principal,
+            connection=self.connection,
+            leaving=self.leaving,
+            mailbox=self.mailbox,
+            asks=asks,
         )
 
     def _cancel(self, request_id: object) -> None:

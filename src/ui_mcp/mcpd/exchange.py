@@ -60,12 +60,15 @@ class Exchange:
         outlet: Outlet,
         *,
         principal: str,
+        connection: str,
         leaving: Leaving,
         mailbox: Mailbox,
         asks: Asks | None = None,
     ) -> None:
         self.request_id: rpc.RequestId | None = message.get("id")
         self.principal = principal
+        self.connection = connection
+        """Tells this client from others of the same principal."""
         self.mailbox = mailbox
         """Where this client's own unsolicited notifications wait."""
         self.message_metadata = ServerMessageMetadata(request_context=self)

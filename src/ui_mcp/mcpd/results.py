@@ -10,7 +10,16 @@ from anyio import to_thread
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from ui_mcp.errors import DISK_ERRNOS, DeniedError, DiskError, LifecycleError, NotFoundError, RefusedError, UiMcpError
+from ui_mcp.errors import (
+    DISK_ERRNOS,
+    DeniedError,
+    DiskError,
+    LifecycleError,
+    NotFoundError,
+    RefusedError,
+    TooDeepError,
+    UiMcpError,
+)
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
@@ -34,6 +43,8 @@ async def tool_answer(face: Face, name: str, arguments: JsonObject, call: Call) 
         answer = await face.toolset.call(name, arguments, call)
     except UnknownToolError as error:
         raise MCPError(rpc.INVALID_PARAMS, _clean(error.message)) from error
+    except TooDeepError as error:
+        raise MCPError(rpc.INVALID_PARAMS, error.message) from error
     except DeniedError as error:
         raise _denial(error) from error
     except UiMcpError as error:

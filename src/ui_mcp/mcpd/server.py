@@ -200,6 +200,7 @@ def _described(
 ) -> Call:
     return Call(
         principal=exchange.principal,
+        connection=exchange.connection,
         client_name=client.client_info.name if client else "",
         capabilities=declared.model_dump(by_alias=True, mode="json", exclude_none=True) if declared else {},
         progress=exchange.progress,

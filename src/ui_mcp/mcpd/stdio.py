@@ -31,7 +31,8 @@ async def serve(
     gc.enable()
     # A large snapshot is a hundred thousand objects, all needed; looking for garbage there took a third of the answer.
     gc.set_threshold(100_000, 50, 100)
-    conversation = Conversation(service, principal=principal)
+    # The pipe of a process has one client, and stays the same client's when that starts the process again.
+    conversation = Conversation(service, principal=principal, connection="stdio")
     pump = _Pump(conversation, Writer(stdout))
     try:
         async with anyio.create_task_group() as tasks:

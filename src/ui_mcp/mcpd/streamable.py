@@ -7,6 +7,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import find_duplicated_routing_header
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcpd import asgi, results, rpc
 from ui_mcp.mcpd.batch import answer_batch
@@ -20,6 +21,8 @@ from ui_mcp.mcpd.sessions import Session, Sessions
 
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
+CLIENT_ID = "ui-mcp/client_id"
+"""The key in `_meta` under which a client of the modern era says that several requests are its own."""
 _VERSION, _SESSION = "mcp-protocol-version", "mcp-session-id"
 
 
@@ -135,8 +138,15 @@ class StreamableEndpoint:
     ) -> JsonObject:
         mailbox = Mailbox(self._service.face.canonical)
         principal = self._principal(scope)
-        exchange = Exchange(message, reply.outlet, principal=principal, leaving=self._leaving, mailbox=mailbox)
         try:
+            exchange = Exchange(
+                message,
+                reply.outlet,
+                principal=principal,
+                connection=_connection(message),
+                leaving=self._leaving,
+                mailbox=mailbox,
+            )
             repeated = find_duplicated_routing_header((k.decode(), v.decode("latin-1")) for k, v in scope["headers"])
             if repeated is not None:
                 raise MCPError(HEADER_MISMATCH, f"{repeated} header appears more than once")
@@ -209,6 +219,24 @@ class StreamableEndpoint:
     def _session(self, headers: dict[str, str]) -> Session | None:
         session_id = headers.get(_SESSION)
         return self.sessions.find(session_id) if session_id else None
+
+
+def _connection(message: JsonObject) -> str:
+    """Return which client of its principal sent a self-contained request.
+
+    Its `clientInfo` names a product, not a client, so only an identity that the client made up for itself counts;
+    without one every request stands alone.
+
+    Raises:
+        MCPError: the identity could be guessed.
+    """
+    meta = (message.get("params") or {}).get(rpc.META) or {}
+    given = meta.get(CLIENT_ID)
+    if given is None:
+        return f"request:{secret_id()}"
+    if not isinstance(given, str) or not 16 <= len(given) <= 200:
+        raise MCPError(rpc.INVALID_PARAMS, f'_meta["{CLIENT_ID}"] must be a random text of 16 to 200 characters')
+    return f"client:{given}"
 
 
 def _unusable(headers: dict[str, str]) -> tuple[int, JsonObject] | None:

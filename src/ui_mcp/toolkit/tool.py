@@ -130,6 +130,8 @@ class Call:
     """What a tool or resource may know about the request it answers."""
 
     principal: str = "local"
+    connection: str = ""
+    """The client connection it came over; empty inside of this program. With the principal it is the caller."""
     era: Era = "handshake"
     client_name: str = ""
     capabilities: JsonObject = field(default_factory=dict)

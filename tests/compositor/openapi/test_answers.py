@@ -255,13 +255,15 @@ async def test_pages_are_counted_up_where_nothing_links_to_them(recorder: Record
 async def test_a_dry_run_sends_nothing_and_shows_no_secret(recorder: Recorder, make_target) -> None:
     async with make_target(api(PAGED), base_url=recorder.url, auth={"type": "bearer", "token": "t0p-secret"}) as target:
         await target.refresh()
-        result = await target.source.call("api__go", {"page": 2, "_dry_run": True}, Call())
+        given = {"page": 2, "_dry_run": True}
+        wanted = target.source.is_dry_run("api__go", given, Call())
+        shown = (await target.source.preview("api__go", given, Call())).shown or {}
 
-    shown = result.structured or {}
+    assert wanted
     assert recorder.requests == []
     assert (shown["method"], shown["url"]) == ("GET", f"{recorder.url}/x?page=2")
     assert shown["headers"]["Authorization"] == "•••"
-    assert "t0p-secret" not in text(result)
+    assert "t0p-secret" not in str(shown)
 
 
 def test_trimming_keeps_valid_rows_and_says_what_was_left_out() -> None:

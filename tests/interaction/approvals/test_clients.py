@@ -216,8 +216,12 @@ async def test_a_question_survives_a_kill_and_a_call_that_ran_then_is_never_repe
             await process.wait()
         await anyio.to_thread.run_sync(act, store, Wish("approve", (asked["approval_id"],)))
         async with Client(by_pipe(file)) as client:
-            ran = await client.call_tool("approvals__result", {"approval_id": asked["approval_id"], "wait_s": 60})
-            lost = await client.call_tool("approvals__result", {"approval_id": stuck["approval_id"], "wait_s": 60})
+
+            async def outcome(row: Json) -> Any:
+                proof = {name: row[name] for name in ("approval_id", "digest")}
+                return await client.call_tool("approvals__result", {**proof, "wait_s": 60})
+
+            ran, lost = await outcome(asked), await outcome(stuck)
         tasks.cancel_scope.cancel()
 
     assert ran.structured_content == {}

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import anyio.to_thread
 
-from ui_mcp.compositor.approvals.store import SCHEMA, ApprovalStore
+from ui_mcp.compositor.approvals.store import ADDED, SCHEMA, ApprovalStore
 from ui_mcp.errors import CompositorError, ConfigError, way_out
 from ui_mcp.hints.bell import Bell
 from ui_mcp.jsontypes import Json
@@ -56,8 +56,9 @@ class SqliteBase:
             for statement in SCHEMA:
                 self._base.execute(statement)
             known = {row[1] for row in self._base.execute("PRAGMA table_info(approvals)")}
-            if "pattern" not in known:
-                self._base.execute("ALTER TABLE approvals ADD COLUMN pattern TEXT DEFAULT 'null'")
+            for name, value in ADDED.items():
+                if name not in known:
+                    self._base.execute(f"ALTER TABLE approvals ADD COLUMN {name} TEXT DEFAULT {value}")
         except (OSError, sqlite3.Error) as error:
             raise CompositorError(f"The approvals store {file} cannot be opened: {error}{way_out(error)}") from error
         self._lock = threading.Lock()

@@ -22,8 +22,9 @@ from ui_mcp.compositor.approvals.row import (
     UnknownApprovalError,
     digest_of,
 )
-from ui_mcp.compositor.approvals.scope import rule_for
+from ui_mcp.compositor.approvals.scope import always_rule
 from ui_mcp.compositor.approvals.store import ApprovalStore
+from ui_mcp.compositor.canonical import limit_depth
 from ui_mcp.errors import CompositorError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
@@ -51,6 +52,19 @@ class Reply:
     """Which arguments a yes for longer covers; None leaves it to `approvals.scope`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of an approved call."""
+
+    good: bool
+    result: JsonObject
+    successor: str | None = None
+    """The question that was asked instead of running it."""
+
+
+Run = Callable[[Approval], Awaitable[Ran]]
+
+
 class Desk:
     """All open questions of one store; several processes may share it."""
 
@@ -71,13 +85,15 @@ class Desk:
         """Held from looking for the same question until it is written, so that calls made at once find each other's."""
         self.on_rule: Callable[[], Awaitable[None]] | None = None
         """Called after an answer for always made a rule."""
+        self.preview: Callable[[Approval], Awaitable[Approval]] | None = None
+        """Shows and binds the request of edited arguments; without it they are asked about again before they run."""
 
     async def ask(self, row: Approval) -> Approval:
         """Open a question, or join the identical one whose outcome nobody has fetched yet."""
         row = replace(row, digest=row.digest or digest_of(row))
         async with self._asking:
             for held in await self.store.rows("undelivered", 1000):
-                over = held.status == "cancelled" or held.execution == "aborted"
+                over = held.status == "cancelled" or held.execution == "aborted" or held.successor is not None
                 if held.digest == row.digest and _conversation(held) == _conversation(row) and not over:
                     return await self._fresh(held)
             await self.store.add(row)
@@ -127,14 +143,13 @@ class Desk:
             AlreadyDecidedError: somebody else answered.
             DigestMismatchError: it is about another call.
             ExpiredError: too late.
+            InvalidArgumentsError: edited arguments do not fit the tool.
             UnknownApprovalError: there is no such question.
         """
         row = await self.get(approval_id)
         _answerable(row, reply)
         decided = replace(
-            row.edited(reply.arguments)
-            if reply.decision == "approve_with_edit" and reply.arguments is not None
-            else row,
+            await self._edited(row, reply),
             status="denied" if reply.decision in _DENIALS else "approved",
             decision=reply.decision,
             decided_by=reply.by,
@@ -147,11 +162,18 @@ class Desk:
             _answerable(await self.get(approval_id), reply)
             raise AlreadyDecidedError("Somebody else answered at the same moment")
         if decided.status == "approved" and reply.scope == "always":
-            await self.store.add_rule(rule_for(decided, f"always allowed by {reply.by}"), reply.by, row.id)
+            await self.store.add_rule(always_rule(decided), reply.by, row.id)
             if self.on_rule is not None:
                 await self.on_rule()
         self.tell(approval_id)
         return decided
+
+    async def _edited(self, row: Approval, reply: Reply) -> Approval:
+        if reply.decision != "approve_with_edit" or reply.arguments is None:
+            return row
+        limit_depth(reply.arguments)
+        edited = row.edited(reply.arguments)
+        return edited if self.preview is None else await self.preview(edited)
 
     async def cancel(self, approval_id: str, why: str) -> None:
         """Withdraw a question that nobody answered."""
@@ -180,8 +202,8 @@ class Desk:
         """Note that the caller has the outcome, so that the same call asks anew."""
         await self.store.swap(row, replace(row, delivered=True))
 
-    async def run_approved(self, run: Callable[[Approval], Awaitable[tuple[bool, JsonObject]]]) -> None:
-        """Run approved calls for ever, each at most once; `run` returns whether it went well, and the result.
+    async def run_approved(self, run: Run) -> None:
+        """Run approved calls for ever, each at most once.
 
         What other processes' people approve is found by `follow`. Nothing runs while the store cannot be written.
         """
@@ -220,10 +242,10 @@ class Desk:
         self.changed.set()
         self.changed = anyio.Event()
 
-    async def _run(self, row: Approval, run: Callable[[Approval], Awaitable[tuple[bool, JsonObject]]]) -> None:
-        good, result = await run(row)
-        execution: Execution = "completed" if good else "failed"
-        done = replace(row, execution=execution, finished_at=self._now(), result=result)
+    async def _run(self, row: Approval, run: Run) -> None:
+        ran = await run(row)
+        execution: Execution = "completed" if ran.good else "failed"
+        done = replace(row, execution=execution, finished_at=self._now(), result=ran.result, successor=ran.successor)
         await patiently(lambda: self.store.swap(row, done))
         self.tell(row.id)
 

@@ -9,7 +9,7 @@ import anyio
 from psycopg import Connection, Error, OperationalError, connect
 
 from ui_mcp.compositor.approvals.bases import POLL_SECONDS
-from ui_mcp.compositor.approvals.store import SCHEMA
+from ui_mcp.compositor.approvals.store import ADDED, SCHEMA
 from ui_mcp.errors import CompositorError
 from ui_mcp.jsontypes import Json
 
@@ -28,6 +28,9 @@ class PostgresBase:
                 self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
                 for statement in SCHEMA:
                     self._connection.execute(statement.encode())
+                for name, value in ADDED.items():
+                    added = f"ALTER TABLE approvals ADD COLUMN IF NOT EXISTS {name} TEXT DEFAULT {value}"
+                    self._connection.execute(added.encode())
         except Error as error:
             raise CompositorError(f"The approvals database cannot be reached: {_told(error)}") from error
 

@@ -1,12 +1,12 @@
 """An approval: one call waiting for, or past, the answer of a person."""
 
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Literal
 
+from ui_mcp.compositor.canonical import digest
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.errors import CompositorError
-from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.jsontypes import JsonObject
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]
 Execution = Literal["none", "executing", "completed", "failed", "aborted"]
@@ -47,6 +47,14 @@ class Approval:
     delivered: bool = False
     pattern: dict[str, str] | None = None
     """The arguments a yes for longer covers, by path; see `scope`."""
+    connection: str = ""
+    """The client connection that asked; with the principal it is the caller."""
+    operation: str = ""
+    """The fingerprint of the operation that was shown."""
+    request: str = ""
+    """The digest of the request that was shown; empty when none was, so that nothing may run."""
+    successor: str | None = None
+    """The question that took its place, because the request had changed when it was about to run."""
 
     @property
     def is_settled(self) -> bool:
@@ -54,9 +62,19 @@ class Approval:
         return self.status in {"denied", "expired", "cancelled"} or self.execution in {"completed", "failed", "aborted"}
 
     def edited(self, arguments: JsonObject) -> "Approval":
-        """Return the next version with other arguments and the digest that belongs to them."""
-        changed = replace(self, arguments=arguments, args_version=self.args_version + 1)
+        """Return the next version with other arguments; its request has yet to be previewed."""
+        version = self.args_version + 1
+        changed = replace(self, arguments=arguments, args_version=version, preview=None, request="")
         return replace(changed, digest=digest_of(changed))
+
+    def belongs_to(self, principal: str, connection: str) -> bool:
+        """Say whether this caller opened it."""
+        return (self.principal, self.connection) == (principal, connection)
+
+    def outline(self) -> JsonObject:
+        """Return what other clients may know: that it waits, not what it sends, answers or is proved by."""
+        shown = ("id", "status", "server", "tool", "risk", "created_at", "expires_at")
+        return {name: getattr(self, name) for name in shown}
 
     def to_json(self, scrubber: Scrubber | None = None) -> JsonObject:
         """Return what people and clients may see."""
@@ -90,33 +108,24 @@ class Approval:
                 "finished_at": self.finished_at,
             },
             "result": shown.json(self.result),
+            "successor": self.successor,
         }
 
 
 def digest_of(row: Approval) -> str:
-    """Return the fingerprint of exactly this call by exactly this caller under exactly this policy."""
-    bound = {
-        "server": row.server,
-        "tool": row.tool,
-        "arguments": row.arguments,
-        "principal": row.principal,
-        "policy_version": row.policy_version,
-    }
-    return sha256(canonical(bound).encode()).hexdigest()
-
-
-def canonical(value: Json) -> str:
-    """Write JSON in one way only: sorted keys, no spaces, whole numbers without a fraction (RFC 8785)."""
-    match value:
-        case dict():
-            members = sorted(value.items(), key=lambda pair: pair[0].encode("utf-16-be"))
-            return "{" + ",".join(f"{dumps(key)}:{canonical(member)}" for key, member in members) + "}"
-        case list() | tuple():
-            return "[" + ",".join(canonical(member) for member in value) + "]"
-        case float() if value.is_integer() and abs(value) < 2**53:
-            return str(int(value))
-        case _:
-            return dumps(value)
+    """Return the digest of exactly this call and request, by exactly this caller, under exactly this policy."""
+    return digest(
+        {
+            "server": row.server,
+            "tool": row.tool,
+            "arguments": row.arguments,
+            "principal": row.principal,
+            "connection": row.connection,
+            "policy_version": row.policy_version,
+            "operation": row.operation,
+            "request": row.request,
+        }
+    )
 
 
 class ApprovalError(CompositorError):

@@ -26,6 +26,8 @@ _TABLES = {
     "proposals": f"{', '.join(f'{name} {kind}' for name, kind in _PROPOSAL.items())}, PRIMARY KEY (id)",
     "approval_keys": "name TEXT PRIMARY KEY, value TEXT",
 }
+ADDED = {"pattern": "'null'", "connection": "''", "operation": "''", "request": "''", "successor": "NULL"}
+"""Columns of `approvals` that older stores lack, with what a row of before has there."""
 SCHEMA = (
     *(f"CREATE TABLE IF NOT EXISTS {name} ({columns})" for name, columns in _TABLES.items()),
     "CREATE INDEX IF NOT EXISTS approvals_open ON approvals (status, execution)",
@@ -86,8 +88,9 @@ class ApprovalStore:
 
     async def add(self, row: Approval) -> None:
         """Store a new row."""
-        marks = ", ".join("?" * len(_COLUMNS))
-        await self._base.change(f"INSERT INTO approvals VALUES ({marks})", _packed(row))  # noqa: S608 - our own columns
+        columns, marks = ", ".join(_COLUMNS), ", ".join("?" * len(_COLUMNS))
+        statement = f"INSERT INTO approvals ({columns}) VALUES ({marks})"  # noqa: S608 - our own columns
+        await self._base.change(statement, _packed(row))
         await self._remember_version(row)
 
     async def get(self, approval_id: str) -> Approval | None:
@@ -99,6 +102,11 @@ class ApprovalStore:
         """Return rows: `open`, `history`, `runnable`, `executing` or `undelivered`, oldest first but for history."""
         statement = f"SELECT {', '.join(_COLUMNS)} FROM approvals WHERE {_WHERE[where]} LIMIT ?"  # noqa: S608
         return [_unpacked(row) for row in await self._base.rows(statement, (limit,))]
+
+    async def digests(self, approval_id: str) -> Sequence[str]:
+        """Return the digests of every version of a row, edited ones included."""
+        found = await self._base.rows("SELECT digest FROM approval_versions WHERE id = ?", (approval_id,))
+        return [row[0] for row in found]
 
     async def about(self, agent: str) -> Approval | None:
         """Return the newest row that a caller of this name opened."""

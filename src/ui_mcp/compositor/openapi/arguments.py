@@ -15,6 +15,7 @@ from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.names import closest
 
 OPTIONS = ("_fields", "_pages", "_max_rows", "_dry_run", "_raw")
+DRY_RUN = "_dry_run"
 META = "ui-mcp/"
 Strictness = Literal["strict", "warn", "off"]
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -46,7 +47,8 @@ class ArgumentCheck:
             InvalidArgumentsError: lists every problem with its place.
         """
         options = {name: given[name] for name in OPTIONS if name in given and name not in self._known}
-        options |= {f"_{key.removeprefix(META)}": value for key, value in meta.items() if f"_{key[7:]}" in OPTIONS}
+        by_meta = {f"_{key.removeprefix(META)}": value for key, value in meta.items() if key.startswith(META)}
+        options |= {name: value for name, value in by_meta.items() if name in OPTIONS}
         arguments = {name: value for name, value in given.items() if name not in options or name in self._known}
         arguments, remarks = self._body_gathered(arguments)
         if self._strictness == "off":
@@ -58,6 +60,20 @@ class ArgumentCheck:
         if problems and self._strictness == "strict":
             raise InvalidArgumentsError(self._message(problems), problems=problems)
         return Checked(arguments, options, (*remarks, *problems))
+
+    def is_dry_run(self, given: JsonObject, meta: JsonObject) -> bool:
+        """Say whether a call asks for its preview only; a parameter of the operation's own never does.
+
+        Raises:
+            InvalidArgumentsError: it is neither yes nor no, or both.
+        """
+        by_argument = None if DRY_RUN in self._known else _flag(DRY_RUN, given.get(DRY_RUN))
+        key = f"{META}{DRY_RUN[1:]}"
+        by_meta = _flag(f'_meta["{key}"]', meta.get(key))
+        if by_argument is not None and by_meta is not None and by_argument != by_meta:
+            said = f'{DRY_RUN} says {_word(by_argument)} and _meta["{key}"] says {_word(by_meta)}'
+            raise InvalidArgumentsError(f"{said}; nothing was sent\nGive only one of them, or the same in both.")
+        return bool(by_argument or by_meta)
 
     def _body_gathered(self, arguments: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
         """Move fields of the body that were given beside it into it."""
@@ -92,6 +108,20 @@ class ArgumentCheck:
         lines = "\n".join(f"- {problem}" for problem in problems)
         where = f"{self._operation.method} {self._operation.path}"
         return f"The arguments do not fit {where}; nothing was sent\n{lines}\nKnown arguments: {known or 'none'}"
+
+
+def _flag(name: str, value: Json) -> bool | None:
+    match value:
+        case None | bool():
+            return value
+        case "true" | "false":
+            return bool(value == "true")
+        case _:
+            raise InvalidArgumentsError(f"{name}: must be true or false; nothing was sent")
+
+
+def _word(flag: bool) -> str:
+    return "true" if flag else "false"
 
 
 def _without_nulls(arguments: JsonObject, schema: JsonObject) -> JsonObject:

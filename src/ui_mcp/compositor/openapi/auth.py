@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from ui_mcp.compositor.openapi.model import Operation, Scheme
 from ui_mcp.compositor.openapi.tokens import Grant, Tokens
+from ui_mcp.compositor.redact import MASK
 from ui_mcp.errors import RefusedError
 
 Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh", "any"]
@@ -87,25 +88,47 @@ class Credentials:
     async def attach(
         self, operation: Operation, principal: str, conversation: str = "", *, renew: bool = False
     ) -> Attached:
-        """Return what to send with a call of `operation`.
+        """Return what to send with a call of `operation`; a token may have to be fetched for it.
 
         Raises:
             RefusedError: nothing fits and the configuration says not to try without.
         """
+        chosen, missing = self._chosen(operation, principal, conversation)
+        total = Attached(missing=missing)
+        for scheme, credential in chosen:
+            total = _joined(total, await self._one(scheme, credential, renew=renew))
+        return total
+
+    def sketch(self, operation: Operation, principal: str, conversation: str = "") -> Attached:
+        """Return what a call would carry, without fetching anything: a token stands there as a mask.
+
+        Raises:
+            RefusedError: nothing fits and the configuration says not to try without.
+        """
+        chosen, missing = self._chosen(operation, principal, conversation)
+        total = Attached(missing=missing)
+        for scheme, credential in chosen:
+            token = Attached((("Authorization", f"Bearer {MASK}"),), secrets=credential.secrets)
+            total = _joined(total, _placed(scheme, credential) if credential.grant is None else token)
+        return total
+
+    def _chosen(
+        self, operation: Operation, principal: str, conversation: str
+    ) -> tuple[list[tuple[Scheme | None, Credential]], tuple[str, ...]]:
+        """Return the credentials of the first alternative that is satisfied, else the schemes that are missing."""
         given = self._configured | self._by_principal.get(principal, {})
         carried = self._carried.get((principal, conversation))
         given |= {DEFAULT: carried} if carried else {}
         for alternative in operation.security:
             chosen = [(name, self._fitting(name, given)) for name in alternative]
             if all(credential is not None for _, credential in chosen):
-                pairs = [(self._schemes.get(name), credential) for name, credential in chosen if credential]
-                return await self._attached(pairs, renew=renew)
+                return [(self._schemes.get(name), credential) for name, credential in chosen if credential], ()
         missing = tuple(dict.fromkeys(name for alternative in operation.security for name in alternative))
         if not missing and not operation.security and not self._schemes and given:
-            return await self._attached([(None, next(iter(given.values())))], renew=renew)
+            return [(None, next(iter(given.values())))], ()
         if missing and self._strict and () not in operation.security:
             raise RefusedError(f"No credentials for {', '.join(missing)}; nothing was sent\n{how_to(missing)}")
-        return Attached(missing=missing)
+        return [], missing
 
     def _fitting(self, name: str, given: Mapping[str, Credential]) -> Credential | None:
         if name in given:
@@ -115,43 +138,45 @@ class Credentials:
             return default
         return default if _fits(scheme, default) else None
 
-    async def _attached(self, pairs: list[tuple[Scheme | None, Credential]], *, renew: bool) -> Attached:
-        total = Attached()
-        for scheme, credential in pairs:
-            one = await self._one(scheme, credential, renew=renew)
-            total = Attached(
-                total.headers + one.headers,
-                total.query + one.query,
-                total.cookies + one.cookies,
-                total.secrets + one.secrets,
-                renewable=total.renewable + one.renewable,
-            )
-        return total
-
     async def _one(self, scheme: Scheme | None, credential: Credential, *, renew: bool) -> Attached:
-        secrets = credential.secrets
-        name = (scheme.parameter if scheme else "") or credential.parameter
-        where: str = credential.kind
-        if scheme and (scheme.kind in {"header", "query", "cookie"} or credential.kind == "any"):
-            where = scheme.kind
-        if credential.grant is not None:
-            grant = _completed(credential.grant, scheme)
-            token = await self._tokens.token(grant, renew=renew)
-            headers = (("Authorization", f"Bearer {token}"),)
-            return Attached(headers, secrets=(*secrets, token), renewable=(grant,))
-        match where:
-            case "header":
-                return Attached(((name or "X-API-Key", credential.token),), secrets=secrets)
-            case "query":
-                return Attached(
-                    query=(f"{quote(name or 'api_key', safe='')}={quote(credential.token, safe='')}",), secrets=secrets
-                )
-            case "cookie":
-                return Attached(cookies=(f"{name or 'session'}={credential.token}",), secrets=secrets)
-            case "basic":
-                return Attached((("Authorization", f"Basic {_basic(credential)}"),), secrets=secrets)
-            case _:
-                return Attached((("Authorization", f"Bearer {credential.token}"),), secrets=secrets)
+        if credential.grant is None:
+            return _placed(scheme, credential)
+        grant = _completed(credential.grant, scheme)
+        token = await self._tokens.token(grant, renew=renew)
+        headers = (("Authorization", f"Bearer {token}"),)
+        return Attached(headers, secrets=(*credential.secrets, token), renewable=(grant,))
+
+
+def _placed(scheme: Scheme | None, credential: Credential) -> Attached:
+    """Put a credential that needs no fetching where its scheme says it goes."""
+    secrets = credential.secrets
+    name = (scheme.parameter if scheme else "") or credential.parameter
+    where: str = credential.kind
+    if scheme and (scheme.kind in {"header", "query", "cookie"} or credential.kind == "any"):
+        where = scheme.kind
+    match where:
+        case "header":
+            return Attached(((name or "X-API-Key", credential.token),), secrets=secrets)
+        case "query":
+            pair = f"{quote(name or 'api_key', safe='')}={quote(credential.token, safe='')}"
+            return Attached(query=(pair,), secrets=secrets)
+        case "cookie":
+            return Attached(cookies=(f"{name or 'session'}={credential.token}",), secrets=secrets)
+        case "basic":
+            return Attached((("Authorization", f"Basic {_basic(credential)}"),), secrets=secrets)
+        case _:
+            return Attached((("Authorization", f"Bearer {credential.token}"),), secrets=secrets)
+
+
+def _joined(total: Attached, one: Attached) -> Attached:
+    return Attached(
+        total.headers + one.headers,
+        total.query + one.query,
+        total.cookies + one.cookies,
+        total.secrets + one.secrets,
+        total.missing,
+        total.renewable + one.renewable,
+    )
 
 
 def how_to(missing: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ import base64
 import binascii
 import mimetypes
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
@@ -70,13 +71,28 @@ class Files:
         self._download = download
 
     async def read(self, variant: Variant, body: Json) -> Json:
-        """Return the body with every file argument replaced by its bytes."""
+        """Return the body with every file argument replaced by its bytes; sends nothing.
+
+        What has to be downloaded stands there by its address until `downloaded`.
+        """
         kind = variant.media_type
         if media.is_multipart(kind) and isinstance(body, dict):
             properties = variant.schema.get("properties", {})
             return {name: await self._field(properties.get(name, {}), value, name) for name, value in body.items()}
         structured = media.is_json(kind) or media.is_form(kind) or media.is_text(kind)
         return body if structured or media.is_multipart(kind) else await self.file(body, "body")
+
+    async def downloaded(self, body: Json) -> Json:
+        """Return a body that was read, with the files that are elsewhere."""
+        match body:
+            case FileData(url=str(url)):
+                return replace(body, data=await self._download(url), url=None)
+            case dict():
+                return {name: await self.downloaded(value) for name, value in body.items()}
+            case list():
+                return [await self.downloaded(value) for value in body]
+            case _:
+                return body
 
     async def _field(self, schema: JsonObject, value: Json, name: str) -> Json:
         items = schema.get("items")
@@ -97,7 +113,8 @@ class Files:
             case {"path": str(path)}:
                 data = FileData(await self._from_path(path), Path(path).name)
             case {"url": str(url)}:
-                data = FileData(await self._download(url), url.split("?")[0].rsplit("/", 1)[-1] or None)
+                words = f"(the file at {url}, downloaded when the call runs)"
+                data = FileData(words.encode(), url.split("?")[0].rsplit("/", 1)[-1] or None, url=url)
             case {"base64": str(encoded)}:
                 data = FileData(_decoded(encoded, name))
             case {"text": str(plain)}:
@@ -106,7 +123,7 @@ class Files:
                 raise InvalidArgumentsError(f"{name}: a file is {{path}}, {{url}}, {{base64}}, {{text}} or text")
         filename = value.get("filename") or data.filename
         guessed = mimetypes.guess_type(filename)[0] if filename else None
-        return FileData(data.data, filename, value.get("content_type") or data.content_type or guessed)
+        return replace(data, filename=filename, content_type=value.get("content_type") or data.content_type or guessed)
 
     async def _from_path(self, path: str) -> bytes:
         resolved = Path(await anyio.Path(path).expanduser())

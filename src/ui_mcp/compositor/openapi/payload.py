@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from secrets import token_hex
+from hashlib import sha256
 from urllib.parse import quote_plus
 
 from ui_mcp.compositor.openapi import media
@@ -21,6 +21,8 @@ class FileData:
     data: bytes
     filename: str | None = None
     content_type: str | None = None
+    url: str | None = None
+    """Where it is to be downloaded from, as long as that has not happened; `data` says so in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def payload(variant: Variant, value: Json, habits: Habits) -> Payload:
     if media.is_form(kind):
         return Payload(form(_object(value, kind), variant.encoding, habits).encode(), kind)
     if media.is_multipart(kind):
-        return _multipart(_object(value, kind), variant, token_hex(16))
+        return _multipart(_object(value, kind), variant)
     if media.is_json(kind):
         return Payload(dumps(value).encode(), _concrete(kind, "application/json"))
     return Payload(text(value).encode(), kind)
@@ -82,15 +84,18 @@ def _form_field(name: str, value: Json, rule: Json, habits: Habits) -> Iterator[
         yield name, dumps(value)
 
 
-def _multipart(fields: JsonObject, variant: Variant, boundary: str) -> Payload:
-    lines: list[bytes] = []
-    for name, value in fields.items():
-        rule = variant.encoding.get(name)
-        for item in value if isinstance(value, list) else [value]:
-            lines.append(f"--{boundary}\r\n".encode())
-            lines.append(_part(name, item, rule if isinstance(rule, dict) else {}))
-    lines.append(f"--{boundary}--\r\n".encode())
-    return Payload(b"".join(lines), f"{media.base(variant.media_type)}; boundary={boundary}")
+def _multipart(fields: JsonObject, variant: Variant) -> Payload:
+    rules = {name: rule for name, rule in variant.encoding.items() if isinstance(rule, dict)}
+    parts = [
+        _part(name, item, rules.get(name, {}))
+        for name, value in fields.items()
+        for item in (value if isinstance(value, list) else [value])
+    ]
+    # A digest occurs in what it is of no more often than a random text, and the same fields give the same bytes.
+    boundary = sha256(b"".join(parts)).hexdigest()[:32]
+    between = f"--{boundary}\r\n".encode()
+    body = b"".join(between + part for part in parts) + f"--{boundary}--\r\n".encode()
+    return Payload(body, f"{media.base(variant.media_type)}; boundary={boundary}")
 
 
 def _part(name: str, value: Json, rule: JsonObject) -> bytes:

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from urllib.parse import quote
 
+from ui_mcp.compositor.canonical import digest
 from ui_mcp.compositor.openapi import media, styles
 from ui_mcp.compositor.openapi.model import Operation, Parameter
 from ui_mcp.compositor.openapi.payload import FileData, Habits, form, payload
+from ui_mcp.compositor.redact import MASK, is_secret
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
@@ -36,6 +39,13 @@ class Outgoing:
     def all_headers(self) -> tuple[tuple[str, str], ...]:
         """The headers, cookies included."""
         return (*self.headers, ("Cookie", "; ".join(self.cookies))) if self.cookies else self.headers
+
+    @property
+    def digest(self) -> str:
+        """Binds method, address, headers and body; values of secret headers are left out, since they may rotate."""
+        headers = [[name.lower(), MASK if is_secret(name, value) else value] for name, value in self.all_headers]
+        body = None if self.body is None else sha256(self.body).hexdigest()
+        return digest([self.method, self.url, headers, body])
 
 
 def build(operation: Operation, arguments: JsonObject, base: str, habits: Habits) -> Outgoing:

@@ -1,6 +1,5 @@
 """One API as a source of tools."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
@@ -12,17 +11,18 @@ from ui_mcp.compositor.openapi.model import Api, Operation
 from ui_mcp.compositor.openapi.outputs import drift
 from ui_mcp.compositor.openapi.pages import MAX_PAGES, NextArguments, NextUrl, next_page
 from ui_mcp.compositor.openapi.payload import Habits
+from ui_mcp.compositor.openapi.preview import shown
 from ui_mcp.compositor.openapi.request import Outgoing, build
 from ui_mcp.compositor.openapi.response import Limits, Responses, Shaping
 from ui_mcp.compositor.openapi.send import Answer, Sender
 from ui_mcp.compositor.openapi.tools import Tools, build_tools
-from ui_mcp.compositor.redact import MASK, Scrubber, is_secret
+from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.settings import TargetSettings
-from ui_mcp.compositor.source import Entry, Health, State
+from ui_mcp.compositor.source import ChangedError, Entry, Health, Permit, Preview, State
 from ui_mcp.compositor.trim import rows_of
-from ui_mcp.errors import ConfigError
-from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
-from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
+from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.toolkit.tool import Call, ToolResult
 from ui_mcp.toolkit.toolset import UnknownToolError
 
 
@@ -40,7 +40,10 @@ class Parts:
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     operation: Operation
+    fingerprint: str
     checked: Checked
+    ready: JsonObject
+    """The arguments with their files read."""
     outgoing: Outgoing
     attached: Attached = field(default_factory=Attached)
 
@@ -59,6 +62,7 @@ class Target:
         self._tools = Tools()
         self._api: Api | None = None
         self._checks: dict[str, ArgumentCheck] = {}
+        self._entries: dict[str, Entry] = {}
         self.error = ""
         self.stale = False
 
@@ -75,10 +79,13 @@ class Target:
     def adopt(self, api: Api, *, stale: bool = False) -> bool:
         """Take a document; say whether the listed tools changed."""
         fresh = build_tools(self._settings, api, self._budget)
-        changed = [entry.tool for entry in fresh.entries] != [entry.tool for entry in self._tools.entries]
+        fresh = replace(fresh, entries=tuple(self._placed(entry, fresh, api) for entry in fresh.entries))
+        # Whole entries: policy judges by method, path and server, also where the listed text is as before.
+        changed = fresh.entries != self._tools.entries
         self._parts.credentials.adopt(api.schemes)
         self._parts.scrubber.learn(self._parts.credentials.secrets())
         self._api, self._tools, self._checks = api, fresh, {}
+        self._entries = {entry.name: entry for entry in fresh.entries}
         self.error, self.stale = "", stale
         return changed
 
@@ -114,43 +121,100 @@ class Target:
             "input_schema": operation.input_schema,
         }
 
-    async def preview(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
+    def is_dry_run(self, name: str, arguments: JsonObject, call: Call) -> bool:
+        """Say whether a call asks for its preview only.
+
+        Raises:
+            InvalidArgumentsError: it says both.
+        """
+        if name in self._tools.builtins:
+            return False
+        return self._check(name).is_dry_run({**self._tools.defaults.get(name, {}), **arguments}, call.meta)
+
+    async def preview(self, name: str, arguments: JsonObject, call: Call) -> Preview:
         """Show the request a call would send."""
         if name in self._tools.builtins:
-            return None
+            return Preview(None, self._entry(name).fingerprint)
         prepared = await self._prepare(name, arguments, call)
-        attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.conversation)
-        return self._shown(replace(prepared, attached=attached))
+        attached = self._parts.credentials.sketch(prepared.operation, call.principal, call.conversation)
+        return Preview(shown(prepared.outgoing, attached, self._parts.scrubber), prepared.outgoing.digest)
 
-    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+    async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit | None = None) -> ToolResult:
         """Send the request a call means, and shape what comes back."""
         builtin = self._tools.builtins.get(name)
         if builtin is not None:
+            entry = self._entry(name)
+            if permit is not None:
+                permit.require(name, entry.fingerprint, entry.fingerprint)
             result = builtin(self._parts.credentials, self._api, arguments, call)
             self._parts.scrubber.learn(self._parts.credentials.secrets())
             return result
+        if self.is_dry_run(name, arguments, call):
+            raise ChangedError(f"{name} is a dry run now, which it was not when it was judged; nothing was sent")
         prepared = await self._prepare(name, arguments, call)
-        attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.conversation)
-        prepared = replace(prepared, attached=attached)
-        self._parts.scrubber.learn(attached.secrets)
-        if prepared.checked.options.get("_dry_run"):
-            return structured_result(self._shown(prepared))
+        if permit is not None:
+            permit.require(name, prepared.fingerprint, prepared.outgoing.digest)
+        prepared = await self._completed(prepared, call)
         answer = await self._send(prepared, call)
         return await self._result(prepared, answer, call)
 
     async def _prepare(self, name: str, arguments: JsonObject, call: Call) -> _Prepared:
-        operation = self._operation(name)
-        if name not in self._checks:
-            self._checks[name] = ArgumentCheck(operation, self._settings.validate_arguments)
+        """Build the request from the document of this moment, without sending anything."""
+        operation, fingerprint = self._operation(name), self._entry(name).fingerprint
         defaults = self._tools.defaults.get(name, {})
-        checked = self._checks[name].check({**defaults, **arguments}, call.meta)
+        checked = self._check(name).check({**defaults, **arguments}, call.meta)
+        self._require_reading(name, operation, checked)
+        base = self._base(operation, self._api)  # before anything waits: the document may be replaced meanwhile
         ready = checked.arguments
         if operation.body is not None and "body" in ready:
             variant = operation.body.variant(ready.get("content_type"))
             ready = {**ready, "body": await self._parts.files.read(variant, ready["body"])}
-        outgoing = build(operation, ready, self._base(operation), self._habits)
-        extra = tuple(self._settings.headers.items())
-        return _Prepared(operation, checked, replace(outgoing, headers=(*outgoing.headers, *extra)))
+        return _Prepared(operation, fingerprint, checked, ready, self._built(operation, ready, base))
+
+    async def _completed(self, prepared: _Prepared, call: Call) -> _Prepared:
+        """Fetch what a request that may be sent still needs: files that are elsewhere, and credentials."""
+        if "body" in prepared.ready:
+            ready = {**prepared.ready, "body": await self._parts.files.downloaded(prepared.ready["body"])}
+            outgoing = self._built(prepared.operation, ready, prepared.outgoing.base)
+            prepared = replace(prepared, ready=ready, outgoing=outgoing)
+        attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.conversation)
+        self._parts.scrubber.learn(attached.secrets)
+        return replace(prepared, attached=attached)
+
+    def _built(self, operation: Operation, ready: JsonObject, base: str) -> Outgoing:
+        outgoing = build(operation, ready, base, self._habits)
+        return replace(outgoing, headers=(*outgoing.headers, *self._settings.headers.items()))
+
+    def _require_reading(self, name: str, operation: Operation, checked: Checked) -> None:
+        """Refuse to follow the pages of what may change something with each of them."""
+        pages = checked.options.get("_pages")
+        if pages in (None, 0, 1) or self._entry(name).tool.annotations.read_only:
+            return
+        raise InvalidArgumentsError(
+            f"_pages: {operation.method} {operation.path} would be sent once for each page, and may change something "
+            "each time; nothing was sent\n"
+            "Leave _pages out and ask for one page after the other. If it only reads, say so in the configuration: "
+            f"overrides: {{{name}: {{annotations: {{readOnlyHint: true}}}}}}"
+        )
+
+    def _check(self, name: str) -> ArgumentCheck:
+        if name not in self._checks:
+            self._checks[name] = ArgumentCheck(self._operation(name), self._settings.validate_arguments)
+        return self._checks[name]
+
+    def _entry(self, name: str) -> Entry:
+        found = self._entries.get(name)
+        if found is None:
+            raise UnknownToolError(name)
+        return found
+
+    def _placed(self, entry: Entry, tools: Tools, api: Api) -> Entry:
+        """Say where the calls of an entry go; nowhere when the document does not name a server."""
+        operation = tools.operations.get(entry.name)
+        try:
+            return replace(entry, server=self._base(operation, api)) if operation else entry
+        except ConfigError:
+            return entry
 
     def _operation(self, name: str) -> Operation:
         operation = self._tools.operations.get(name)
@@ -158,9 +222,9 @@ class Target:
             raise UnknownToolError(name)
         return operation
 
-    def _base(self, operation: Operation) -> str:
+    def _base(self, operation: Operation, api: Api | None) -> str:
         """Choose the server of an operation; a base URL on another host replaces the document's own servers."""
-        servers = self._api.servers if self._api else ()
+        servers = api.servers if api else ()
         base = self._settings.base_url
         if base:
             same_host = bool(servers) and urlsplit(base).netloc == urlsplit(servers[0]).netloc
@@ -202,7 +266,7 @@ class Target:
 
     async def _paged(self, prepared: _Prepared, answer: Answer, shaping: Shaping, pages: int, call: Call) -> ToolResult:
         """Follow the pages and join their rows."""
-        arguments, rows, count = prepared.checked.arguments, [], 0
+        arguments, rows, count = prepared.ready, [], 0
         following: Json = None
         value: Json = None
         while True:
@@ -224,7 +288,7 @@ class Target:
             await call.progress(count, pages, f"page {count}")
             if isinstance(following, NextArguments):
                 arguments = {**arguments, **following.changed}
-                outgoing = build(prepared.operation, arguments, prepared.outgoing.base, self._habits)
+                outgoing = self._built(prepared.operation, arguments, prepared.outgoing.base)
             else:
                 outgoing = replace(prepared.outgoing, base=following.url, path="", query=())
             answer = await self._send(replace(prepared, outgoing=outgoing), call)
@@ -232,36 +296,6 @@ class Target:
             return await self._parts.responses.result(answer, shaping, call.principal)
         joined: JsonObject = {"result": rows, "pages": count, "next": _shown_next(following)}
         return await self._parts.responses.json(joined, shaping, call.principal, {})
-
-    def _shown(self, prepared: _Prepared) -> JsonObject:
-        """Return the request with secrets masked, and a curl line."""
-        outgoing, attached = prepared.outgoing, prepared.attached
-        secret_headers = {name.lower() for name, _ in attached.headers}
-        full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
-        scrub = self._parts.scrubber
-        scrub.learn(attached.secrets)
-        headers = {name: scrub.text(value) for name, value in full.all_headers}
-        headers |= {name: MASK for name, _ in attached.headers if name.lower() in secret_headers}
-        body = None if full.body is None else _masked(full.body, scrub)
-        url = scrub.text(full.url)
-        curl = ["curl", "-X", full.method, url]
-        for name, value in headers.items():
-            curl += ["-H", f"{name}: {value}"]
-        curl += ["--data-binary", body] if body is not None else []
-        return {"method": full.method, "url": url, "headers": headers, "body": body, "curl": shlex.join(curl)}
-
-
-def _masked(body: bytes, scrub: Scrubber) -> str:
-    """Write a body for people: known secrets and secret fields of JSON and forms are masked."""
-    text = body.decode("utf-8", errors="replace")
-    try:
-        return dumps(scrub.json(loads(text)))
-    except ValueError:
-        pairs = [pair.partition("=") for pair in text.split("&")]
-        masked = "&".join(
-            f"{name}={MASK}" if is_secret(name, value) else f"{name}{eq}{value}" for name, eq, value in pairs
-        )
-        return scrub.text(masked)
 
 
 def _shown_next(following: Json) -> Json:
