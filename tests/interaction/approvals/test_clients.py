@@ -231,6 +231,76 @@ async def test_a_question_survives_a_kill_and_a_call_that_ran_then_is_never_repe
     assert len(hits) == 1
 
 
+@pytest.mark.covers("R-AP-16")
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_two_clients_over_http_are_two_callers(mode: str, recorder: Recorder, tmp_path: Path) -> None:
+    store = str(tmp_path / "data" / "approvals.db")
+    call = ("shop__post_thing", {"body": {"name": "boat"}})
+    async with (
+        by_http(configured(tmp_path, recorder)) as (address, _),
+        Client(f"{address}/mcp", mode=mode) as first,
+        Client(f"{address}/mcp", mode=mode) as second,
+    ):
+        mine = (await first.call_tool(*call)).structured_content or {}
+        theirs = (await second.call_tool(*call)).structured_content or {}
+        await anyio.to_thread.run_sync(act, store, Wish("approve", (mine["approval_id"],), scope="session"))
+        proof = {name: mine[name] for name in ("approval_id", "digest")}
+        got = await first.call_tool("approvals__result", {**proof, "wait_s": 60})
+        with pytest.raises(MCPError, match="belongs to another client"):
+            await second.call_tool("approvals__result", {"approval_id": mine["approval_id"]})
+        again = (await second.call_tool(*call)).structured_content or {}
+        pending = json.loads((await second.read_resource(f"approvals://{mine['approval_id']}")).contents[0].text)
+
+    assert got.structured_content == {}
+    assert mine["approval_id"] != theirs["approval_id"]
+    assert again["status"] == "awaiting_approval"
+    assert "digest" not in pending
+    assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("R-AP-16")
+async def test_a_client_of_the_modern_era_may_say_which_requests_are_its_own(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    store = str(tmp_path / "data" / "approvals.db")
+    async with by_http(configured(tmp_path, recorder)) as (address, _), Client(f"{address}/mcp") as client:
+
+        async def call(client_id: str | None) -> Json:
+            meta = {"ui-mcp/client_id": client_id} if client_id else None
+            answer = await client.session.call_tool("shop__post_thing", {"body": {}}, meta=meta)
+            return answer.structured_content or {}
+
+        mine, joined = await call("0123456789abcdef-a"), await call("0123456789abcdef-a")
+        others = [await call("0123456789abcdef-b"), await call(None), await call(None)]
+        with pytest.raises(MCPError, match="16 to 200 characters"):
+            await call("short")
+        await anyio.to_thread.run_sync(act, store, Wish("approve", (mine["approval_id"],)))
+        while (got := await call("0123456789abcdef-a")).get("status"):
+            pass
+
+    assert mine["approval_id"] == joined["approval_id"]
+    assert len({mine["approval_id"], *(one["approval_id"] for one in others)}) == 4
+    assert got == {}
+    assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("R-AP-3", "R-AP-16")
+async def test_over_a_pipe_the_repeated_call_gets_the_result_after_a_restart(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    recorder.default = json_reply({"id": 7})
+    store, file = str(tmp_path / "data" / "approvals.db"), configured(tmp_path, recorder)
+    async with Client(by_pipe(file)) as before:
+        asked = (await before.call_tool("shop__post_thing", {"body": {}})).structured_content or {}
+    await anyio.to_thread.run_sync(act, store, Wish("approve", (asked["approval_id"],)))
+    async with Client(by_pipe(file)) as after:
+        while (got := (await after.call_tool("shop__post_thing", {"body": {}})).structured_content or {}).get("status"):
+            pass
+
+    assert got == {"id": 7}
+    assert len(recorder.requests) == 1
+
+
 @pytest.mark.covers("R-ST-6", "R-AP-3", "R-AP-4")
 async def test_approvals_on_a_shared_database_are_answered_from_anywhere(
     recorder: Recorder, tmp_path: Path, postgres_url: Callable[[], str]

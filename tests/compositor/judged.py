@@ -1,0 +1,96 @@
+"""A policed API without a gateway around it: its document can be swapped, and every request it receives is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+
+from ui_mcp.compositor.approvals.bases import open_store
+from ui_mcp.compositor.approvals.desk import Desk
+from ui_mcp.compositor.audit import Audit, lines
+from ui_mcp.compositor.catalogue import Catalogue
+from ui_mcp.compositor.openapi.auth import Credentials
+from ui_mcp.compositor.openapi.document import Document
+from ui_mcp.compositor.openapi.files import Files
+from ui_mcp.compositor.openapi.notes import Notes
+from ui_mcp.compositor.openapi.operations import read_api
+from ui_mcp.compositor.openapi.response import Responses
+from ui_mcp.compositor.openapi.send import Sender
+from ui_mcp.compositor.openapi.target import Parts, Target
+from ui_mcp.compositor.openapi.tokens import Tokens
+from ui_mcp.compositor.policed import Policed
+from ui_mcp.compositor.policy import Mode, Policy
+from ui_mcp.compositor.questions import Rulebook
+from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.compositor.results import ResultStore
+from ui_mcp.compositor.settings import ApprovalSettings, Decision, Rule, TargetSettings
+from ui_mcp.errors import UpstreamError
+from ui_mcp.jsontypes import Json, JsonObject
+
+
+@dataclass(frozen=True)
+class Sent:
+    method: str
+    url: str
+    body: str
+
+
+@dataclass
+class Judged:
+    """The API `api`, its policy and its approvals, in one folder."""
+
+    folder: Path
+    mode: Mode = "guard"
+    fixed: dict[str, Decision] = field(default_factory=dict)
+    standing: tuple[Rule, ...] = ()
+    sent: list[Sent] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.scrubber = Scrubber()
+        parts = Parts(
+            Credentials({}, {}, Tokens(_nowhere)),
+            Sender(lambda *_: httpx2.AsyncClient(transport=httpx2.MockTransport(self._received)), "test"),
+            Files((self.folder,), _nothing),
+            Responses(ResultStore(self.folder / "results"), self.scrubber),
+            self.scrubber,
+        )
+        self.target = Target(TargetSettings(name="api", set_auth=False), parts)
+        self.catalogue = Catalogue()
+        self.catalogue.add(self.target)
+        self.start()
+
+    def start(self) -> None:
+        """Begin, or begin anew after a restart, with what the store kept."""
+        self.store = open_store(str(self.folder / "approvals.db"))
+        self.desk = Desk(self.store)
+        self._audit = Audit(self.folder / "audit.jsonl", "full", self.scrubber)
+        patience = ApprovalSettings(sync_wait_s=0)
+        rulebook = Rulebook(lambda _: Policy(self.mode, self.standing, self.fixed), patience)
+        self.policed = Policed(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
+
+    def end(self) -> None:
+        self.store.close()
+        self._audit.close()
+
+    def adopt(self, document: Json) -> None:
+        """Take a document, as a reload does."""
+        if self.target.adopt(read_api(Document("api.json", {"api.json": document}, Notes()))):
+            self.catalogue.changed()
+
+    @property
+    def noted(self) -> Sequence[JsonObject]:
+        """The audit log."""
+        return list(lines(self.folder / "audit.jsonl"))
+
+    def _received(self, request: httpx2.Request) -> httpx2.Response:
+        self.sent.append(Sent(request.method, str(request.url), request.content.decode()))
+        return httpx2.Response(200, json={})
+
+
+async def _nowhere(*_: object) -> tuple[int, Json]:
+    raise UpstreamError("there is nothing")
+
+
+async def _nothing(url: str) -> bytes:
+    raise UpstreamError("there is nothing")
