@@ -63,7 +63,7 @@ def instructions(gateway: Gateway) -> str:
     lines = [
         "A gateway to other APIs and MCP servers; tools are named SOURCE__TOOL.",
         (
-            "API tools also take: _fields (paths to keep, e.g. items[].id), _max_rows, _pages (follow n pages), "
+            "API tools also take: _fields (paths to keep, e.g. items[].id), _max_rows, _pages (follow n pages of what only reads), "
             "_dry_run (show the request, send nothing)."
         ),
         (

@@ -23,7 +23,7 @@ from ui_mcp.compositor.approvals.scope import pattern_of
 from ui_mcp.compositor.proposals import Proposals
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.settings import Rule
-from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
 from ui_mcp.httpd.look import look_route
 from ui_mcp.ids import same_secret, secret_id
 from ui_mcp.jsontypes import JsonObject
@@ -35,6 +35,7 @@ _STATUS: dict[type[UiMcpError], int] = {
     ExpiredError: 410,
     UnknownApprovalError: 404,
     NotFoundError: 404,
+    InvalidArgumentsError: 400,
 }
 Routes = list[BaseRoute]
 Replay = Callable[[Rule], Awaitable[JsonObject]]
