@@ -8,7 +8,9 @@ from compositor.conftest import Recorder, document
 from ui_mcp.app.upstreams import connector
 from ui_mcp.compositor.gateway import Gateway, Surroundings
 from ui_mcp.compositor.settings import GatewaySettings
-from ui_mcp.jsontypes import Json, dumps
+from ui_mcp.compositor.source import Permit
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.toolkit.tool import Call, ToolResult
 
 THINGS = document(
     {
@@ -44,3 +46,8 @@ async def gateway(folder: Path, recorder: Recorder | None = None, **settings: Js
     async with Gateway(GatewaySettings.model_validate(settings), around).running() as found:
         await found.ready()
         yield found
+
+
+async def at_its_source(found: Gateway, name: str, arguments: JsonObject, call: Call = Call()) -> ToolResult:
+    """Call a tool as policy would have allowed it."""
+    return await found.catalogue.call(name, arguments, call, Permit(found.catalogue.entry(name).fingerprint))

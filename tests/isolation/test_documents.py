@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from compositor.conftest import Recorder, document
-from compositor.gateways import gateway
+from compositor.gateways import at_its_source, gateway
 from ui_mcp.app.nlui_targets import LiveTargets
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.openapi.notes import Notes
@@ -38,7 +38,7 @@ BROKEN = READABLE | REFUSED
 
 
 async def answers(found: Gateway) -> bool:
-    return not (await found.catalogue.call("shop__listThings", {}, Call())).is_error
+    return not (await at_its_source(found, "shop__listThings", {}, Call())).is_error
 
 
 @pytest.mark.covers("GW-ISO-1")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compositor.conftest import Recorder
-from compositor.gateways import gateway
+from compositor.gateways import at_its_source, gateway
 from ui_mcp.compositor.resources import MountedPrompts, MountedResources
 from ui_mcp.errors import UpstreamError
 from ui_mcp.jsontypes import dumps
@@ -49,7 +49,7 @@ async def test_a_malformed_tool_is_left_out_or_repaired_and_named_in_the_health(
     servers.append(server("none", tools_list={"tools": None}))
 
     async with gateway(tmp_path, recorder, mcp={"servers": servers}) as found:
-        assert not (await found.catalogue.call("shop__listThings", {}, Call())).is_error
+        assert not (await at_its_source(found, "shop__listThings", {}, Call())).is_error
         listed = {entry.name: results.tool(entry.tool) for entry in found.catalogue.entries()}
         health = {one.name: one for one in found.health()}
         dumps(list(listed.values()))
@@ -92,12 +92,12 @@ async def test_a_malformed_result_is_repaired_or_an_error_that_names_the_server(
         server("asking", tools_call={"resultType": "input_required", "inputRequests": [1]}),
     ]
     async with gateway(tmp_path, mcp={"servers": servers}) as found:
-        listed = await found.catalogue.call("listed__good", {}, Call())
-        text = await found.catalogue.call("text__good", {}, Call())
+        listed = await at_its_source(found, "listed__good", {}, Call())
+        text = await at_its_source(found, "text__good", {}, Call())
         with pytest.raises(UpstreamError, match=r"^deep: it cannot be passed on"):
-            await found.catalogue.call("deep__good", {}, Call())
+            await at_its_source(found, "deep__good", {}, Call())
         with pytest.raises(UpstreamError, match=r"^asking: good asked for input"):
-            await found.catalogue.call("asking__good", {}, Call())
+            await at_its_source(found, "asking__good", {}, Call())
 
     assert listed.structured == {"result": [1, 2]}
     assert isinstance(text.content[0], Relayed)

@@ -63,8 +63,8 @@ def instructions(gateway: Gateway) -> str:
     lines = [
         "A gateway to other APIs and MCP servers; tools are named SOURCE__TOOL.",
         (
-            "API tools also take: _fields (paths to keep, e.g. items[].id), _max_rows, _pages (follow n pages of what only reads), "
-            "_dry_run (show the request, send nothing)."
+            "API tools also take: _fields (paths to keep, e.g. items[].id), _max_rows, "
+            "_pages (follow n pages of what only reads), _dry_run (show the request, send nothing)."
         ),
         (
             "Looking for a tool: nlui__search, then nlui__describe, then nlui__call (or the tool's own name). "

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from compositor.gateways import gateway
+from compositor.gateways import at_its_source, gateway
 from interaction.gateway_service.nlui_client import NluiClient
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered, instructions
@@ -45,7 +45,7 @@ def ended(process: int, seconds: float) -> bool:
 
 
 async def said(found: Gateway, tool: str, call: Call = Call()) -> str:
-    result = await found.catalogue.call(tool, {}, call)
+    result = await at_its_source(found, tool, {}, call)
     block = result.content[0]
     assert isinstance(block, Relayed)
     return str(block.block["text"])
