@@ -96,7 +96,18 @@ def test_no_file_content_crashes_the_loader(tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.mark.covers("UI-PERM-1")
-@pytest.mark.parametrize("name", ["storage/runtime.db", "storage/runtime.db-wal", "storage/running.lock", "mcp-token"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "storage/runtime.db",
+        "storage/runtime.db-wal",
+        "storage/running.lock",
+        "mcp-token",
+        ".ui-mcp/runtime.db",
+        ".ui-mcp/targets/x.json",
+        ".ui-mcp.new",
+    ],
+)
 def test_app_code_may_not_write_what_the_server_keeps(tmp_path: Path, name: str) -> None:
     base = tmp_path / ".claude/ui"
     (base / "storage/tmp").mkdir(parents=True)
@@ -106,3 +117,5 @@ def test_app_code_may_not_write_what_the_server_keeps(tmp_path: Path, name: str)
 
     assert policy.check("write", str(base / name)) != str(base / name)
     assert policy.check("write", note) == note
+    for saved in ("notes.db", "settings.json", "game/scores.json"):
+        assert policy.check("write", str(base / "storage" / saved)) == str(base / "storage" / saved)

@@ -78,9 +78,12 @@ class LuaPermissions(Section):
         (
             "{base_dir}/config",
             "{base_dir}/mcp-token",
-            "{base_dir}/storage/*.db*",
-            "{base_dir}/storage/*.json",
-            "{base_dir}/storage/*.lock",
+            "{base_dir}/.ui-mcp",
+            "{base_dir}/.ui-mcp.*",
+            "{base_dir}/storage/runtime.db*",
+            "{base_dir}/storage/agent.db*",
+            "{base_dir}/storage/install-manifest.json*",
+            "{base_dir}/storage/running.lock",
             "{project}/.git",
             "{project}/.mcp.json",
             "{project}/.claude/settings*.json",
@@ -161,7 +164,7 @@ class ChatSettings(Section):
 class StorageSettings(Section):
     """`[storage]`: where chats last."""
 
-    url: str | None = Field(None, description="sqlite:///PATH or postgresql://…; absent: storage/runtime.db.")
+    url: str | None = Field(None, description="sqlite:///PATH or postgresql://…; absent: .ui-mcp/runtime.db.")
     poll_ms: int = Field(
         25, ge=5, le=1000, description="How often those who wait look at SQLite where other processes cannot wake them."
     )

@@ -1,7 +1,15 @@
 """Every path the program reads or writes, derived once from `base_dir`."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from ui_mcp.errors import ConfigError
+
+OLD_FILES = ("runtime.db", "agent.db", "install-manifest.json")
+"""What versions before `.ui-mcp/` kept in `storage/`; smaller things there are named by host/migration.py."""
+MOVING = "moving.json"
+"""Inside `.ui-mcp/` while files are being moved there: until it is gone, `storage/` is still the place to use."""
 
 BUNDLE = Path(__file__).parent / "bundle"
 """What the program brings along: `base/` and `claude/` get installed, the rest is served from here."""
@@ -64,7 +72,31 @@ class Workspace:
 
     @property
     def storage(self) -> Path:
+        """Where apps save; nothing of ours is kept there."""
         return self.base / "storage"
+
+    @property
+    def own(self) -> Path:
+        """Stores, locks, manifests and attached targets, for us alone."""
+        return self.base / ".ui-mcp"
+
+    @property
+    def state_dir(self) -> Path:
+        """Where our own files are at present: `own`, or `storage` as long as an older version's are still in there."""
+        moved = self.own.is_dir() and not (self.own / MOVING).exists()
+        return self.own if moved or not self.left_in_storage() else self.storage
+
+    def left_in_storage(self) -> list[str]:
+        """Name the files of ours that an older version left in `storage/`; links do not count."""
+        found = [name for name in OLD_FILES if (self.storage / name).is_file()]
+        if not found or self.storage_leads_away:
+            return []
+        return [name for name in found if not (self.storage / name).is_symlink()]
+
+    @property
+    def storage_leads_away(self) -> bool:
+        """Whether `storage` is a link out of the base directory."""
+        return self.storage.is_symlink() and not self.storage.resolve().is_relative_to(self.base)
 
     @property
     def config(self) -> Path:
@@ -108,3 +140,25 @@ class Workspace:
             self.storage,
             self.config,
         )
+
+
+def make_own(workspace: Workspace) -> None:
+    """Make `.ui-mcp/` for its owner alone, and keep it out of version control: it holds chats and digests of tokens.
+
+    Raises:
+        ConfigError: a link or a file is in its place.
+    """
+    if workspace.own.is_symlink() or workspace.own.is_file():
+        kind = "link" if workspace.own.is_symlink() else "file"
+        raise ConfigError(f"{workspace.own} is a {kind}, and must be a directory of ui-mcp's own\nRemove the {kind}.")
+    fill_own(workspace.own)
+    if os.name == "posix" and workspace.own.stat().st_mode & 0o077:
+        workspace.own.chmod(0o700)
+
+
+def fill_own(folder: Path) -> None:
+    """Make a folder as `.ui-mcp/` begins."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not os.path.lexists(ignore):
+        ignore.write_text("*\n", encoding="utf-8")

@@ -172,3 +172,17 @@ def test_a_browser_that_does_not_start_is_a_problem(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("UI_MCP_CHROMIUM", str(broken))
 
     assert _health(machine.browser()) is Health.PROBLEM
+
+
+@pytest.mark.covers("UI-CLI-10", "UI-DIR-7")
+def test_files_that_an_older_version_left_in_storage_are_named_and_not_touched(tmp_path: Path) -> None:
+    storage = tmp_path / BASE / "storage"
+    storage.mkdir(parents=True)
+    (storage / "runtime.db").write_text("kept by an older version")
+
+    _, found = findings(tmp_path)
+
+    assert found["own files"]["health"] == "note"
+    assert "runtime.db" in found["own files"]["text"]
+    assert [path.name for path in (tmp_path / BASE).iterdir()] == ["storage"]
+    assert [path.name for path in storage.iterdir()] == ["runtime.db"]

@@ -92,7 +92,7 @@ class Terminal:
     @contextmanager
     def following(self, line: str) -> Iterator[subprocess.Popen[str]]:
         """Run a follower of the chat; what is posted in the block is posted after it began to listen."""
-        bells = self.folder / ".claude/ui/storage/runtime.db-bells"
+        bells = self.folder / ".claude/ui/.ui-mcp/runtime.db-bells"
         with self.going(line) as process:
             while not list(bells.glob(f"{process.pid}-*")):
                 assert process.poll() is None, self._said.read_text()

@@ -2,27 +2,30 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from ui_mcp.errors import AlreadyRunningError
+from ui_mcp.errors import AlreadyRunningError, ConfigError
 from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.ports import port_file, token_file
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import Workspace, make_own
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     (tmp_path / "ui/storage").mkdir(parents=True)
-    return Workspace.at(tmp_path / "ui")
+    workspace = Workspace.at(tmp_path / "ui")
+    make_own(workspace)
+    return workspace
 
 
 @pytest.mark.covers("UI-DIR-3")
 def test_a_port_file_holds_the_bare_number_and_goes_away(workspace: Workspace) -> None:
     with port_file(workspace.ui_port, 39482):
         assert workspace.ui_port.read_bytes() == b"39482"
-        assert [file.name for file in workspace.base.iterdir() if file.name.startswith(".")] == []
+        assert [file.name for file in workspace.base.iterdir() if file.name.startswith(".")] == [".ui-mcp"]
     assert not workspace.ui_port.exists()
 
 
@@ -62,3 +65,41 @@ def test_a_killed_holder_leaves_the_directory_free(workspace: Workspace) -> None
     assert other_server(workspace) is None
     with exclusive(workspace):
         pass
+
+
+@pytest.mark.covers("UI-DIR-8")
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("place", [".ui-mcp", "storage"])
+def test_a_lock_is_never_written_through_a_link(workspace: Workspace, tmp_path: Path, place: str, hard: bool) -> None:
+    victim, lock = tmp_path / "victim", workspace.base / place / "running.lock"
+    victim.write_text("precious")
+    (lock.hardlink_to if hard else lock.symlink_to)(victim)
+
+    with suppress(ConfigError), exclusive(workspace) as held:
+        held.publish("http://127.0.0.1:7")
+
+    assert victim.read_text() == "precious"
+    assert other_server(workspace) is None
+
+
+@pytest.mark.covers("UI-DIR-8")
+def test_a_link_in_place_of_the_lock_is_named_with_the_way_out(workspace: Workspace, tmp_path: Path) -> None:
+    (workspace.own / "running.lock").symlink_to(tmp_path / "victim")
+
+    with pytest.raises(ConfigError, match=r"running\.lock is a link.*\nRemove it"), exclusive(workspace):
+        pass
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.covers("UI-DIR-8")
+def test_a_link_in_place_of_a_port_file_is_replaced_and_its_target_left(workspace: Workspace, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("39482")
+    workspace.ui_port.symlink_to(victim)
+
+    with port_file(workspace.ui_port, 39482):
+        assert not workspace.ui_port.is_symlink()
+        workspace.ui_port.unlink()
+        workspace.ui_port.symlink_to(victim)
+
+    assert (victim.read_text(), workspace.ui_port.is_symlink()) == ("39482", True)

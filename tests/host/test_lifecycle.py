@@ -16,7 +16,7 @@ async def test_start_up_leads_to_configured_with_everything_installed(host: Host
     await host.begin(str(tmp_path / ".claude/ui"))
 
     assert isinstance(host.state, Configured)
-    for name in ("log/lua.log", "log/lua-err.log", "README.md", "storage/install-manifest.json"):
+    for name in ("log/lua.log", "log/lua-err.log", "README.md", ".ui-mcp/install-manifest.json"):
         assert (tmp_path / ".claude/ui" / name).is_file()
 
 
@@ -25,7 +25,7 @@ async def test_configuring_lays_out_the_base_directory(host: Host, tmp_path: Pat
     await host.begin(str(tmp_path / "ui"))
 
     folders = {path.name for path in (tmp_path / "ui").iterdir() if path.is_dir()}
-    assert {"html", "viewdefs", "lua", "apps", "resources", "log", "storage", "config"} <= folders
+    assert {"html", "viewdefs", "lua", "apps", "resources", "log", "storage", "config", ".ui-mcp"} <= folders
 
 
 @pytest.mark.covers("UI-FSM-4", "UI-FSM-5")

@@ -147,7 +147,7 @@ def test_a_project_readme_in_the_base_dir_is_left_alone(workspace: Workspace, ma
 def test_every_run_records_what_it_installed(workspace: Workspace, make_bundle: MakeBundle) -> None:
     install(workspace, bundle=make_bundle("1.0.0"))
 
-    record = Record.load(workspace.storage / "install-manifest.json")
+    record = Record.load(workspace.state_dir / "install-manifest.json")
 
     assert record.version == "1.0.0"
     assert sorted(record.files) == sorted(EVERYTHING)
@@ -156,7 +156,7 @@ def test_every_run_records_what_it_installed(workspace: Workspace, make_bundle: 
 @pytest.mark.parametrize("damage", ["", "[]", '{"files": 3}', "\x00", '{"version": 1, "files": {"../../x": "y"}}'])
 def test_a_damaged_record_counts_as_none(workspace: Workspace, make_bundle: MakeBundle, damage: str) -> None:
     install(workspace, bundle=make_bundle("1.0.0"))
-    (workspace.storage / "install-manifest.json").write_text(damage)
+    (workspace.state_dir / "install-manifest.json").write_text(damage)
 
     result = install(workspace, bundle=make_bundle("1.1.0"))
 
@@ -222,7 +222,7 @@ def test_a_linked_file_is_kept_and_force_replaces_the_link_not_its_target(
 def test_no_scratch_files_are_left_behind(workspace: Workspace, make_bundle: MakeBundle) -> None:
     install(workspace, bundle=make_bundle("1.0.0"))
 
-    hidden = [file for file in workspace.base.rglob(".*") if file.is_file()]
+    hidden = [file for file in workspace.base.rglob(".*") if file.is_file() and file.name != ".gitignore"]
     assert hidden == []
 
 

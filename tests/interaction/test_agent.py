@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def store_url(folder: Path) -> str:
-    return f"sqlite:///{Workspace.at('.claude/ui', cwd=folder).storage / 'runtime.db'}"
+    return f"sqlite:///{Workspace.at('.claude/ui', cwd=folder).state_dir / 'runtime.db'}"
 
 
 async def say(chat: Chat, text: str) -> None:
@@ -57,7 +57,7 @@ async def say(chat: Chat, text: str) -> None:
 
 
 async def events_of(folder: Path) -> list[StoredEvent]:
-    journal = SqliteJournal(Workspace.at(".claude/ui", cwd=folder).storage / "agent.db")
+    journal = SqliteJournal(Workspace.at(".claude/ui", cwd=folder).state_dir / "agent.db")
     try:
         return await journal.events("default")
     finally:

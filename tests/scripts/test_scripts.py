@@ -77,8 +77,8 @@ def test_event_waits_over_timeouts_and_prints_the_events(run: Run, server: Serve
 def test_a_second_listener_is_refused_and_a_dead_ones_lock_is_taken_over(
     run: Run, server: Server, workspace: Workspace
 ) -> None:
-    lock = workspace.storage / "event.lock"
-    lock.mkdir()
+    lock = workspace.own / "event.lock"
+    lock.mkdir(parents=True)
     with subprocess.Popen(["sleep", "60"]) as other:
         (lock / "pid").write_text(str(other.pid))
         refused = run("event")

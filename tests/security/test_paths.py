@@ -59,7 +59,15 @@ async def test_no_file_route_leaves_its_folder(tmp_path: Path) -> None:
             *(f"http://127.0.0.1:{running.mcp_port}/{prefix}" for prefix in ("vendor/", "chat/")),
         ]
         for route in routes:
-            for name in [*NAMES, "link.txt", "up/passwd", "config/config.toml", "mcp-token", "storage/runtime.db"]:
+            for name in [
+                *NAMES,
+                "link.txt",
+                "up/passwd",
+                "config/config.toml",
+                "mcp-token",
+                "storage/runtime.db",
+                ".ui-mcp/runtime.db",
+            ]:
                 for spelled in (name, quote(name, safe="%")):
                     answer = await _raw(route, spelled)
                     if CANARY in answer or "root:" in answer or "SQLite format" in answer:

@@ -58,7 +58,7 @@ def test_a_servers_secrets_are_private_and_told_nowhere(tmp_path: Path) -> None:
     logs = b"".join(path.read_bytes() for path in tmp_path.rglob("*.log*"))
     assert refused.status_code == 401
     base = token_file.parent
-    assert [mode(base / name) for name in ("storage", "log")] == [0o700, 0o700]
+    assert [mode(base / name) for name in ("storage", "log", ".ui-mcp")] == [0o700] * 3
     assert exposed == []
     assert token.encode() not in commands
     assert b"no-such" in logs

@@ -57,7 +57,7 @@ async def _agent(asked: AgentAsked) -> int:
         opened(served) as (config, chat, _),
         opened_gateway(gateway_asked, mode="guard", waits_for_ever=AGENT) as gateway,
     ):
-        journal = journal_for(config.storage.url, Workspace.at(asked.base_dir).storage)
+        journal = journal_for(config.storage.url, Workspace.at(asked.base_dir).state_dir)
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
         posts = ChatTools(desk_for(chat, directory_of(served, chat)), "assistant", naming_of(config))

@@ -4,8 +4,10 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
 from ui_mcp import config as settings
 from ui_mcp.app.ui import run, until_signalled
@@ -20,6 +22,8 @@ from ui_mcp.chat.settings import limits_of, naming_of, store_url
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.config import Config
+from ui_mcp.errors import ConfigError
+from ui_mcp.host.own_files import settle
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.log import to_stderr
 from ui_mcp.mcpd.face import Face
@@ -49,6 +53,21 @@ class Served:
     base_dir: str
     principal: str | None = None
     verbosity: int = 0
+    store: str | None = None
+    """The URL of another store than the workspace's own."""
+
+
+def store_named(given: str) -> str:
+    """Return the URL of a store that is there already.
+
+    Raises:
+        ConfigError: there is no such file.
+    """
+    if "://" in given:
+        return given
+    if not Path(given).is_file():
+        raise ConfigError(f"There is no store {given}\nName the file of a chat, or its URL.")
+    return f"sqlite:///{Path(given).resolve()}"
 
 
 def run_stdio(served: Served, stdin: int, stdout: int) -> int:
@@ -110,10 +129,11 @@ def is_page(path: str) -> bool:
 
 @asynccontextmanager
 async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announcements]]:
-    """Open a workspace's chat; only its storage folder is ever created."""
+    """Open a workspace's chat; only the folder of our own files is ever created."""
     to_stderr(served.verbosity)
     workspace = Workspace.at(served.base_dir)
     config = settings.load(workspace.config_file)
+    await to_thread.run_sync(settle, workspace)
     announcements = Announcements()
 
     def push(heard: Heard) -> None:
@@ -136,7 +156,8 @@ async def joined(served: Served) -> AsyncIterator[Chat]:
     to_stderr(served.verbosity)
     workspace = Workspace.at(served.base_dir)
     config = settings.load(workspace.config_file)
-    url, poll = store_url(config, workspace), config.storage.poll_ms / 1000
+    await to_thread.run_sync(settle, workspace)
+    url, poll = served.store or store_url(config, workspace), config.storage.poll_ms / 1000
     async with open_chat(url, limits=limits_of(config), poll=poll) as chat:
         yield chat
 

@@ -153,7 +153,7 @@ class Observations:
             configured = self._host.configured()
             self._open = {other: seen for other, seen in self._open.items() if other[0] == key[0]}
             self._open[key] = Observed(
-                name, chat, reader_for(configured.config.storage.url, configured.workspace.storage, name)
+                name, chat, reader_for(configured.config.storage.url, configured.workspace.state_dir, name)
             )
         await self._open[key].refresh()
         return self._open[key]

@@ -3,6 +3,8 @@
 import sys
 from argparse import Namespace
 
+from anyio import to_thread
+
 from ui_mcp import config as settings
 from ui_mcp.app.ui import run
 from ui_mcp.chat.identity import ROLES
@@ -10,6 +12,7 @@ from ui_mcp.chat.message import ts_text
 from ui_mcp.chat.settings import store_url
 from ui_mcp.chat.stores import open_store
 from ui_mcp.chat.tokens import Keys
+from ui_mcp.host.own_files import settle
 from ui_mcp.workspace import Workspace
 
 
@@ -21,6 +24,7 @@ def run_action(options: Namespace) -> int:
 async def _act(options: Namespace) -> int:
     workspace = Workspace.at(options.dir)
     config = settings.load(workspace.config_file)
+    await to_thread.run_sync(settle, workspace)
     async with open_store(store_url(config, workspace)) as store:
         lines = await _lines(Keys(store), options)
         await store.audit("cli", f"token {options.action}", getattr(options, "name", ""))

@@ -20,4 +20,4 @@ def naming_of(config: Config) -> Naming:
 
 def store_url(config: Config, workspace: Workspace) -> str:
     """Return where this workspace keeps its chat."""
-    return config.storage.url or default_url(workspace.storage)
+    return config.storage.url or default_url(workspace.state_dir)

@@ -19,6 +19,7 @@ import anyio
 
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
+from ui_mcp.host.own_files import settle
 from ui_mcp.host.sight import target_folder
 from ui_mcp.introspect import files
 from ui_mcp.introspect.addresses import expect_browser, whole_address
@@ -45,7 +46,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Attach, list or forget."""
-    folder = target_folder(Workspace.at(options.dir).storage)
+    workspace = Workspace.at(options.dir)
+    settle(workspace)
+    folder = target_folder(workspace)
     if options.pid is not None:
         entered = enter_javafx(folder, options.pid, read_only=options.read_only)
         _attached(folder, replace(entered, name=options.name or entered.name))

@@ -40,6 +40,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     backup.add_argument("file", metavar="FILE", help="where to; it must not be there yet")
     restore = _action(actions, "restore", "fill an empty store from a backup")
     restore.add_argument("file", metavar="FILE", help="what `ui-mcp chat backup` wrote")
+    for reader in (history, export, backup):
+        reader.add_argument("--store", metavar="PATH|URL", help="another store than that of the directory")
     for reader in (follow, export):
         reader.add_argument("--after", metavar="ID", help="only messages after this id")
 
@@ -65,7 +67,8 @@ def run(options: argparse.Namespace) -> int:
     """Serve, or carry out an action."""
     from ui_mcp.app import chat
 
-    served = chat.Served(options.face, options.dir, options.principal, options.verbosity)
+    store = chat.store_named(options.store) if getattr(options, "store", None) else None
+    served = chat.Served(options.face, options.dir, options.principal, options.verbosity, store)
     if options.action is not None:
         from ui_mcp.app import chat_terminal
 

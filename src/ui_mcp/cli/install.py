@@ -7,6 +7,7 @@ and --force keeps your text as FILE.bak.
 import argparse
 
 from ui_mcp.cli import options as shared
+from ui_mcp.host.own_files import settle
 from ui_mcp.installer.install import install
 from ui_mcp.installer.result import InstallResult
 from ui_mcp.workspace import Workspace
@@ -22,7 +23,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Install and report."""
-    report(install(Workspace.at(options.dir), force=options.force))
+    workspace = Workspace.at(options.dir)
+    if workspace.base.is_dir():
+        settle(workspace)
+    report(install(workspace, force=options.force))
     return 0
 
 

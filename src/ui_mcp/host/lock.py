@@ -1,30 +1,48 @@
 """Only one process serves a base directory: an operating-system lock that dies with its holder."""
 
+import errno
 import os
+import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ui_mcp.errors import AlreadyRunningError
+from ui_mcp.errors import AlreadyRunningError, ConfigError
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.workspace import Workspace
 
 if sys.platform == "win32":
     import msvcrt
 
-    def _try_lock(file: BinaryIO) -> None:
-        # Windows locks are mandatory: lock a byte far beyond the text so that others can read it.
-        file.seek(1 << 20)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        file.seek(0)
+    # Windows locks are mandatory: these bytes are far beyond the text, so that others can read it.
+    _FIRST, _BYTES = 1 << 20, 64
+
+    def try_lock(file: BinaryIO, *, shared: bool = False) -> None:
+        """Lock a file or raise OSError at once: all bytes, or one of them where others hold some too."""
+        file.seek(_FIRST)
+        if not shared:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, _BYTES)
+            return
+        with suppress(OSError):
+            msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, _BYTES)
+        for byte in range(_BYTES):
+            file.seek(_FIRST + byte)
+            with suppress(OSError):
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+                return
+        raise OSError("all places of the lock are taken")
 else:
     import fcntl
 
-    def _try_lock(file: BinaryIO) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def try_lock(file: BinaryIO, *, shared: bool = False) -> None:
+        """Lock a file or raise OSError at once; asking again changes the kind of a lock that is held."""
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+
+
+NAME = "running.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +73,16 @@ def exclusive(workspace: Workspace) -> Iterator[DirectoryLock]:
 
     Raises:
         AlreadyRunningError: another process serves it; the message names it.
+        ConfigError: a link is in the place of the lock.
     """
-    with _lock_file(workspace).open("a+b") as file:
-        try:
-            _try_lock(file)
-        except OSError as error:
-            holder = _holder(workspace)
-            raise AlreadyRunningError(
-                f"Another ui-mcp (pid {holder.pid}) runs this directory at {holder.url}\n"
-                "Use it there, stop it, or choose another --dir.",
-                pid=holder.pid,
-                url=holder.url,
-            ) from error
+    own, *older = _lock_files(workspace)
+    with ExitStack() as held:
+        for path in older:
+            # A server of an older version knows only this one; we hold it, and write nothing there.
+            with suppress(FileNotFoundError, ConfigError):
+                _lock(held.enter_context(open_regular(path, os.O_RDONLY)), path)
+        file = held.enter_context(open_regular(own, os.O_RDWR | os.O_CREAT))
+        _lock(file, own)
         try:
             yield DirectoryLock(file)
         finally:
@@ -76,24 +92,70 @@ def exclusive(workspace: Workspace) -> Iterator[DirectoryLock]:
 
 def other_server(workspace: Workspace) -> Holder | None:
     """Return who else serves the directory, if anyone does."""
-    try:
-        with _lock_file(workspace).open("rb") as file:
-            _try_lock(file)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return _holder(workspace)
+    for path in _lock_files(workspace):
+        try:
+            with open_regular(path, os.O_RDONLY) as file:
+                try_lock(file)
+        except (FileNotFoundError, ConfigError):
+            continue
+        except OSError:
+            return holder(path)
     return None
 
 
-def _lock_file(workspace: Workspace) -> Path:
-    return workspace.storage / "running.lock"
-
-
-def _holder(workspace: Workspace) -> Holder:
+def holder(path: Path) -> Holder:
+    """Return who holds a lock file."""
     try:
-        facts = loads(_lock_file(workspace).read_bytes())
+        with open_regular(path, os.O_RDONLY) as file:
+            facts = loads(file.read())
         return Holder(int(facts["pid"]), str(facts["url"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ConfigError, ValueError, KeyError, TypeError):
         # The holder has locked the file but not written it yet.
         return Holder(0, "an address it has not published yet")
+
+
+def open_regular(path: Path, flags: int) -> BinaryIO:
+    """Open a file of ours for its owner alone; a link never leads us to a file of somebody else.
+
+    Raises:
+        ConfigError: the path is a link, also a hard one, or no file.
+        OSError: it cannot be opened.
+    """
+    nofollow = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    if not hasattr(os, "O_NOFOLLOW") and path.is_symlink():
+        raise _refused(path, "a link")
+    try:
+        descriptor = os.open(path, flags | nofollow | getattr(os, "O_BINARY", 0), 0o600)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.EMLINK} or path.is_symlink():
+            raise _refused(path, "a link") from error
+        raise
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        os.close(descriptor)
+        raise _refused(path, "a link" if stat.S_ISREG(found.st_mode) else "no ordinary file")
+    return os.fdopen(descriptor, "r+b" if flags & os.O_RDWR else "rb")
+
+
+def _refused(path: Path, kind: str) -> ConfigError:
+    return ConfigError(f"{path} is {kind}, which is never written through\nRemove it and try again.", path=str(path))
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    try:
+        try_lock(file)
+    except OSError as error:
+        other = holder(path)
+        raise AlreadyRunningError(
+            f"Another ui-mcp (pid {other.pid}) runs this directory at {other.url}\n"
+            "Use it there, stop it, or choose another --dir.",
+            pid=other.pid,
+            url=other.url,
+        ) from error
+
+
+def _lock_files(workspace: Workspace) -> list[Path]:
+    places = [workspace.state_dir]
+    if workspace.storage not in places and not workspace.storage_leads_away:
+        places.append(workspace.storage)
+    return [place / NAME for place in places]

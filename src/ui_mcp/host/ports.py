@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ui_mcp.errors import ConfigError
+from ui_mcp.host.lock import open_regular
 from ui_mcp.ids import secret_id
 from ui_mcp.workspace import Workspace
 
@@ -35,6 +37,8 @@ def _kept(file: Path, text: str, *, mode: int) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):
-            if file.read_text() == text:
+        with suppress(OSError, ConfigError):  # a link that was put there since is not ours to read or remove
+            with open_regular(file, os.O_RDONLY) as kept:
+                ours = kept.read() == text.encode()
+            if ours:
                 file.unlink()

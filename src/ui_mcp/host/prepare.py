@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ui_mcp import config as settings
 from ui_mcp.errors import ConfigError, InstallError
+from ui_mcp.host.own_files import settle
 from ui_mcp.host.states import Configured
 from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.jsontypes import JsonObject
@@ -31,6 +32,7 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
             _require_writable(folder)
         for name in ("lua.log", "lua-err.log"):
             (workspace.log / name).touch()
+        settle(workspace)
     except OSError as error:
         raise ConfigError(f"cannot use base_dir {base_dir}: {reason(error)}", base_dir=base_dir) from error
     config = settings.load(workspace.config_file, flags=flags, environment=environment)

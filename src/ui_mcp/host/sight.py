@@ -18,6 +18,7 @@ from ui_mcp.introspect.files import Attached
 from ui_mcp.introspect.letters import letters
 from ui_mcp.introspect.target import Target
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.workspace import Workspace
 
 SETTLING_SECONDS = 1.0
 SHOWN_SECONDS = 3.0
@@ -76,7 +77,7 @@ class Sight:
     @property
     def folder(self) -> Path:
         """Where attached targets are written down."""
-        return target_folder(self._configured().workspace.storage)
+        return target_folder(self._configured().workspace)
 
     async def forget(self, name: str) -> bool:
         """Let go of an attached target, which goes on; False if there is none."""
@@ -168,9 +169,9 @@ class Sight:
         return self._targets[key]
 
 
-def target_folder(storage: Path) -> Path:
+def target_folder(workspace: Workspace) -> Path:
     """Return where a base directory keeps its attached targets."""
-    return storage / "targets"
+    return workspace.state_dir / "targets"
 
 
 async def open_browser(

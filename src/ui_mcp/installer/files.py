@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ui_mcp.errors import InstallError
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import Workspace, make_own
 
 
 def write_atomically(file: Path, content: bytes, *, executable: bool = False) -> None:
@@ -32,6 +32,8 @@ def make_base(workspace: Workspace) -> None:
     """
     try:
         workspace.base.mkdir(parents=True, exist_ok=True)
+        if workspace.state_dir == workspace.own:
+            make_own(workspace)
     except OSError as error:
         blocked = isinstance(error, FileExistsError | NotADirectoryError)
         why = "a file is in the way" if blocked else error.strerror or error

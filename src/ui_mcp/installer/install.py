@@ -53,7 +53,7 @@ class _Run:
 
     def all(self, files: Sequence[BundledFile]) -> None:
         """Place every file, the README last and only after the others, so that a failed install is tried again."""
-        record_file = self.workspace.storage / "install-manifest.json"
+        record_file = self.workspace.state_dir / "install-manifest.json"
         self.recorded = Record.load(record_file).files
         for file in files:
             if file.target != self.workspace.readme:

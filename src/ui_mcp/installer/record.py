@@ -1,4 +1,4 @@
-"""`storage/install-manifest.json`: which texts we installed, so that a changed file is recognised as the user's."""
+"""`.ui-mcp/install-manifest.json`: which texts we installed, so that a changed file is recognised as the user's."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

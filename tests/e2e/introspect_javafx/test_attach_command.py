@@ -51,7 +51,7 @@ async def test_a_person_attaches_a_program_and_the_agent_operates_it(
         listed = await anyio.to_thread.run_sync(attach, tmp_path)
         said = await anyio.to_thread.run_sync(attach, tmp_path, str(pid))
         seen = await anyio.to_thread.run_sync(drive, tmp_path, pid)
-        kept = [file.stat().st_mode & 0o777 for file in (tmp_path / ".claude/ui/storage/targets").glob("*.json")]
+        kept = [file.stat().st_mode & 0o777 for file in (tmp_path / ".claude/ui/.ui-mcp/targets").glob("*.json")]
         again = await anyio.to_thread.run_sync(attach, tmp_path, "--detach", f"javafx-{pid}")
 
     assert f"{pid}  JavaFX  Demo" in listed

@@ -83,7 +83,7 @@ class World:
                 }
             )
         )
-        self.storage = Workspace.at(".claude/ui", cwd=folder).storage
+        self.storage = Workspace.at(".claude/ui", cwd=folder).state_dir
 
     async def count(self, request: Request) -> Response:
         key = request.path_params["key"]

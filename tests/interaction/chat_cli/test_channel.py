@@ -76,7 +76,7 @@ def test_who_subscribes_on_the_ui_server_is_told_before_anything_was_started_or_
     with LineClient(cwd=tmp_path) as agent:
         agent.request("resources/subscribe", {"uri": "ui://chat/inbox"})
         agent.call("ui_status")
-        bells = tmp_path / ".claude/ui/storage/runtime.db-bells"
+        bells = tmp_path / ".claude/ui/.ui-mcp/runtime.db-bells"
         while not bells.is_dir() or not any(bells.glob("*.bell")):  # the chat is being opened
             agent.request("ping")
         subprocess.run([*UI_MCP, "chat", "post", "hello"], cwd=tmp_path, capture_output=True, check=True, timeout=60)

@@ -33,7 +33,7 @@ def test_post_history_export_and_backup(tmp_path: Path) -> None:
     assert (backup.returncode, (tmp_path / "copy.db").stat().st_size > 4096) == (0, True)
     assert ui_mcp("chat", "restore", "copy.db", "--dir", "other", cwd=tmp_path).returncode == 0
     assert ui_mcp("chat", "history", "--dir", "other", cwd=tmp_path).stdout.splitlines() == history
-    assert [path.name for path in (tmp_path / ".claude/ui").iterdir()] == ["storage"]
+    assert [path.name for path in (tmp_path / ".claude/ui").iterdir()] == [".ui-mcp"]
 
 
 @pytest.mark.covers("CHAT-CLI-1")
@@ -73,3 +73,21 @@ def test_a_refused_post_says_why_on_stderr(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("ui-mcp: No conversation is called 'no/where'")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.covers("UI-DIR-7")
+def test_the_chat_of_an_older_version_goes_on_and_what_it_says_later_can_be_read(tmp_path: Path) -> None:
+    storage = tmp_path / ".claude/ui/storage"
+    ui_mcp("chat", "post", "old", cwd=tmp_path)
+    (tmp_path / ".claude/ui/.ui-mcp").rename(storage)
+
+    ui_mcp("chat", "post", "new", cwd=tmp_path)
+    ui_mcp("chat", "post", "late", "--dir", "other", cwd=tmp_path)
+    (tmp_path / "other/.ui-mcp/runtime.db").rename(storage / "runtime.db")
+    history = ui_mcp("chat", "history", cwd=tmp_path).stdout.splitlines()
+    late = ui_mcp("chat", "history", "--store", str(storage / "runtime.db"), cwd=tmp_path).stdout
+
+    assert [line.split(" ", 1)[1] for line in history] == ["user: old", "user: new"]
+    assert late.endswith("user: late\n")
+    missing = ui_mcp("chat", "history", "--store", "none.db", cwd=tmp_path)
+    assert (missing.returncode, "There is no store none.db" in missing.stderr) == (1, True)

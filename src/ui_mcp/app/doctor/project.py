@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from ui_mcp import config as settings
+from ui_mcp.app.doctor import own_files
 from ui_mcp.app.doctor.finding import Finding, note, ok, problem
 from ui_mcp.chat.settings import store_url
 from ui_mcp.compositor import nlui_yaml
@@ -20,7 +21,6 @@ from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.workspace import Workspace
 
 PORTS = (("UI", 8000), ("MCP", 8001))
-PRIVATE = ("mcp-token", "storage/runtime.db")
 SECONDS = 5.0
 
 
@@ -32,7 +32,7 @@ async def findings(workspace: Workspace) -> list[Finding]:
     config, judged = configuration(workspace)
     found.append(judged)
     if workspace.base.is_dir():
-        found += [installed(workspace), private(workspace)]
+        found += [installed(workspace), *own_files.findings(workspace), private(workspace)]
     if config is not None:
         found += [ports(workspace, config), await store(workspace, config)]
         found += gateway(workspace, config)
@@ -89,7 +89,7 @@ def installed(workspace: Workspace) -> Finding:
 
 def private(workspace: Workspace) -> Finding:
     """Look for secrets that other accounts of the machine may read."""
-    files = [workspace.base / name for name in PRIVATE]
+    files = [workspace.mcp_token, workspace.state_dir / "runtime.db"]
     open_to_others = [
         str(file) for file in files if os.name == "posix" and file.exists() and file.stat().st_mode & 0o077
     ]

@@ -11,9 +11,9 @@ from ui_mcp.errors import ConfigError
 PATIENCE = 30.0
 
 
-def default_url(storage: Path) -> str:
-    """Return the URL of the store inside a workspace's storage folder."""
-    return f"sqlite:///{storage / 'runtime.db'}"
+def default_url(folder: Path) -> str:
+    """Return the URL of the store among a workspace's own files."""
+    return f"sqlite:///{folder / 'runtime.db'}"
 
 
 @asynccontextmanager

@@ -1,0 +1,245 @@
+"""Moves our own files out of `storage/`, which belongs to apps, into `.ui-mcp/`; a kill at any point loses nothing.
+
+`moving.json` inside `.ui-mcp/` is the commit point: as long as it is there, `storage/` is the place to use and
+whatever was copied is thrown away. The originals are renamed, not removed. While the old place has to be used, each
+process holds a shared lock on `.ui-mcp.lock`, and moving needs it exclusively.
+"""
+
+import os
+import re
+import shutil
+import sqlite3
+import sys
+import time
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from ui_mcp.errors import ConfigError
+from ui_mcp.host import lock, own_files
+from ui_mcp.host.copying import NotMovedError, copy_checked, sole_connection, sync, write_durably
+from ui_mcp.host.users import having_open, waiting_for
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, fill_own
+
+WRITE_LOCK_SECONDS = 5.0
+_PAUSE = 0.05
+_JARS = ("targets/javafx-agent.jar", "targets/agent/javafx-agent.jar")
+_SMALL = re.compile(r"runtime\.db\.schema-\d+\.bak|targets/[^/\\]+\.json")
+
+
+def kept_names(names: Collection[str], taken: Collection[str], version: str) -> dict[str, str]:
+    """Return the name under which each original is kept: one suffix for all, which none of them has yet; pure."""
+    number, suffix = 1, f".before-{version}"
+    while any(f"{name}{suffix}" in taken for name in names):
+        number += 1
+        suffix = f".before-{version}-{number}"
+    return {name: f"{name}{suffix}" for name in names}
+
+
+def is_target(facts: object) -> bool:
+    """Say whether the content of a file is what `ui-mcp attach` or the agent in a program writes down; pure."""
+    return isinstance(facts, dict) and {"pid", "port", "token"} <= facts.keys()
+
+
+def moving(workspace: Workspace) -> Iterator[str]:
+    """Move everything, a step at a time; the caller holds `.ui-mcp.lock`. Each step is named once it is done.
+
+    Raises:
+        NotMovedError: everything is as it was.
+    """
+    with ExitStack() as held:
+        try:
+            if own_files.decide(own_files.look(workspace)) is not own_files.Action.MOVE:
+                return
+            if workspace.storage_leads_away:
+                raise NotMovedError("storage is a link that leads out of the base directory")
+            workspace.storage.mkdir(mode=0o700, exist_ok=True)
+            held.enter_context(_old_lock(workspace))
+            yield "locked"
+            yield from _undo(workspace)
+            yield from _copied_and_renamed(workspace, held)
+        except NotMovedError:
+            _take_back(workspace)
+            raise
+        except (OSError, sqlite3.Error, ConfigError) as error:
+            _take_back(workspace)
+            raise NotMovedError(str(error).partition("\n")[0]) from error
+    _remove_pipes(workspace)
+    yield "pipes removed"
+
+
+def _copied_and_renamed(workspace: Workspace, held: ExitStack) -> Iterator[str]:
+    storage, new = workspace.storage, _new(workspace)
+    names = _ours(workspace)
+    kept = kept_names(names, _taken(storage), bundled_version())
+    deadline = time.monotonic() + WRITE_LOCK_SECONDS
+    _refuse_users(workspace, names, deadline)
+    stores = {name: held.enter_context(sole_connection(storage / name, deadline)) for name in names if _is_store(name)}
+    yield "stores locked"
+    new.mkdir(mode=0o700)  # whatever is there instead, a link for one, is not ours
+    fill_own(new)
+    write_durably(new / MOVING, dumps({"kept": kept}).encode())
+    yield "folder made"
+    for name in names:
+        copy_checked(storage / name, new / name, stores.get(name))
+        yield f"{name} copied"
+    sync(new)
+    _refuse_users(workspace, names, deadline=0)
+    new.rename(workspace.own)
+    sync(workspace.base)
+    yield "folder renamed"
+    for name, later in kept.items():
+        if sys.platform == "win32" and name in stores:
+            stores[name].close()  # an open file has no other name there; one that others have open neither
+        (storage / name).rename(storage / later)
+        yield f"{name} renamed"
+    sync(storage)
+    # Who opened a store in the last moment has its new name open now, and would write where nobody reads.
+    _refuse_users(workspace, kept.values(), deadline=0)
+    (workspace.own / MOVING).unlink()
+    sync(workspace.own)
+    yield "moved"
+
+
+def _ours(workspace: Workspace) -> list[str]:
+    """Name what moves: only what we wrote ourselves, no links, and not a store that the settings name."""
+    storage = workspace.storage
+    found = [*OLD_FILES, *_JARS]
+    found += [path.name for path in storage.glob("runtime.db.schema-*.bak")]
+    found += [f"targets/{path.name}" for path in storage.glob("targets/*.json") if is_target(_json(path))]
+    named = own_files.named_store(workspace)
+    return [
+        name
+        for name in dict.fromkeys(found)
+        if (storage / name).is_file() and not _by_link(storage, name) and (storage / name).resolve() != named
+    ]
+
+
+def _taken(storage: Path) -> set[str]:
+    found = [*storage.glob("*.before-*"), *storage.glob("targets/**/*.before-*")]
+    return {path.relative_to(storage).as_posix() for path in found}
+
+
+def _by_link(storage: Path, name: str) -> bool:
+    parts = Path(name).parts
+    return any(storage.joinpath(*parts[: count + 1]).is_symlink() for count in range(len(parts)))
+
+
+def _refuse_users(workspace: Workspace, names: Collection[str], deadline: float) -> None:
+    """Wait for processes that have our files open.
+
+    Raises:
+        NotMovedError: one is a server, or still has them open at the deadline.
+    """
+    if (pid := waiting_for(workspace.storage / "runtime.db-bells")) is not None:
+        raise NotMovedError(f"process {pid} has runtime.db open; end it")
+    # A server of this version would hold the lock that we hold now, so whoever writes the log is an older one.
+    log, stores = workspace.log / "mcp.log", [workspace.storage / name for name in names if _is_store(name)]
+    while user := having_open([log, *stores]):
+        if user[1] == log:
+            raise NotMovedError(f"process {user[0]} is an older ui-mcp that uses this directory; end it")
+        if time.monotonic() > deadline:
+            raise NotMovedError(f"process {user[0]} has {user[1].name} open; end it")
+        time.sleep(_PAUSE)
+
+
+@contextmanager
+def _old_lock(workspace: Workspace) -> Iterator[None]:
+    path = workspace.storage / lock.NAME
+    with lock.open_regular(path, os.O_RDWR | os.O_CREAT) as file:
+        if not own_files.locked(file):
+            raise NotMovedError(f"ui-mcp (pid {lock.holder(path).pid}) serves this directory; end it")
+        yield
+
+
+def _undo(workspace: Workspace) -> Iterator[str]:
+    """Take back what an interrupted move has done; both places are whole at each step."""
+    if workspace.storage_leads_away:
+        return
+    if not (workspace.own / MOVING).exists():
+        _remove_new(workspace)
+        yield "leftovers removed"
+        return
+    for name, later in _kept(workspace).items():
+        original, kept = workspace.storage / name, workspace.storage / later
+        if not kept.is_file():
+            continue
+        if original.exists():
+            _put_aside(original)
+            yield f"{name} put aside"
+        kept.rename(original)
+        yield f"{name} taken back"
+    sync(workspace.storage)
+    _remove_new(workspace)
+    workspace.own.rename(_new(workspace))
+    sync(workspace.base)
+    yield "folder taken back"
+    _remove_new(workspace)
+    yield "leftovers removed"
+
+
+def _remove_new(workspace: Workspace) -> None:
+    new = _new(workspace)
+    if new.is_symlink():
+        new.unlink()
+    elif new.exists():
+        shutil.rmtree(new)
+
+
+def _put_aside(path: Path) -> None:
+    """Keep what an older version began anew while a move was interrupted."""
+    with ExitStack() as held:
+        if _is_store(path.name):
+            held.enter_context(sole_connection(path, time.monotonic() + WRITE_LOCK_SECONDS))
+        number = 1
+        while path.with_name(f"{path.name}.after-{number}").exists():
+            number += 1
+        path.rename(path.with_name(f"{path.name}.after-{number}"))
+
+
+def _take_back(workspace: Workspace) -> None:
+    with suppress(OSError, sqlite3.Error, NotMovedError):  # the next start tries again
+        for _ in _undo(workspace):
+            pass
+
+
+def _kept(workspace: Workspace) -> dict[str, str]:
+    facts = _json(workspace.own / MOVING)
+    if facts is None or not isinstance(facts.get("kept"), dict):
+        raise NotMovedError(f"{workspace.own / MOVING} cannot be read; remove {workspace.own} if storage/ is complete")
+    # The file may have come with the repository: no name leads to anything but our own files.
+    return {
+        name: later
+        for name, later in facts["kept"].items()
+        if (name in (*OLD_FILES, *_JARS) or _SMALL.fullmatch(name))
+        and re.fullmatch(re.escape(name) + r"\.before-[\w.+-]+", str(later))
+        and not _by_link(workspace.storage, name)
+        and not _by_link(workspace.storage, later)
+    }
+
+
+def _json(path: Path) -> JsonObject | None:
+    try:
+        found = loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _remove_pipes(workspace: Workspace) -> None:
+    pipes = workspace.storage / "runtime.db-bells"
+    with suppress(OSError):
+        for pipe in pipes.iterdir():
+            if pipe.is_fifo() and not pipe.is_symlink():
+                pipe.unlink()
+        pipes.rmdir()
+
+
+def _new(workspace: Workspace) -> Path:
+    return workspace.base / ".ui-mcp.new"
+
+
+def _is_store(name: str) -> bool:
+    return name.endswith((".db", ".bak")) or ".db.before-" in name or ".bak.before-" in name
