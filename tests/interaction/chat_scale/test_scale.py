@@ -88,7 +88,7 @@ async def served(folder: Path) -> AsyncIterator[tuple[int, int]]:
 
 async def fill(folder: Path) -> None:
     batch = Post("default", "user", "human", tuple(Draft(f"an old message, number {n}") for n in range(100)))
-    async with open_store(f"sqlite:///{folder}/storage/runtime.db") as store, anyio.create_task_group() as tasks:
+    async with open_store(f"sqlite:///{folder}/.ui-mcp/runtime.db") as store, anyio.create_task_group() as tasks:
         for _ in range(STORED // 100):
             tasks.start_soon(store.append, batch)
 
