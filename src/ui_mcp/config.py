@@ -49,6 +49,11 @@ class ServerSettings(Section):
         (), description="Host headers accepted besides the loopback names; links carry the first one."
     )
     allowed_origins: tuple[str, ...] = Field((), description="Origins accepted besides our own.")
+    allowed_users: tuple[int | str, ...] = Field(
+        (),
+        description="Linux: accounts (names or uids) besides ours and root that may connect from this machine, for "
+        'example that of a reverse proxy; `"*"` = all.',
+    )
     require_token: bool = Field(False, description="Ask every MCP-port request for the token in `mcp-token`.")
 
     def url(self, port: int) -> str:

@@ -111,7 +111,7 @@ async def _http(served: Served, port: int) -> int:
         face_routes = human_face_routes if served.side == "human" else assistant_face_routes
         routes = mcp_app(face_routes(desk, config.chat.rate), endpoints)
         app = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
-        async with listening(app, listener):
+        async with listening(app, listener, config.server.allowed_users):
             sys.stdout.write(f"ui-mcp chat ({served.side}) at {config.server.url(port_of(listener))}\n")
             sys.stdout.flush()
             try:

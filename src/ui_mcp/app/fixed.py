@@ -52,7 +52,7 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
         with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
             rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
             transports = Later()
-            async with listening(guarded_mcp_app(host, rules, transports), mcp):
+            async with listening(guarded_mcp_app(host, rules, transports), mcp, config.server.allowed_users):
                 await ready(running, config.server.url(doors.mcp))
                 # Reading the MCP machinery takes half a second of the processor that the first page needs more.
                 await transports.wanted(within=QUIET_SECONDS)

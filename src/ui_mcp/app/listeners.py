@@ -48,10 +48,13 @@ async def serving(
         routes = [ui_watching(host), *ui_routes(host, tokens), ui_chat(host, config.chat.rate)]
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
-        await stack.enter_async_context(listening(Guard(ui_app(pages, routes), ui_rules(config, ports, tokens)), ui))
+        users = config.server.allowed_users
+        app = Guard(ui_app(pages, routes), ui_rules(config, ports, tokens))
+        await stack.enter_async_context(listening(app, ui, users))
         if mcp:
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
-            await stack.enter_async_context(listening(guarded_mcp_app(host, mcp_rules(config, ports, token)), mcp))
+            mcp_face = guarded_mcp_app(host, mcp_rules(config, ports, token))
+            await stack.enter_async_context(listening(mcp_face, mcp, users))
         stack.callback(host.interrupt_chats)
         stack.push_async_callback(sessions.stop)  # before the listeners, so that blocked waiters still get an answer
         stack.enter_context(port_file(workspace.ui_port, port_of(ui)))

@@ -96,7 +96,7 @@ async def _serve(asked: Asked, port: int | None) -> int:
             allowed_origins=frozenset(settings.cors),
             sockets_without_origin=True,
         )
-        async with listening(Guard(_front(chat, endpoints), rules), listener):
+        async with listening(Guard(_front(chat, endpoints), rules), listener, settings.allowed_users):
             stop = "Press Ctrl+C to stop.\n" if sys.stdout.isatty() else ""
             sys.stdout.write(f"nlui: chat at http://{host}:{port_of(listener)}\n{stop}")
             sys.stdout.flush()

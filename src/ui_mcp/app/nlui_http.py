@@ -26,7 +26,7 @@ async def serve_gateway(gateway: Gateway, face: Face, listener: socket.socket, h
     # Who has the token may call tools; answering is for people, so with a token the page is on loopback alone.
     pages = [] if token else approval_routes(gateway)
     app = Guard(mcp_app([*pages, health_route(lambda: _health(gateway))], endpoints), rules)
-    async with listening(app, listener):
+    async with listening(app, listener, gateway.settings.server.allowed_users):
         sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
         sys.stderr.flush()
         try:

@@ -251,6 +251,8 @@ class ServerSection(Part):
     token: str = ""
     cors: tuple[str, ...] = ("http://localhost:3000",)
     """Origins of other front ends that may use the API."""
+    allowed_users: tuple[int | str, ...] = ()
+    """Linux: accounts besides ours and root that may connect from this machine; `*` = all."""
 
 
 class GatewaySettings(Part):

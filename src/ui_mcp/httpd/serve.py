@@ -1,9 +1,10 @@
 """Runs an ASGI application on a bound socket inside the caller's event loop."""
 
+import asyncio
 import errno
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
@@ -11,9 +12,11 @@ import uvicorn
 from anyio.abc import TaskStatus
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.httpd.line import Line
+from ui_mcp.httpd.peer_uid import AllowedUsers
 from ui_mcp.log import adopt, logger
 
 App = ASGIApp
@@ -88,10 +91,18 @@ def _timed(app: ASGIApp) -> ASGIApp:
 
 
 @asynccontextmanager
-async def listening(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
-    """Serve `app` on `listener` for the length of the block; afterwards the port refuses connections."""
+async def listening(
+    app: ASGIApp, listener: socket.socket, allowed_users: Iterable[str | int] = ()
+) -> AsyncIterator[None]:
+    """Serve `app` on `listener` for the length of the block; afterwards the port refuses connections.
+
+    On Linux local connections are taken from our own account, root and `allowed_users` only.
+
+    Raises:
+        ConfigError: there is no such account.
+    """
     adopt("uvicorn")
-    server = _Server(app)
+    server = _Server(app, AllowedUsers(allowed_users))
     async with anyio.create_task_group() as tasks:
         try:
             await tasks.start(server.run_on, listener)
@@ -100,14 +111,26 @@ async def listening(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None
             server.end()
 
 
+def _http_for(users: AllowedUsers) -> type[asyncio.Protocol]:
+    class Http(HttpToolsProtocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            if users.admit(transport):
+                super().connection_made(transport)
+                return
+            transport.set_protocol(asyncio.Protocol())  # which reads nothing and remembers nothing
+            transport.abort()
+
+    return Http
+
+
 class _Server(uvicorn.Server):
     """uvicorn inside our own loop: it neither handles signals nor writes logs."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, users: AllowedUsers) -> None:
         super().__init__(
             uvicorn.Config(
                 _timed(app),
-                http="httptools",
+                http=_http_for(users),
                 ws=Line,
                 ws_per_message_deflate=False,
                 ws_max_size=MAX_FRAME,
