@@ -41,6 +41,10 @@ class PersonKeys:
         _write(self._file("codes", _plain(code)))
         return code
 
+    def waits(self, code: str) -> bool:
+        """Say whether a code has been given out and not been used yet."""
+        return self._file("codes", _plain(code)).is_file()
+
     def exchange(self, code: str) -> str | None:
         """Spend a code; return a new credential, or None for a code that is unknown, spent or too old."""
         file = self._file("codes", _plain(code))

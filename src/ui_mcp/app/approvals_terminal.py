@@ -1,11 +1,12 @@
 """Approvals from a terminal: the same rows, answered by the same rules."""
 
 import getpass
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 from platformdirs import user_data_path
 
+from ui_mcp.app.terminal import person
 from ui_mcp.compositor.approvals.bases import file_of, open_store
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError, Scope
@@ -13,6 +14,7 @@ from ui_mcp.compositor.approvals.store import ApprovalStore
 from ui_mcp.compositor.plain import one_line, plain
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.person import PersonKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,21 @@ class Wish:
     scope: Scope = "once"
     arguments: str | None = None
     covers: dict[str, str] | None = None
+    by: str | None = None
+    """Who answers (default: the account)."""
+
+
+def run_wish(store: str | None, base_dir: str, wish: Wish) -> list[str]:
+    """Carry out what a person typed, or a program with a person's token, and return what to print.
+
+    Raises:
+        RefusedError: there is neither a terminal nor a token.
+    """
+    holder = anyio.run(person, f"ui-mcp approvals {wish.action}", base_dir)
+    if wish.action == "sign-out":
+        ended = PersonKeys().forget_all()
+        return [f"Signed out: {ended} browser{'' if ended == 1 else 's'}"]
+    return act(store, replace(wish, by=holder.name) if holder else wish)
 
 
 def act(store: str | None, wish: Wish) -> list[str]:
@@ -77,7 +94,7 @@ def _reply(row: Approval, wish: Wish) -> Reply:
     decision: Answer = "deny_abort" if wish.abort else "deny_continue"
     if wish.action == "approve":
         decision = "approve_with_edit" if edited is not None else "approve"
-    return Reply(decision, row.digest, getpass.getuser(), wish.reason, edited, wish.scope, wish.covers)
+    return Reply(decision, row.digest, wish.by or getpass.getuser(), wish.reason, edited, wish.scope, wish.covers)
 
 
 def _edited(text: str) -> JsonObject:

@@ -3,13 +3,14 @@
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
 from anyio import to_thread
 
 from ui_mcp import config as settings
+from ui_mcp.app.terminal import TOKEN_VARIABLE, person
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.chat.announcer import Heard
 from ui_mcp.chat.chat import Chat, open_chat
@@ -22,7 +23,7 @@ from ui_mcp.chat.settings import limits_of, naming_of, store_url
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.config import Config
-from ui_mcp.errors import ConfigError
+from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.host.own_files import settle
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.log import to_stderr
@@ -80,10 +81,27 @@ def run_http(served: Served, port: int) -> int:
     return run(_http, served, port)
 
 
+async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
+    """Make sure that whoever asks for the human's face is a person; with a token they are its holder.
+
+    Raises:
+        RefusedError: there is neither a terminal nor a human's token, or the token is somebody else's.
+    """
+    if served.side != "human":
+        return served
+    holder = await person(command, served.base_dir, stdin)
+    if holder is None:
+        return served
+    if served.principal not in {None, holder.name}:
+        raise RefusedError(f"{TOKEN_VARIABLE} is the token of {holder.name}\nLeave --principal out.")
+    return replace(served, principal=holder.name)
+
+
 async def _stdio(served: Served, stdin: int, stdout: int) -> int:
     from ui_mcp.mcpd.server import Service
     from ui_mcp.mcpd.stdio import serve
 
+    served = await as_person(served, "ui-mcp chat --face human", stdin)
     async with until_signalled(), opened(served) as (config, chat, announcements):
         face = chat_face(served, config, Open(chat, directory_of(served, chat)), announcements)
         await serve(Service(face), stdin, stdout)
@@ -98,6 +116,7 @@ async def _http(served: Served, port: int) -> int:
     from ui_mcp.httpd.serve import bind_patiently, listening, port_of
     from ui_mcp.mcpd.endpoints import Endpoints
 
+    served = await as_person(served, "ui-mcp chat --face human")
     async with until_signalled(), opened(served) as (config, chat, announcements):
         listener = await bind_patiently(config.server.host, port)
         desk = Open(chat, directory_of(served, chat, always=config.server.require_token))

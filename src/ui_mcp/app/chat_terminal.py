@@ -5,7 +5,7 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 
-from ui_mcp.app.chat import ROLES, Served, joined
+from ui_mcp.app.chat import ROLES, Served, as_person, joined
 from ui_mcp.app.ui import run
 from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.desk import Side
@@ -34,6 +34,9 @@ def _typed() -> str:
 
 
 async def _act(served: Served, options: Namespace) -> int:
+    # A backup is a copy of a file and speaks for nobody.
+    if options.action != "backup":
+        served = await as_person(served, f"ui-mcp chat {options.action}")
     async with joined(served) as chat:
         role = ROLES[served.side][0]
         who = principal(served.principal or role, role)

@@ -2,10 +2,12 @@
 
 import sys
 from argparse import Namespace
+from contextlib import nullcontext
 
 from anyio import to_thread
 
 from ui_mcp import config as settings
+from ui_mcp.app.terminal import open_terminal, person
 from ui_mcp.app.ui import run
 from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.message import ts_text
@@ -22,13 +24,15 @@ def run_action(options: Namespace) -> int:
 
 
 async def _act(options: Namespace) -> int:
+    holder = await person(f"ui-mcp token {options.action}", options.dir)
     workspace = Workspace.at(options.dir)
     config = settings.load(workspace.config_file)
     await to_thread.run_sync(settle, workspace)
     async with open_store(store_url(config, workspace)) as store:
-        lines = await _lines(Keys(store), options)
-        await store.audit("cli", f"token {options.action}", getattr(options, "name", ""))
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+        with open_terminal("A link") if options.action == "link" else nullcontext(sys.stdout) as shown:
+            shown.writelines(f"{line}\n" for line in await _lines(Keys(store), options))
+        by = f"cli:{holder.name}" if holder else "cli"
+        await store.audit(by, f"token {options.action}", getattr(options, "name", ""))
     return 0
 
 

@@ -9,7 +9,8 @@
   ui-mcp chat backup FILE                   copy the whole store, SQLite or PostgreSQL, while it is in use
   ui-mcp chat restore FILE                  fill an empty store from a backup
 
-Without --port or a word, MCP is spoken on stdin and stdout. Tokens: see `ui-mcp token --help`.
+The human's side speaks for you: it needs a terminal, or a token of the role human in the environment variable
+UI_MCP_TOKEN. Without --port or a word, MCP is spoken on stdin and stdout. Tokens: see `ui-mcp token --help`.
 """
 
 import argparse

@@ -1,0 +1,71 @@
+"""Whether a person gave a command: it has a controlling terminal, or a human's token in the environment."""
+
+import os
+import sys
+from typing import IO
+
+from ui_mcp import config as settings
+from ui_mcp.chat.identity import ROLES, Principal
+from ui_mcp.chat.settings import store_url
+from ui_mcp.chat.stores import open_store
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.errors import RefusedError
+from ui_mcp.workspace import Workspace
+
+TOKEN_VARIABLE = "UI_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a secret
+_TERMINAL = ("CONIN$", "CONOUT$") if sys.platform == "win32" else ("/dev/tty", "/dev/tty")
+
+
+def has_terminal(stdin: int = 0) -> bool:
+    """Say whether somebody can type to this process: its input is a terminal, and that is its controlling one."""
+    try:
+        if not os.isatty(stdin):
+            return False
+        os.close(os.open(_TERMINAL[0], os.O_RDONLY))
+    except OSError:
+        return False
+    return True
+
+
+async def person(command: str, base_dir: str, stdin: int = 0) -> Principal | None:
+    """Make sure that a person gave `command`; return whose token it brought, or None for the one at the terminal.
+
+    Raises:
+        RefusedError: there is neither a terminal nor a human's token.
+    """
+    # Taken out of the environment: what this process starts need not know it.
+    token = os.environ.pop(TOKEN_VARIABLE, "")
+    if token:
+        return await _holder(token, base_dir)
+    if not has_terminal(stdin):
+        raise RefusedError(
+            f"`{command}` speaks for the person and needs a terminal\n"
+            f"Run it in one, or set {TOKEN_VARIABLE} to a token of the role human (`ui-mcp token create`)."
+        )
+    return None
+
+
+async def _holder(token: str, base_dir: str) -> Principal:
+    workspace = Workspace.at(base_dir)
+    async with open_store(store_url(settings.load(workspace.config_file), workspace)) as store:
+        keys = Keys(store)
+        token_id = await keys.recognise(token)
+        holder = await keys.holder(token_id) if token_id else None
+    if holder is None or not holder.scopes >= ROLES["human"]:
+        raise RefusedError(
+            f"{TOKEN_VARIABLE} holds no valid token of the role human for {base_dir}\n"
+            "`ui-mcp token list` shows those that are; `--dir` names another directory."
+        )
+    return holder
+
+
+def open_terminal(what: str) -> IO[str]:
+    """Open the controlling terminal for text that no pipe, file or log may get.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    try:
+        return open(_TERMINAL[1], "w", encoding="utf-8")  # noqa: SIM115 - the caller closes it
+    except OSError as error:
+        raise RefusedError(f"{what} is shown on a terminal only, and there is none\nRun this in a terminal.") from error

@@ -1,0 +1,76 @@
+"""Commands with a controlling terminal of their own, as when a person types them."""
+
+import fcntl
+import os
+import pty
+import subprocess
+import termios
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.stores import default_url, open_store
+from ui_mcp.chat.tokens import Keys
+
+SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command printed where; `shown` is what it wrote to its terminal itself."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    shown: str
+
+
+@contextmanager
+def in_terminal(
+    command: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+    """Start a command whose input is a terminal, with its other streams on pipes; yield it and the terminal's end."""
+    ours, theirs = pty.openpty()
+
+    def take_control() -> None:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    try:
+        process = subprocess.Popen(
+            command, cwd=cwd, env=env, text=True, start_new_session=True, preexec_fn=take_control,
+            stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        with process:
+            os.close(theirs)
+            try:
+                yield process, ours
+            finally:
+                if process.poll() is None:
+                    process.terminate()
+    finally:
+        os.close(ours)
+
+
+def run_in_terminal(command: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Done:
+    """Run a command to its end as a person at a terminal would."""
+    with in_terminal(command, cwd, env) as (process, terminal):
+        stdout, stderr = process.communicate(timeout=SECONDS)
+        return Done(process.returncode, stdout, stderr, _written(terminal))
+
+
+async def human_token(base_dir: Path, name: str = "human") -> str:
+    """Make a token of the role human for the chat of a base directory."""
+    (base_dir / "storage").mkdir(parents=True, exist_ok=True)
+    async with open_store(default_url(base_dir / "storage")) as store:
+        return await Keys(store).create(name, ROLES["human"])
+
+
+def _written(terminal: int) -> str:
+    os.set_blocking(terminal, False)
+    parts = []
+    with suppress(OSError):  # nobody holds the other end any more, or nothing is left
+        while part := os.read(terminal, 65536):
+            parts.append(part)
+    return b"".join(parts).decode().replace("\r\n", "\n")
