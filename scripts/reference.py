@@ -1,6 +1,7 @@
 """Writes docs/reference/ from the code: tools and resources as a client sees them, and every error with its code."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -8,7 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from ui_mcp import errors
+from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.stores import default_url, open_store
+from ui_mcp.chat.tokens import Keys
+from ui_mcp.config import DEFAULT_DIR
 from ui_mcp.workspace import BUNDLE
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
@@ -38,12 +45,20 @@ def listed(words: list[str]) -> dict[str, list[dict[str, Any]]]:
     lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}]
     lines += [{"jsonrpc": "2.0", "id": number, "method": name} for number, name in enumerate(methods, 1)]
     with tempfile.TemporaryDirectory() as folder:
+        token = anyio.run(human_token, Path(folder) / DEFAULT_DIR)
         said = subprocess.run(
-            [sys.executable, "-m", *words],
+            [sys.executable, "-m", *words], env={**os.environ, "UI_MCP_TOKEN": token},
             cwd=folder, input="\n".join(map(json.dumps, lines)) + "\n", capture_output=True, text=True, check=True,
         )  # fmt: skip
     answers = {message.get("id"): message for message in map(json.loads, said.stdout.splitlines())}
     return {key: answers[number]["result"][key] for number, key in enumerate(methods.values(), 1)}
+
+
+async def human_token(base_dir: Path) -> str:
+    """Make the token without which nothing speaks for the person but from a terminal."""
+    (base_dir / "storage").mkdir(parents=True)
+    async with open_store(default_url(base_dir / "storage")) as store:
+        return await Keys(store).create("docs", ROLES["human"])
 
 
 def tools(asked: dict[str, dict[str, list[dict[str, Any]]]]) -> Iterator[str]:

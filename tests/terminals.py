@@ -1,10 +1,9 @@
 """Commands with a controlling terminal of their own, as when a person types them."""
 
-import fcntl
 import os
 import pty
 import subprocess
-import termios
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,6 +14,21 @@ from ui_mcp.chat.stores import default_url, open_store
 from ui_mcp.chat.tokens import Keys
 
 SECONDS = 180
+_TAKE_CONTROL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+_OWN_TERMINAL = """
+import contextlib, fcntl, os, sys, termios
+with contextlib.suppress(PermissionError):
+    os.setsid()
+ours, theirs = os.openpty()
+os.dup2(theirs, 0)
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.set_inheritable(ours, True)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
 
 
 @dataclass(frozen=True)
@@ -27,19 +41,20 @@ class Done:
     shown: str
 
 
+def with_terminal(command: Sequence[str]) -> list[str]:
+    """Return a command that gives itself a terminal that nobody reads, and then becomes `command`."""
+    return [sys.executable, "-c", _OWN_TERMINAL, *command]
+
+
 @contextmanager
 def in_terminal(
     command: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     """Start a command whose input is a terminal, with its other streams on pipes; yield it and the terminal's end."""
     ours, theirs = pty.openpty()
-
-    def take_control() -> None:
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
     try:
         process = subprocess.Popen(
-            command, cwd=cwd, env=env, text=True, start_new_session=True, preexec_fn=take_control,
+            [sys.executable, "-c", _TAKE_CONTROL, *command], cwd=cwd, env=env, text=True, start_new_session=True,
             stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         with process:
@@ -65,6 +80,12 @@ async def human_token(base_dir: Path, name: str = "human") -> str:
     (base_dir / "storage").mkdir(parents=True, exist_ok=True)
     async with open_store(default_url(base_dir / "storage")) as store:
         return await Keys(store).create(name, ROLES["human"])
+
+
+async def revoke_human_token(base_dir: Path, name: str = "human") -> None:
+    """End what `human_token` made."""
+    async with open_store(default_url(base_dir / "storage")) as store:
+        await Keys(store).revoke(name)
 
 
 def _written(terminal: int) -> str:

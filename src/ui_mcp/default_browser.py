@@ -53,7 +53,7 @@ def open_default_browser(address: str) -> None:
         _launch(file)
     except OSError as error:
         remove()
-        raise BrowserError(f"Could not open a browser: {error}") from error
+        raise BrowserError(str(error)) from error
     timer = threading.Timer(KEPT_SECONDS, remove)
     timer.daemon = True
     timer.start()
@@ -71,7 +71,7 @@ def opened(address: str) -> Iterator[float]:
         try:
             _launch(file)
         except OSError as error:
-            raise BrowserError(f"Could not open a browser: {error}") from error
+            raise BrowserError(str(error)) from error
         yield time.monotonic() + KEPT_SECONDS
     finally:
         file.unlink(missing_ok=True)
@@ -94,7 +94,9 @@ def _write(address: str) -> Path:
 
 
 def _launch(file: Path) -> None:
-    if sys.platform not in OPENERS and not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")):
+    if sys.platform not in OPENERS and not any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    ):
         raise OSError("there is no display")
     command = [*OPENERS.get(sys.platform, ["xdg-open"]), str(file)]
     opener = subprocess.Popen(

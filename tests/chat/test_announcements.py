@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from terminals import with_terminal
 from ui_mcp.chat import announcer
 from ui_mcp.chat import tail as tails
 from ui_mcp.chat.announcer import Announcer
@@ -227,7 +228,7 @@ async def test_another_process_is_woken_without_looking(tmp_path: Path) -> None:
     async with open_chat(url, announcements=bus, poll=3600.0) as chat:
         with chat.tail.watching():
             posting = [sys.executable, "-m", "ui_mcp", "chat", "post", "from elsewhere", "--dir", str(tmp_path)]
-            await anyio.run_process(posting)
+            await anyio.run_process(with_terminal(posting))
             await heard.until("ui://chat/inbox")
         bells = tmp_path / "storage" / "runtime.db-bells"
         kept = list(bells.iterdir())

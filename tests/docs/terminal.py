@@ -17,6 +17,7 @@ from typing import Any
 import httpx2
 
 from docs import foreign
+from terminals import with_terminal
 
 PROGRAMS = Path(sys.executable).parent
 PATIENCE = 600.0
@@ -27,6 +28,14 @@ CHAT = re.compile(r"nlui(?! --mcp| --port)(?: (?:[\w./-]+\.yaml|https?://\S+))?"
 
 get = partial(httpx2.get, timeout=60, trust_env=False)
 """Ask a server of this machine, with patience."""
+
+
+FOR_THE_PERSON = re.compile(r"ui-mcp (?:approvals|token|chat (?!--face assistant))")
+
+
+def _typed(line: str, command: list[str]) -> list[str]:
+    """Give a real terminal to what speaks for the person."""
+    return with_terminal(command) if FOR_THE_PERSON.search(line) else command
 
 
 class Terminal:
@@ -48,7 +57,7 @@ class Terminal:
         """Run a line to its end, stay in the directory it leads to, and return what it printed."""
         where = self.home / ".where"
         done = subprocess.run(
-            ["bash", "-c", f'{self._here(line)}\ncode=$?; pwd >"{where}"; exit $code'],
+            _typed(line, ["bash", "-c", f'{self._here(line)}\ncode=$?; pwd >"{where}"; exit $code']),
             cwd=self.folder, env={**self.environment, **environment}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=180, check=False,
         )  # fmt: skip
@@ -62,7 +71,7 @@ class Terminal:
         words = shlex.split(self._here(line.removesuffix(" &")))
         program = PROGRAMS / words[0]
         with self._said.open("a") as kept, subprocess.Popen(
-            [str(program) if program.exists() else words[0], *words[1:]],
+            _typed(line, [str(program) if program.exists() else words[0], *words[1:]]),
             cwd=self.folder, env=self.environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr or kept,
         ) as process:  # fmt: skip

@@ -1,5 +1,6 @@
 """Settings that our texts show are read by the program that they are for, and do what the text says."""
 
+import html
 import re
 from pathlib import Path
 
@@ -47,11 +48,13 @@ def test_a_server_on_the_network_asks_for_its_token_and_shows_its_page(given: tu
         agent = HttpHost(f"{mcp_here}/mcp", **bearer)
         seen = agent.ask("tools/call", name="ui_get_snapshot", arguments={})["content"][0]["text"]
         told = agent.ask("tools/call", name="ui_open_browser", arguments={})["content"][0]["text"]
-        [link] = re.findall(rf"{ui}/[\w/?=]+", told)
+        [file] = (terminal.home / ".local/state/ui-mcp/open").iterdir()
+        [link] = re.findall(rf'href="({ui}/[^"]+)"', html.unescape(file.read_text()))
         with launched("--host-resolver-rules=MAP server.example.com 127.0.0.1") as browser:
             page = browser.new_page()
             page.goto(link)
             page.get_by_text(START_PAGE).wait_for()
 
     assert START_PAGE in seen
+    assert told == f"Opened {ui}/?conserve=true"
     assert (asked, without) == ([200, 421], [401, 403])

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from docs.blocks import Block, block, blocks, together
-from docs.terminal import Terminal, get
+from docs.terminal import Terminal
 from interaction.lineclient import LineClient
 from introspect.demos import needs
 from ui_mcp.testing.browser import Browser
@@ -21,12 +21,6 @@ def write(block: Block, project: Path) -> None:
     file = project / block.file
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(block.code)
-
-
-def page_of(ui: str) -> str:
-    """Open the printed address as a visitor does; return the page's own."""
-    cookie = get(f"{ui}/").headers["set-cookie"]
-    return f"{ui}/{cookie.partition('=')[2].partition(';')[0]}/"
 
 
 async def choose(browser: Browser, title: str) -> None:
@@ -52,7 +46,7 @@ async def test_the_tutorial_works_word_for_word(given: tuple[Block, ...], termin
     terminal.run(enter)
     project = terminal.folder
     with terminal.serving(serve) as (ui, *_):
-        async with open_socket(page_of(ui)) as browser:
+        async with open_socket(f"{ui}/") as browser:
             assert "None yet" in browser.page.root.text
             write(small, project)
             write(view, project)

@@ -73,8 +73,10 @@ async def running(tmp_path: Path) -> AsyncIterator[Running]:
 
 @pytest.fixture
 async def line(running: Running) -> AsyncIterator[ClientConnection]:
-    url = f"ws{running.url.removeprefix('http')}/ws/{running.sessions.get('1').secret}"
-    async with connect(url, origin=running.url, compression=None, max_size=None) as connection:  # type: ignore[arg-type]
+    url, session = f"ws{running.url.removeprefix('http')}/ws/1", running.sessions.get("1")
+    cookie = f"ui-visitor-{running.url.rpartition(':')[2]}={running.sessions.visitors.admit(None, session)}"
+    limits = {"compression": None, "max_size": None}
+    async with connect(url, origin=running.url, additional_headers={"Cookie": cookie}, **limits) as connection:  # type: ignore[arg-type]
         yield connection
 
 

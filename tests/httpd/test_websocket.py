@@ -43,11 +43,17 @@ def session(running: Running) -> Session:
 
 
 def page_url(running: Running) -> str:
-    return f"{running.url}/{running.sessions.get('1').secret}/"
+    return f"{running.url}/"
 
 
 def socket_url(running: Running, name: str | None = None) -> str:
     return f"ws{running.url.removeprefix('http')}/ws/{name or running.sessions.get('1').secret}"
+
+
+def visitor(running: Running) -> dict[str, str]:
+    """Return the header of a visitor that has been let in to session 1."""
+    known = running.sessions.visitors.admit(None, running.sessions.get("1"))
+    return {"Cookie": f"ui-visitor-{running.url.rpartition(':')[2]}={known}"}
 
 
 async def send_and_hear(socket: ClientConnection, frame: str) -> None:
@@ -150,7 +156,7 @@ async def test_a_session_nobody_may_name_is_404_before_the_upgrade(running: Runn
 @pytest.mark.covers("UI-SES-3", "UI-SES-4")
 async def test_the_counted_id_works_with_the_cookie(running: Running, session: Session) -> None:
     port = running.url.rpartition(":")[2]
-    headers = {"Cookie": f"ui-session-{port}={session.secret}"}
+    headers = {"Cookie": f"ui-visitor-{port}={running.sessions.visitors.admit(None, session)}"}
     async with connect(socket_url(running, "1"), origin=running.url, additional_headers=headers) as socket:  # type: ignore[arg-type]
         await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
         with fail_after(60):
@@ -159,7 +165,7 @@ async def test_the_counted_id_works_with_the_cookie(running: Running, session: S
 
 @pytest.mark.covers("UI-SES-6", "UI-WIRE-13")
 async def test_ending_the_session_tells_the_page_and_closes_it(running: Running, session: Session) -> None:
-    async with connect(socket_url(running), origin=running.url) as socket:  # type: ignore[arg-type]
+    async with connect(socket_url(running), origin=running.url, additional_headers=visitor(running)) as socket:  # type: ignore[arg-type]
         await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
         with fail_after(60):
             await socket.recv()  # what the page shows: now it is really there
@@ -177,7 +183,14 @@ async def test_ending_the_session_tells_the_page_and_closes_it(running: Running,
 async def test_a_tab_that_stops_reading_delays_nobody_and_is_closed(running: Running, session: Session) -> None:
     async with (
         # Without pings of its own: on a slow machine the sleeper would give up before the server does.
-        connect(socket_url(running), origin=running.url, max_queue=1, max_size=None, ping_interval=None) as sleeper,  # type: ignore[arg-type]
+        connect(
+            socket_url(running),
+            origin=running.url,
+            additional_headers=visitor(running),
+            max_queue=1,
+            max_size=None,
+            ping_interval=None,
+        ) as sleeper,  # type: ignore[arg-type]
         open_socket(page_url(running)) as reader,
     ):
         await sleeper.send('{"type":"watch","data":{"varId":1,"expand":true}}')
@@ -202,7 +215,7 @@ async def test_a_tab_that_stops_reading_delays_nobody_and_is_closed(running: Run
 @pytest.mark.covers("UI-SEC-7", "UI-ROB-1")
 async def test_an_oversize_frame_closes_that_page_only(running: Running) -> None:
     async with open_socket(page_url(running)) as other:
-        async with connect(socket_url(running), origin=running.url) as socket:  # type: ignore[arg-type]
+        async with connect(socket_url(running), origin=running.url, additional_headers=visitor(running)) as socket:  # type: ignore[arg-type]
             with pytest.raises(ConnectionClosed) as closed, fail_after(60):
                 await send_and_hear(socket, "x" * (17 * 1024 * 1024))
         assert closed.value.rcvd is not None

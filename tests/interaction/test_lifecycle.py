@@ -1,6 +1,8 @@
 """The lifecycle as an agent drives it, over real pipes and real ports."""
 
+import html
 import os
+import re
 import signal
 import socket
 import urllib.error
@@ -126,36 +128,48 @@ def _read(file: Path) -> str:
 
 
 @pytest.mark.covers("UI-TOOL-17", "UI-TOOL-5")
-def test_the_browser_is_opened_on_the_secret_address(tmp_path: Path) -> None:
+def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_nothing(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/xdg-open").write_text('#!/bin/sh\necho "$1" >> "$(dirname "$0")/opened"\n')
+    note = '#!/bin/sh\nhere="$(dirname "$0")"\necho "$*" >> "$here/opened"\nstat -c %a "$1" >> "$here/modes"\ncat "$1"'
+    (tmp_path / "bin/xdg-open").write_text(f'{note} >> "$here/pages"\n')
     (tmp_path / "bin/xdg-open").chmod(0o755)
-    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin:/usr/bin:/bin") as agent:
+    environment = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "HOME": str(tmp_path / "home"), "DISPLAY": ":9"}
+    with LineClient(cwd=tmp_path, **environment) as agent:
         assert agent.call("ui_open_browser") == "Server not started"
         url = agent.call("ui_start")
         answer = agent.call("ui_open_browser", path="/variables?deep=1#x")
         plain = agent.call("ui_open_browser", conserve=False)
 
-        while len(opened := _read(tmp_path / "bin/opened").split()) < 2:  # one that takes its time is not waited for
+        while _read(tmp_path / "bin/pages").count("</html>") < 2:  # one that takes its time is not waited for
             agent.request("ping")
-        assert answer == f"Opened {opened[0]}"
-        assert opened[0].startswith(f"{url}/")
-        assert opened[0].endswith("/variables?deep=1&conserve=true#x")
-        assert plain == f"Opened {opened[1]}"
-        assert "conserve" not in opened[1]
-        assert get(opened[1])[0] == 200
+        files = _read(tmp_path / "bin/opened").split()
+        links = [html.unescape(link) for link in re.findall(r'href="([^"]+)"', _read(tmp_path / "bin/pages"))]
+        assert answer == f"Opened {url}/variables?deep=1&conserve=true#x"
+        assert plain == f"Opened {url}/"
+        assert [re.sub(r"code=[0-9a-f]{32}", "code=…", link) for link in links] == [
+            f"{url}/variables?deep=1&conserve=true&code=…#x",
+            f"{url}/?code=…",
+        ]
+        assert {str(Path(file).parent) for file in files} == {f"{tmp_path}/home/.local/state/ui-mcp/open"}
+        assert _read(tmp_path / "bin/modes").split() == ["600", "600"]
+        assert get(links[1])[0] == 200
         assert "must stay inside" in agent.call("ui_open_browser", path="//evil.example/")
         assert agent.call("ui_open_browser", sessionId="9") == "session 9 not found"
+    assert not any(Path(file).exists() for file in files)
 
 
 @pytest.mark.covers("UI-TOOL-17")
-def test_without_a_browser_the_address_is_handed_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize("display", ["", ":9"])
+def test_without_a_browser_the_address_is_handed_over(tmp_path: Path, display: str) -> None:
     (tmp_path / "bin").mkdir()
-    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin") as agent:
+    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin", HOME=str(tmp_path / "home"), DISPLAY=display) as agent:
         url = agent.call("ui_start")
         answer = agent.call("ui_open_browser")
 
     assert answer.startswith("could not open a browser: ")
+    assert "ui-mcp approvals open" in answer
+    assert "code=" not in answer
+    assert not list((tmp_path / "home/.local/state/ui-mcp/open").iterdir())
     assert f"open {url}/" in answer
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from terminals import with_terminal
+
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
@@ -114,25 +116,25 @@ def test_foreign_names_and_pages_are_turned_away_at_both_ports(tmp_path: Path) -
             assert get(base + path, headers={"host": "evil.example"}).status_code == 421
             assert get(base + path, headers={"origin": "http://evil.example"}).status_code == 403
         assert get(f"{ui}/nothing/here").status_code == 404
-        assert get(f"{ui}/1/").status_code == 404
+        assert get(f"{ui}/1/").status_code == 200
         assert Agent(mcp).call("ui_status")["state"] == "running"
 
 
 @pytest.mark.covers("UI-SES-2", "UI-SES-3", "UI-SES-4", "UI-HTTP-2")
-def test_a_session_number_works_only_for_who_has_its_cookie(tmp_path: Path) -> None:
-    with serve(tmp_path) as (ui, _):
+def test_a_sessions_number_and_id_work_only_for_who_has_been_let_in(tmp_path: Path) -> None:
+    with serve(tmp_path, config='[session]\nroot = "new"\n') as (ui, _):
         port = ui.rpartition(":")[2]
         with httpx2.Client(base_url=ui, timeout=60) as visitor:
-            assert visitor.get("/1/").status_code == 404
+            assert visitor.get("/2/").status_code == 404
             page = visitor.get("/")
-            cookie = page.headers["set-cookie"]
-            assert f"ui-session-{port}=" in cookie
+            cookie, own = page.headers["set-cookie"], page.headers["location"]
+            assert f"ui-visitor-{port}=" in cookie
+            assert own.strip("/") not in cookie
             assert {"HttpOnly", "Path=/"} <= {part.strip() for part in cookie.split(";")}
             assert "samesite=lax" in cookie.lower()
             assert page.headers["referrer-policy"] == "no-referrer"
-            assert visitor.get("/1/").status_code == 200
-            secret = visitor.cookies[f"ui-session-{port}"]
-        assert get(f"{ui}/{secret}/anything").status_code == 200
+            assert [visitor.get(path).status_code for path in ("/1/", "/2/", f"{own}anything")] == [404, 200, 200]
+        assert [get(f"{ui}{path}").status_code for path in ("/2/", f"{own}anything")] == [404, 403]
         assert get(f"{ui}/{'0' * 32}/").status_code == 404
 
 
@@ -150,7 +152,7 @@ def test_a_required_token_is_in_a_file_only_we_can_read(tmp_path: Path) -> None:
 @pytest.mark.covers("CHAT-UI-3", "R-BR-2")
 def test_where_a_token_is_required_the_bridges_know_the_tokens_of_the_chat(tmp_path: Path) -> None:
     with serve(tmp_path, config="[server]\nrequire_token = true\n") as (ui, mcp):
-        making = [sys.executable, "-m", "ui_mcp", "token", "create", "bot", "--role", "agent"]
+        making = with_terminal([sys.executable, "-m", "ui_mcp", "token", "create", "bot", "--role", "agent"])
         token = subprocess.run(making, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
         bot = {"authorization": f"Bearer {token}"}
         posted = httpx2.post(f"{mcp}/chat/messages", json={"content": "hi"}, headers=bot, timeout=60)

@@ -14,6 +14,7 @@ from websockets.sync.client import connect
 from interaction.lineclient import LineClient
 from interaction.test_agent import agent
 from interaction.test_serve import get
+from terminals import with_terminal
 
 pytestmark = pytest.mark.slow
 SCRIPT = """
@@ -103,7 +104,7 @@ def test_messages_of_any_other_agent_are_on_the_timeline_too(server: LineClient)
 def test_nobody_sees_the_timeline_without_the_pages_cookie_or_a_token(server: LineClient, folder: Path) -> None:
     url = server.call("ui_start")
     mcp = f"http://127.0.0.1:{server.call('ui_status')['mcp_port']}"
-    made = [sys.executable, "-m", "ui_mcp", "token", "create", "screen", "--role", "observer"]
+    made = with_terminal([sys.executable, "-m", "ui_mcp", "token", "create", "screen", "--role", "observer"])
     token = subprocess.run(made, cwd=folder, check=True, capture_output=True, text=True).stdout.split()[-1]
 
     assert get(f"{url}/timeline").status_code == 401
@@ -124,7 +125,7 @@ def test_nobody_sees_the_timeline_without_the_pages_cookie_or_a_token(server: Li
 def test_approvals_are_seen_and_answered_only_by_who_may(server: LineClient, folder: Path) -> None:
     url = server.call("ui_start")
     mcp = f"http://127.0.0.1:{server.call('ui_status')['mcp_port']}"
-    made = [sys.executable, "-m", "ui_mcp", "token", "create", "worker", "--role", "agent"]
+    made = with_terminal([sys.executable, "-m", "ui_mcp", "token", "create", "worker", "--role", "agent"])
     token = subprocess.run(made, cwd=folder, check=True, capture_output=True, text=True).stdout.split()[-1]
     worker = {"Authorization": f"Bearer {token}"}
     answer = {"decision": "approve", "digest": "x"}

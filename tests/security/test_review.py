@@ -27,7 +27,16 @@ REVIEW = {
         "httpd/test_security.py::test_a_one_time_token_works_once_and_for_a_minute",
         "chat/test_tokens.py::test_a_token_is_recognised_and_its_text_is_nowhere_in_the_store",
         "chat/test_tokens.py::test_a_revoked_token_opens_nothing_also_on_open_connections",
-        "security/test_doors.py::test_a_sessions_number_opens_nothing_without_its_secret",
+        "security/test_visitors.py::test_an_address_alone_opens_no_session",
+    ],
+    "other accounts": [
+        "security/test_other_accounts.py::test_another_account_gets_no_byte_from_any_listener",
+        "security/test_other_accounts.py::test_a_socket_that_is_closed_already_is_not_taken_for_roots",
+    ],
+    "becoming the person": [
+        "security/test_terminal.py::test_without_a_terminal_nothing_speaks_for_the_person",
+        "security/test_terminal.py::test_links_are_shown_on_the_terminal_alone_and_let_one_browser_in",
+        "interaction/test_lifecycle.py::test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_nothing",
     ],
     "cookie flags": ["security/test_doors.py::test_pages_tell_browsers_to_be_careful"],
     "path traversal": [

@@ -41,8 +41,8 @@ class Crowd:
         self.over = anyio.Event()
         self._reading = anyio.Lock()
 
-    async def secret(self, http: httpx2.AsyncClient) -> str:
-        """Open the page as a new visitor and return the session's secret."""
+    async def visitor(self, http: httpx2.AsyncClient) -> str:
+        """Open the page as a new visitor and return what its cookie holds."""
         answer = await http.get(f"{self.product.ui}/", headers={"cookie": ""})
         return answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
 
@@ -50,9 +50,7 @@ class Crowd:
         """Click, look, and open the page again when it is gone."""
         while not self.over.is_set():
             try:
-                async with httpx2.AsyncClient(timeout=60) as http:
-                    url = f"{self.product.ui}/{await self.secret(http)}/"
-                async with open_socket(url) as browser:
+                async with open_socket(f"{self.product.ui}/") as browser:
                     for _ in range(random.randrange(5, 60)):
                         if self.over.is_set():
                             return
@@ -67,9 +65,9 @@ class Crowd:
         while not self.over.is_set():
             try:
                 async with httpx2.AsyncClient(timeout=60) as http:
-                    secret = await self.secret(http)
-                url = f"ws://127.0.0.1:{self.product.ui_port}/ws/{secret}"
-                async with connect(url, origin=self.product.ui, max_queue=1, open_timeout=60) as socket:  # type: ignore[arg-type]
+                    cookie = {"Cookie": f"ui-visitor-{self.product.ui_port}={await self.visitor(http)}"}
+                url, more = f"ws://127.0.0.1:{self.product.ui_port}/ws/1", {"additional_headers": cookie}
+                async with connect(url, origin=self.product.ui, max_queue=1, open_timeout=60, **more) as socket:  # type: ignore[arg-type]
                     await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
                     with anyio.move_on_after(15):
                         await self.over.wait()
@@ -98,7 +96,7 @@ class Crowd:
 
     async def _post(self, http: httpx2.AsyncClient, text: str) -> str | None:
         try:
-            http.cookies.set(f"ui-session-{self.product.ui_port}", await self.secret(http))
+            http.cookies.set(f"ui-visitor-{self.product.ui_port}", await self.visitor(http))
             body = {"content": text, "client_id": text}
             answer = await http.post(f"{self.product.ui}/chat/messages", json=body, headers={"origin": self.product.ui})
             return str(answer.json()["id"])

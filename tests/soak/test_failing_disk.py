@@ -129,7 +129,7 @@ async def everything_read(crowd: Crowd, http: httpx2.AsyncClient) -> None:
 
 async def refused_posts(crowd: Crowd, http: httpx2.AsyncClient) -> None:
     """Write as the person and as the assistant."""
-    cookie = {"origin": crowd.product.ui, "cookie": f"ui-session-{crowd.product.ui_port}={await crowd.secret(http)}"}
+    cookie = {"origin": crowd.product.ui, "cookie": f"ui-visitor-{crowd.product.ui_port}={await crowd.visitor(http)}"}
     said = await http.post(f"{crowd.product.ui}/chat/messages", json={"content": "x" * 9000}, headers=cookie)
     posted = await crowd.call(http, "chat_assistant_post", {"content": "x" * 9000})
     for answer in (said.text, text(posted)):

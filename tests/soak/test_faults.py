@@ -63,8 +63,8 @@ async def contents(crowd: Crowd, http: httpx2.AsyncClient) -> list[str]:
 
 async def refusal(crowd: Crowd, http: httpx2.AsyncClient) -> httpx2.Response:
     body = {"content": "no room " + "x" * 4000, "client_id": "no-room"}
-    secret = await crowd.secret(http)
-    headers = {"origin": crowd.product.ui, "cookie": f"ui-session-{crowd.product.ui_port}={secret}"}
+    cookie = f"ui-visitor-{crowd.product.ui_port}={await crowd.visitor(http)}"
+    headers = {"origin": crowd.product.ui, "cookie": cookie}
     return await http.post(f"{crowd.product.ui}/chat/messages", json=body, headers=headers)
 
 
@@ -111,10 +111,10 @@ async def test_clock_steps_neither_reorder_messages_nor_end_sessions(
     monkeypatch.setenv("DONT_FAKE_MONOTONIC", "1")
     async with running(tmp_path / "project") as (_, crowd, http):
         monkeypatch.undo()
-        secret = await crowd.secret(http)
+        cookie = {"cookie": f"ui-visitor-{crowd.product.ui_port}={await crowd.visitor(http)}"}
         for number, step in enumerate(("+0", "-2d", "+3d", "-1h")):
             clock.write_text(step)
             assert await crowd._post(http, f"{number}")
 
         assert await contents(crowd, http) == ["0", "1", "2", "3"]
-        assert await crowd.secret(http) == secret
+        assert (await http.get(f"{crowd.product.ui}/variables.json", headers=cookie)).status_code == 200

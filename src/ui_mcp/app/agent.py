@@ -71,7 +71,7 @@ async def _agent(asked: AgentAsked) -> int:
             legacy=config.chat.legacy_ui_tools,
         )
         watch = ApprovalWatch(gateway, lambda name: agent.scribe if name == asked.conversation else None, AGENT)
-        inbox = McpInbox(human_face(asked.base_dir), asked.conversation)
+        inbox = McpInbox(chat_face(asked.base_dir), asked.conversation)
         agent = Orchestrator(
             asked.conversation,
             journal,
@@ -101,12 +101,12 @@ async def _agent(asked: AgentAsked) -> int:
     return 0
 
 
-def human_face(base_dir: str) -> Open:
-    """Return how to reach the person's side: a process of its own, so that the agent never holds its rights."""
+def chat_face(base_dir: str) -> Open:
+    """Return how to read what people write: by a process of its own, which may not speak for them."""
     from ui_mcp.mcpd.addresses import Command
     from ui_mcp.mcpd.client import Options, connected
 
-    arguments = ("-m", "ui_mcp", "chat", "--face", "human", "--principal", "orchestrator", "--dir", base_dir)
+    arguments = ("-m", "ui_mcp", "chat", "--face", "assistant", "--principal", "orchestrator", "--dir", base_dir)
 
     @asynccontextmanager
     async def open_face(hinted: Callable[[str], None]) -> AsyncIterator[McpServer]:

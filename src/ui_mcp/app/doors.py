@@ -9,5 +9,7 @@ class Doors:
 
     ui: int = 0
     mcp: int = 0
+    lasting: bool = False
+    """Whether a free port is the one of the last time, if it is still free."""
     mcp_is_open: bool = False
     """`serve` keeps its MCP listener over restarts of the UI; then it is only named here."""

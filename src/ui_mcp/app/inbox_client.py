@@ -1,4 +1,4 @@
-"""The orchestrator's own MCP client to the person's side of the chat: subscribed for ever, read by cursor."""
+"""The orchestrator's own MCP client to the chat: subscribed for ever, read by cursor."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -18,7 +18,7 @@ LONGEST_WAIT = 10.0
 _log = logger("agent.inbox")
 
 Open = Callable[[Callable[[str], None]], AbstractAsyncContextManager[McpServer]]
-"""Connects to the human face; the argument is told which resource changed."""
+"""Connects to the chat; the argument is told which resource changed."""
 
 
 class McpInbox:

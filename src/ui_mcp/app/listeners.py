@@ -1,5 +1,6 @@
 """Opens the sessions and listeners of a configured server: the body of the running state."""
 
+import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -7,19 +8,22 @@ from ui_mcp.app.channel import pushing_events
 from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
 from ui_mcp.config import Config
+from ui_mcp.errors import ConfigError
 from ui_mcp.host.host import Host
-from ui_mcp.host.ports import port_file, token_file
+from ui_mcp.host.ports import keep_port, last_port, port_file, token_file
 from ui_mcp.host.states import Configured, Running
 from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, listening, port_of
 from ui_mcp.httpd.session_routes import mcp_routes, ui_routes
-from ui_mcp.httpd.tokens import OneTimeTokens
+from ui_mcp.httpd.tokens import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.httpd.ui_app import Pages, ui_app
+from ui_mcp.httpd.visitors import CodeEntry
 from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.workspace import Workspace
 
 CHAT = ("/chat",)
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
@@ -32,7 +36,7 @@ async def serving(
     """Serve one configuration; everything ends with the block."""
     workspace, config = configured.workspace, configured.config
     async with AsyncExitStack() as stack:
-        ui = bind(config.server.host, doors.ui)
+        ui = bind_lasting(workspace, config, doors, "ui") if doors.ui == 0 else bind(config.server.host, doors.ui)
         stack.callback(ui.close)
         mcp = None if doors.mcp_is_open else bind(config.server.host, doors.mcp)
         mcp_port = port_of(mcp) if mcp else doors.mcp
@@ -41,15 +45,15 @@ async def serving(
         ports = frozenset({port_of(ui), mcp_port})
         server = Server(host.status, announcements)
         sessions = await stack.enter_async_context(Sessions(workspace, config, server))
-        tokens = OneTimeTokens()
+        tokens, codes = OneTimeTokens(), OneTimeTokens(lifetime=CODE_LIFETIME)
         url = config.server.url(port_of(ui))
-        running = Running(workspace, config, sessions, url, mcp_port, tokens.mint)
+        running = Running(workspace, config, sessions, url, mcp_port, tokens.mint, codes.mint)
         pages = Pages(host, workspace, decorate)
         routes = [ui_watching(host), *ui_routes(host, tokens), ui_chat(host, config.chat.rate)]
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
         users = config.server.allowed_users
-        app = Guard(ui_app(pages, routes), ui_rules(config, ports, tokens))
+        app = Guard(CodeEntry(ui_app(pages, routes), host, codes), ui_rules(config, ports, tokens))
         await stack.enter_async_context(listening(app, ui, users))
         if mcp:
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
@@ -61,6 +65,18 @@ async def serving(
         stack.enter_context(port_file(workspace.mcp_port, mcp_port))
         await stack.enter_async_context(telling_of_chat(host, sessions, announcements))
         yield running
+
+
+def bind_lasting(workspace: Workspace, config: Config, doors: Doors, name: str) -> socket.socket:
+    """Return a socket on the port that this listener had last, so that its origin stays, else on any free one."""
+    last = last_port(workspace, name) if doors.lasting else 0
+    try:
+        listener = bind(config.server.host, last)
+    except ConfigError:
+        listener = bind(config.server.host, 0)
+    if doors.lasting:
+        keep_port(workspace, name, port_of(listener))
+    return listener
 
 
 def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:

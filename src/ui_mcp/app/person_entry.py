@@ -45,7 +45,7 @@ def _open(keys: PersonKeys, port: int) -> str:
                     return "The browser has not come; open the link yourself."
                 time.sleep(_POLL_SECONDS)
     except BrowserError as error:
-        return f"{error.message.splitlines()[0]}; open the link yourself."
+        return f"No browser could be opened ({error.message}); open the link yourself."
     except KeyboardInterrupt:
         return ""
     return "Your browser is let in."

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import IO
 
 from ui_mcp import config as settings
@@ -66,6 +67,6 @@ def open_terminal(what: str) -> IO[str]:
         RefusedError: there is none.
     """
     try:
-        return open(_TERMINAL[1], "w", encoding="utf-8")  # noqa: SIM115 - the caller closes it
+        return Path(_TERMINAL[1]).open("w", encoding="utf-8")
     except OSError as error:
         raise RefusedError(f"{what} is shown on a terminal only, and there is none\nRun this in a terminal.") from error

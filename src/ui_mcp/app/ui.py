@@ -57,7 +57,7 @@ async def _stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> i
     announcements = Announcements()
     async with (
         until_signalled(),
-        open_host(flags, Doors(), announcements) as host,
+        open_host(flags, Doors(lasting=True), announcements) as host,
         mounted_gateway(host, announcements) as gateway,
         anyio.create_task_group() as tasks,
     ):

@@ -1,7 +1,8 @@
 """Make, list, rotate and revoke the tokens that say who talks to the chat over HTTP.
 
-The text of a token is printed once; `link` writes to the terminal only. These commands speak for you: they need a
-terminal, or a token of the role human in the environment variable UI_MCP_TOKEN. As soon as a side has a token, its face asks everyone for one.
+The text of a token is printed once; `link` writes to the terminal only. As soon as a side has a token, its face asks
+everyone for one. These commands speak for you: they need a terminal, or a token of the role human in the environment
+variable UI_MCP_TOKEN.
 Roles: human, agent, orchestrator, observer, admin.
 """
 

@@ -151,7 +151,7 @@ class Sight:
             await self._targets.pop("browser").backend.close()
         if "browser" not in self._targets:
             chromium = running.config.introspection.chromium
-            backend = await open_browser(f"{running.local_url}/", chromium, "[ui-app] > *", self._driven_shown)
+            backend = await open_browser(running.entry_url, chromium, "[ui-app] > *", self._driven_shown)
             self._opened_for["browser"] = running.url
             return self._kept("browser", lambda: backend)
         return self._targets["browser"]

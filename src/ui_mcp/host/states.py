@@ -45,15 +45,26 @@ class Running:
     mcp_port: int
     mint_token: Callable[[str], str] = lambda _: ""
     """Makes a one-time token that opens one socket of the session with this secret id."""
+    mint_code: Callable[[str], str] = lambda _: ""
+    """Makes a one-time code that lets one browser in to the session with this secret id."""
+    person_url: str | None = None
+    """Address of the person's page without a trailing slash, where one is served."""
     since: float = field(default_factory=time)
     """When it began, in seconds since 1970; what people write from then on is news, whenever the chat is opened."""
 
     @property
     def local_url(self) -> str:
-        """The same for a browser on this machine: its own link where pages open with no other."""
-        server = self.config.server
-        address = server.local_url(int(self.url.rpartition(":")[2]))
-        return f"{address}/{self.sessions.get('1').secret}" if server.require_token else address
+        """The same for a browser on this machine: with a one-time code where pages open with no other."""
+        return self.entry_url if self.config.server.require_token else self._local_address
+
+    @property
+    def entry_url(self) -> str:
+        """An address on this machine that lets one browser in, once."""
+        return f"{self._local_address}/?code={self.mint_code(self.sessions.get('1').secret)}"
+
+    @property
+    def _local_address(self) -> str:
+        return self.config.server.local_url(int(self.url.rpartition(":")[2]))
 
 
 State = Unconfigured | Configured | Running

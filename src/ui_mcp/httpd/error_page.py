@@ -42,7 +42,7 @@ def not_found(request: HTTPConnection) -> Response:
 
 def own_link_needed(request: HTTPConnection) -> Response:
     """Say where the link is that lets a browser in."""
-    text = "Open the link with the session id that ui_open_browser gives."
+    text = "This browser has not been let in. Ask your agent to open the page, or run: ui-mcp approvals open"
     return failure(request, 403, "This page needs its own link", text)
 
 

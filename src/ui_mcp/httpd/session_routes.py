@@ -14,7 +14,7 @@ from ui_mcp.httpd.look import HOME, look_route
 from ui_mcp.httpd.state import State
 from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.httpd.variables import Variables
-from ui_mcp.httpd.visitors import named_session, remembered_session, welcome
+from ui_mcp.httpd.visitors import is_start, named_session, remembered_session, welcome
 from ui_mcp.httpd.wait import Wait
 from ui_mcp.httpd.websocket import PageSocket
 from ui_mcp.session.session import Session
@@ -32,14 +32,15 @@ def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
             return None
 
     def for_visitor(request: Request) -> Session:
-        given = request.path_params.get("session")
+        given: str = request.path_params.get("session", "")
         sessions = host.running().sessions
-        found = named_session(given, request, sessions) if given else remembered_session(request, sessions)
+        shared = not given or is_start(given, host)
+        found = remembered_session(request, sessions) if shared else named_session(given, request, sessions)
         if found is None:
             raise HTTPException(404, "No such session")
         return found
 
-    variables = Variables(for_visitor, HOME, partial(welcome, host))
+    variables = Variables(for_visitor, HOME, partial(welcome, host), lambda given: is_start(given, host))
     return [
         WebSocketRoute("/ws/{session}", PageSocket(for_page)),
         *(

@@ -1,4 +1,4 @@
-"""One-time tokens for WebSockets of pages whose Origin proves nothing."""
+"""One-time tokens for WebSockets of pages whose Origin proves nothing, and one-time codes that let a browser in."""
 
 import time
 from collections.abc import Callable
@@ -6,13 +6,15 @@ from collections.abc import Callable
 from ui_mcp.ids import secret_id
 
 LIFETIME = 60.0
+CODE_LIFETIME = 600.0
 MOST = 1000
 
 
 class OneTimeTokens:
-    """Tokens that open one WebSocket of one session, once, within a minute."""
+    """Tokens that open one session once, within a while."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, lifetime: float = LIFETIME) -> None:
+        self._lifetime = lifetime
         self._clock = clock
         self._tokens: dict[str, tuple[str, float]] = {}
 
@@ -22,7 +24,7 @@ class OneTimeTokens:
         alive = {token: kept for token, kept in self._tokens.items() if kept[1] > now}
         self._tokens = dict(list(alive.items())[-MOST + 1 :])
         token = secret_id()
-        self._tokens[token] = (session, now + LIFETIME)
+        self._tokens[token] = (session, now + self._lifetime)
         return token
 
     def valid(self, token: str) -> bool:

@@ -15,7 +15,8 @@ from ui_mcp.httpd.error_page import failure, own_link_needed
 from ui_mcp.httpd.icons import Icons
 from ui_mcp.httpd.stale_notice import with_notice
 from ui_mcp.httpd.static import Files
-from ui_mcp.httpd.visitors import named_session, remember, remembered_session
+from ui_mcp.httpd.visitors import SECRET, is_start, named_session, remember, remembered_session
+from ui_mcp.session.session import Session
 from ui_mcp.workspace import Workspace
 
 GONE = "A session may have ended, or the address has a mistake."
@@ -48,9 +49,9 @@ class Pages:
         if running.config.server.require_token and not known:
             return own_link_needed(request)
         if running.config.session.root == "shared":
-            return self._page(request, "1")
+            return self._page(request, running.sessions.get("1"))
         session = known or await running.sessions.create()
-        return remember(RedirectResponse(f"/{session.secret}/", 307), request, session)
+        return remember(RedirectResponse(f"/{session.secret}/", 307), request, running.sessions, session)
 
     async def anything(self, request: Request) -> Response:
         """A file, or any path below a session's id."""
@@ -58,20 +59,25 @@ class Pages:
         if file := await self._files.find(path, request.scope):
             return file
         first = path.partition("/")[0]
-        if named_session(first, request, self._host.running().sessions):
-            return self._page(request, first)
+        if is_start(first, self._host):
+            return await self.root(request)
+        sessions = self._host.running().sessions
+        if session := named_session(first, request, sessions):
+            return self._page(request, session)
+        if SECRET.fullmatch(first) and sessions.has(first):
+            return own_link_needed(request)
         text = f"There is no page at /{path}. {GONE}"
         return failure(request, 404, "Not found", text, start=True)
 
-    def _page(self, request: Request, session_id: str) -> Response:
-        session = self._host.running().sessions.get(session_id)
+    def _page(self, request: Request, session: Session) -> Response:
         index = self._files.lookup_path("index.html")[0]
         if not index:
             text = "The page is missing from this installation; run: ui-mcp install --force"
             return failure(request, 500, "The page is missing", text)
         html = self._decorate(Path(index).read_text(encoding="utf-8"), self._workspace, session.vended)
         html = with_notice(html, self._workspace)
-        return remember(HTMLResponse(html, headers={"Cache-Control": "no-store"}), request, session)
+        response = HTMLResponse(html, headers={"Cache-Control": "no-store"})
+        return remember(response, request, self._host.running().sessions, session)
 
 
 def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:

@@ -16,13 +16,21 @@ Welcome = Callable[[Request, Response], Response]
 class Variables:
     """Serves the variable browser and its data.
 
-    `home` leads to the start page where there is one, `welcome` makes a visitor known whose first page this is.
+    `home` leads to the start page where there is one, `welcome` makes a visitor known whose first page this is, and
+    `is_start` says which session's address is as good as none.
     """
 
-    def __init__(self, find: Callable[[Request], Session], home: str = "", welcome: Welcome | None = None) -> None:
+    def __init__(
+        self,
+        find: Callable[[Request], Session],
+        home: str = "",
+        welcome: Welcome | None = None,
+        is_start: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._find = find
         self._home = home
         self._welcome = welcome
+        self._is_start = is_start
 
     async def json(self, request: Request) -> Response:
         """Answer with the array of `ui://variables`."""
@@ -33,7 +41,8 @@ class Variables:
         if "application/json" in request.headers.get("accept", ""):
             return await self.json(request)
         page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace(MARK, self._home))
-        if self._welcome and "session" not in request.path_params:
+        given = request.path_params.get("session")
+        if self._welcome and (given is None or self._is_start(given)):
             return self._welcome(request, page)
         self._find(request)
         return page

@@ -1,43 +1,45 @@
-"""Which session a browser request belongs to, and the cookie that remembers it."""
+"""Which session a browser request belongs to: the visitor's cookie, and the one-time codes by which it comes to one."""
 
 import re
+from contextlib import suppress
+from urllib.parse import quote, urlencode
 
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.errors import NotFoundError
+from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.error_page import own_link_needed
-from ui_mcp.ids import same_secret
+from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions
 
 SECRET = re.compile(r"[0-9a-f]{32}")
+CODE = "code"
 
 
 def named_session(given: str, connection: HTTPConnection, sessions: Sessions) -> Session | None:
-    """Return the session a URL names: by its secret id, or by its number if the visitor also knows the secret."""
+    """Return the session that a URL names by id or number, if this visitor has been let in to it."""
     try:
         session = sessions.get(given)
     except NotFoundError:
         return None
-    if SECRET.fullmatch(given) or _knows_secret(connection, session):
-        return session
-    return None
+    return session if sessions.visitors.may_open(_visitor(connection), session) else None
 
 
 def remembered_session(connection: HTTPConnection, sessions: Sessions) -> Session | None:
-    """Return the session of the visitor's cookie."""
-    secret = connection.cookies.get(cookie_name(connection))
-    try:
-        return sessions.get(secret) if secret and SECRET.fullmatch(secret) else None
-    except NotFoundError:
-        return None
+    """Return the session that the visitor opened last."""
+    for secret in sessions.visitors.latest(_visitor(connection)):
+        with suppress(NotFoundError):
+            return sessions.get(secret)
+    return None
 
 
-def remember(response: Response, connection: HTTPConnection, session: Session) -> Response:
-    """Bind the visitor to `session`; the port is part of the name because cookies are shared by a host's ports."""
-    response.set_cookie(cookie_name(connection), session.secret, path="/", samesite="lax", httponly=True)
+def remember(response: Response, connection: HTTPConnection, sessions: Sessions, session: Session) -> Response:
+    """Let the visitor into `session`; the port is part of the name because cookies are shared by a host's ports."""
+    visitor = sessions.visitors.admit(_visitor(connection), session)
+    response.set_cookie(cookie_name(connection), visitor, path="/", samesite="lax", httponly=True)
     return response
 
 
@@ -47,20 +49,50 @@ def welcome(host: Host, request: Request, response: Response) -> Response:
     known = remembered_session(request, running.sessions)
     if running.config.server.require_token and not known:
         return own_link_needed(request)
-    return remember(response, request, known or running.sessions.get("1"))
+    return remember(response, request, running.sessions, known or running.sessions.get("1"))
+
+
+def is_start(given: str, host: Host) -> bool:
+    """Say whether an address below `/1/` is the same as one below `/`: where all visitors share that session."""
+    return given == "1" and host.running().config.session.root == "shared"
+
+
+class CodeEntry:
+    """Lets a browser in that brings a one-time code, and sends it on to the same address without the code."""
+
+    def __init__(self, app: ASGIApp, host: Host, codes: OneTimeTokens) -> None:
+        self._app = app
+        self._host = host
+        self._codes = codes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Look for a code, or pass on."""
+        if scope["type"] == "http" and scope["method"] == "GET" and b"code=" in scope["query_string"]:
+            request = Request(scope)
+            # An app's own parameter of this name is left alone unless it looks exactly like a code of ours.
+            if SECRET.fullmatch(request.query_params.get(CODE, "")):
+                await self._entered(request)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _entered(self, request: Request) -> Response:
+        rest = [(name, value) for name, value in request.query_params.multi_items() if name != CODE]
+        # Not more than one slash in front: two would lead to another host.
+        path = f"/{quote(request.scope['path']).lstrip('/')}"
+        response = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303, {"Cache-Control": "no-store"})
+        secret = self._codes.spend(request.query_params[CODE])
+        with suppress(LifecycleError, NotFoundError):
+            if secret:
+                sessions = self._host.running().sessions
+                return remember(response, request, sessions, sessions.get(secret))
+        return response
 
 
 def cookie_name(connection: HTTPConnection) -> str:
     """Name our cookie after the port that is being talked to."""
     server = connection.scope.get("server") or ("", 0)
-    return f"ui-session-{server[1]}"
+    return f"ui-visitor-{server[1]}"
 
 
-def _knows_secret(connection: HTTPConnection, session: Session) -> bool:
-    scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
-    offered = (
-        connection.cookies.get(cookie_name(connection), ""),
-        connection.query_params.get("token", ""),
-        bearer if scheme.lower() == "bearer" else "",
-    )
-    return any(same_secret(secret, session.secret) for secret in offered)
+def _visitor(connection: HTTPConnection) -> str | None:
+    return connection.cookies.get(cookie_name(connection))

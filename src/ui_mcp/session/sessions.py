@@ -22,6 +22,7 @@ from ui_mcp.session.notices import system_event
 from ui_mcp.session.session import Session
 from ui_mcp.session.surroundings import Surroundings
 from ui_mcp.session.viewdef_files import ViewdefFiles
+from ui_mcp.session.visitors import Visitors
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
 
@@ -53,6 +54,7 @@ class Sessions:
         self._server = server
         self._host = host or lua_host(config)
         self._sessions: dict[str, Session] = {}
+        self.visitors = Visitors()
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace)
         self._told: str | None = None
@@ -116,6 +118,14 @@ class Sessions:
         if found is None:
             raise NotFoundError(f"session {given} not found", session=given)
         return found
+
+    def has(self, given: str) -> bool:
+        """Say whether there is a session with this vended or secret id."""
+        try:
+            self.get(given)
+        except NotFoundError:
+            return False
+        return True
 
     async def destroy(self, session: Session) -> None:
         """End a session: its pages, waiters, timers and Lua world."""

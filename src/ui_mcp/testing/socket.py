@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -32,15 +33,24 @@ class Socket:
         return []
 
 
+async def _visit(url: str) -> tuple[dict[str, str], str]:
+    """Load a page; return the cookie it leaves, and the session it leads to."""
+    async with httpx2.AsyncClient(timeout=PATIENCE, follow_redirects=True, trust_env=False) as client:
+        page = await client.get(url, headers={"Accept": "text/html"})
+        cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    first = urlsplit(str(page.url)).path.strip("/").partition("/")[0]
+    return {"Cookie": cookies} if cookies else {}, first or "1"
+
+
 @asynccontextmanager
 async def open_socket(url: str, *, expand: bool = True) -> AsyncIterator[Browser]:
-    """Open a page on a running server; `url` is that of a session, http://HOST:PORT/ID/."""
+    """Open a page on a running server as a visitor; `url` is http://HOST:PORT/, or that of a session, with a code."""
+    headers, session = await _visit(url)
     parts = urlsplit(url)
-    session = parts.path.strip("/").partition("/")[0]
     address = f"ws://{parts.netloc}/ws/{session}"
     # Frames nobody asked for yet wait without limit: at the library's own, it would stop reading and not hear the end.
     limits = {"max_size": None, "max_queue": None, "compression": None, "open_timeout": PATIENCE}
-    async with connect(address, origin=f"http://{parts.netloc}", **limits) as connection:  # type: ignore[arg-type]
+    async with connect(address, origin=f"http://{parts.netloc}", additional_headers=headers, **limits) as connection:  # type: ignore[arg-type]
         browser = Browser(Socket(connection))
         if expand:
             await browser.send(WATCH, user=False)

@@ -1,18 +1,17 @@
 """`ui_open_browser`: show the UI to the person."""
 
-import subprocess
-import sys
 from urllib.parse import urlsplit
 
 import anyio
 from pydantic import Field
 
-from ui_mcp.errors import RefusedError, UiMcpError
+from ui_mcp.default_browser import BrowserError, open_default_browser
+from ui_mcp.errors import RefusedError
 from ui_mcp.host.host import Host
+from ui_mcp.host.states import Running
+from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
-
-OPENERS = {"darwin": ["open"], "win32": ["cmd", "/c", "start", ""]}
 
 
 class OpenBrowserArgs(Args):
@@ -26,12 +25,6 @@ class OpenBrowserArgs(Args):
     )
 
 
-class BrowserError(UiMcpError):
-    """No browser could be opened."""
-
-    code = "browser"
-
-
 @tool("ui_open_browser", OpenBrowserArgs, title="Open the browser", annotations=Annotations(destructive=False))
 async def open_browser(host: Host, args: OpenBrowserArgs, call: Call) -> str:
     """Open the person's default web browser on a session.
@@ -41,16 +34,37 @@ async def open_browser(host: Host, args: OpenBrowserArgs, call: Call) -> str:
     hand over.
     """
     running = host.running()
-    url = session_url(running.url, running.sessions.get(args.session_id).secret, args.path, conserve=args.conserve)
+    shown, link = addresses(running, args)
     try:
-        await _open(url)
-    except OSError as error:
-        raise BrowserError(f"could not open a browser: {error}; open {url} yourself", url=url) from error
-    return f"Opened {url}"
+        await anyio.to_thread.run_sync(open_default_browser, link)
+    except BrowserError as error:
+        raise BrowserError(
+            f"could not open a browser: {error.message}; open {shown} yourself\n"
+            "`ui-mcp approvals open` in a terminal shows the person a link that lets their browser in.",
+            url=shown,
+        ) from error
+    return f"Opened {shown}"
 
 
-def session_url(base: str, secret: str, path: str, *, conserve: bool) -> str:
-    """Build the address of `path` inside a session.
+def addresses(running: Running, args: OpenBrowserArgs) -> tuple[str, str]:
+    """Return a bare address, which grants nothing, and the link with a one-time code for the browser alone.
+
+    Raises:
+        RefusedError: the path leads to another server.
+        NotFoundError: there is no such session.
+    """
+    session = running.sessions.get(args.session_id)
+    shared = session.vended == "1" and running.config.session.root == "shared"
+    if running.person_url and shared and args.path in {"", "/"}:
+        asked = "?conserve=true" if args.conserve else ""
+        return f"{running.person_url}/", f"{running.person_url}/{asked}#code={PersonKeys().new_code()}"
+    base = running.url if shared else f"{running.url}/{session.vended}"
+    query = (*(("conserve=true",) if args.conserve else ()), f"code={running.mint_code(session.secret)}")
+    return address(base, args.path, query[:-1]), address(base, args.path, query)
+
+
+def address(base: str, path: str, query: tuple[str, ...]) -> str:
+    """Build the address of `path` below `base`.
 
     Raises:
         RefusedError: `path` leads to another server.
@@ -58,29 +72,7 @@ def session_url(base: str, secret: str, path: str, *, conserve: bool) -> str:
     parts = urlsplit(path)
     if parts.scheme or parts.netloc or path.startswith("//") or "\\" in path:
         raise RefusedError(f"path must stay inside the session, not {path!r}; for example /variables")
-    query = "&".join(part for part in (parts.query, "conserve=true" if conserve else "") if part)
+    whole = "&".join(part for part in (parts.query, *query) if part)
     return (
-        f"{base}/{secret}/{parts.path.lstrip('/')}"
-        f"{f'?{query}' if query else ''}{f'#{parts.fragment}' if parts.fragment else ''}"
+        f"{base}/{parts.path.lstrip('/')}{f'?{whole}' if whole else ''}{f'#{parts.fragment}' if parts.fragment else ''}"
     )
-
-
-async def _open(url: str) -> None:
-    await anyio.to_thread.run_sync(_launch, [*OPENERS.get(sys.platform, ["xdg-open"]), url])
-
-
-def _launch(command: list[str]) -> None:
-    opener = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        code = opener.wait(timeout=2)
-    except subprocess.TimeoutExpired:
-        # Some openers stay until the browser is closed: still running means it worked.
-        return
-    if code:
-        raise OSError(f"{command[0]} ended with code {code}")

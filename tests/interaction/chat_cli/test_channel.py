@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from interaction.lineclient import LineClient
+from terminals import with_terminal
 
 UI_MCP = [sys.executable, "-m", "ui_mcp"]
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -35,7 +36,7 @@ def test_messages_are_pushed_to_the_channel_only_when_it_is_switched_on(tmp_path
         send("ping", id=2)
         agent.stdout.readline()
         posted = subprocess.run(
-            [*UI_MCP, "chat", "post", "psst"], cwd=tmp_path, capture_output=True, text=True, check=True
+            with_terminal([*UI_MCP, "chat", "post", "psst"]), cwd=tmp_path, capture_output=True, text=True, check=True
         )
         arguments = {"authors": ["user"], "timeout_s": 60}
         send("tools/call", id=3, params={"name": "chat_wait_since", "arguments": arguments})
@@ -59,7 +60,7 @@ def test_the_ui_server_pushes_to_the_channel_too_and_the_event_stays_readable(tm
     with LineClient(cwd=tmp_path) as agent:
         agent.call("ui_start" if started else "ui_status")
         agent.call("chat_read_since")
-        posting = [*UI_MCP, "chat", "post", "psst"]
+        posting = with_terminal([*UI_MCP, "chat", "post", "psst"])
         posted = subprocess.run(posting, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
         while (line := agent.receive()).get("method") != "notifications/claude/channel":
             pass
@@ -79,7 +80,9 @@ def test_who_subscribes_on_the_ui_server_is_told_before_anything_was_started_or_
         bells = tmp_path / ".claude/ui/.ui-mcp/runtime.db-bells"
         while not bells.is_dir() or not any(bells.glob("*.bell")):  # the chat is being opened
             agent.request("ping")
-        subprocess.run([*UI_MCP, "chat", "post", "hello"], cwd=tmp_path, capture_output=True, check=True, timeout=60)
+        subprocess.run(
+            with_terminal([*UI_MCP, "chat", "post", "hello"]), cwd=tmp_path, capture_output=True, check=True, timeout=60
+        )
         while (line := agent.receive()).get("method") != "notifications/resources/updated":
             pass
 

@@ -8,11 +8,13 @@ import anyio
 import httpx2
 import pytest
 
+from terminals import with_terminal
+
 
 @pytest.mark.covers("R-BR-5")
 async def test_a_stopping_face_ends_streams_and_waits_cleanly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ui_mcp", "chat", "--face", "human", "--port", "0", "--dir", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(with_terminal(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stderr is not None
         url = (await anyio.to_thread.run_sync(server.stdout.readline)).split()[-1]

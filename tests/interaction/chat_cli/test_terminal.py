@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from terminals import with_terminal
+
 
 def ui_mcp(*arguments: str, cwd: Path, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "ui_mcp", *arguments]
+    if stdin is None:
+        command = with_terminal(command)
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, input=stdin, timeout=60, check=False)
 
 
@@ -40,7 +44,7 @@ def test_post_history_export_and_backup(tmp_path: Path) -> None:
 def test_follow_prints_what_comes(tmp_path: Path) -> None:
     before = ui_mcp("chat", "post", "old", cwd=tmp_path).stdout.strip()
     command = [sys.executable, "-m", "ui_mcp", "chat", "follow", "--after", before]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as follower:
+    with subprocess.Popen(with_terminal(command), cwd=tmp_path, stdout=subprocess.PIPE, text=True) as follower:
         ui_mcp("chat", "post", "new \x1b[2J", cwd=tmp_path)
         assert follower.stdout is not None
         line = follower.stdout.readline()

@@ -13,6 +13,8 @@ import anyio
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from terminals import human_token, revoke_human_token, with_terminal
+
 HERE = Path(__file__).parent
 UI_MCP = [sys.executable, "-c", "import sys; from ui_mcp.cli.entry import main; sys.exit(main())"]
 PATHS = {"sse": "/sse", "http": "/mcp"}
@@ -95,7 +97,7 @@ class Room:
     async def server(self, face: str) -> str:
         """Start a face on a port; return its URL."""
         process = await self.stack.enter_async_context(
-            running([*UI_MCP, "chat", "--face", face, "--port", "0", "--dir", str(self.folder)])
+            running(with_terminal([*UI_MCP, "chat", "--face", face, "--port", "0", "--dir", str(self.folder)]))
         )
         assert process.stdout is not None
         with anyio.fail_after(LIMIT):
@@ -107,12 +109,17 @@ class Room:
         """Connect a client to a face; on stdio it starts a server of its own."""
         script, mode, environment = CLIENTS[kind]
         if transport == "stdio":
-            target = json.dumps([*UI_MCP, "chat", "--face", face, "--dir", str(self.folder)])
+            token = await human_token(self.folder) if face == "human" else ""
+            command = ["env", f"UI_MCP_TOKEN={token}", *UI_MCP, "chat", "--face", face, "--dir", str(self.folder)]
+            target = json.dumps(command)
         else:
             target = (self.urls.get(face) or await self.server(face)) + PATHS[transport]
         command = [python_of(environment), str(HERE / script), mode, transport, target]
         client = Client(await self.stack.enter_async_context(running(command)))
         await client.line(lambda line: line.get("event") == "connected")
+        if transport == "stdio" and face == "human":
+            # It was needed for the start alone; while it is good, a face on a port asks everyone for one.
+            await revoke_human_token(self.folder)
         return client
 
 

@@ -16,6 +16,7 @@ import anyio
 import pytest
 
 from ports import free_ports
+from terminals import with_terminal
 from ui_mcp.chat.store import Query
 from ui_mcp.chat.stores import open_store
 
@@ -107,7 +108,7 @@ def _configure(base: Path, url: str) -> None:
 
 def _server(folder: Path, port: int) -> Keeper:
     command = [*UI_MCP, "chat", "--face", "human", "--port", str(port), "--dir", str(folder / "ui")]
-    return Keeper(command, folder / f"server{port}.log")
+    return Keeper(with_terminal(command), folder / f"server{port}.log")
 
 
 def _writer(folder: Path, port: int, n: int) -> Keeper:

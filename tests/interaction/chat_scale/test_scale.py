@@ -13,6 +13,7 @@ import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from interaction.chat_clients.room import running
+from terminals import with_terminal
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.store import Post
 from ui_mcp.chat.stores import open_store
@@ -79,7 +80,7 @@ class Connection:
 async def served(folder: Path) -> AsyncIterator[tuple[int, int]]:
     """Run the human face; yield its port and process id."""
     command = [sys.executable, "-m", "ui_mcp", "chat", "--face", "human", "--port", "0", "--dir", str(folder)]
-    async with running(command) as process:
+    async with running(with_terminal(command)) as process:
         assert process.stdout is not None
         line = (await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 1000)).decode()
         yield int(line.rpartition(":")[2]), process.pid

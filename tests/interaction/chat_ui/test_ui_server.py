@@ -10,10 +10,11 @@ import httpx2
 import pytest
 
 from interaction.lineclient import LineClient
+from terminals import with_terminal
 
 
 def ui_mcp(*arguments: str, cwd: Path) -> str:
-    command = [sys.executable, "-m", "ui_mcp", *arguments]
+    command = with_terminal([sys.executable, "-m", "ui_mcp", *arguments])
     return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
 
 
