@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
+from ui_mcp.introspect.person_pages import refuse_person_pages
 from ui_mcp.jsontypes import loads
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def whole_address(url: str) -> str:
 
     Raises:
         UiArgumentError: it is none.
+        UiNotEnabledError: it is the person's own page.
     """
     try:
         parts = urlsplit(url)
@@ -35,6 +37,7 @@ def whole_address(url: str) -> str:
     except ValueError:
         whole = False
     if whole or url.startswith("file:"):
+        refuse_person_pages([url])
         return url
     raise UiArgumentError(f"{url!r} is no address; write it whole, for example http://127.0.0.1:9222")
 

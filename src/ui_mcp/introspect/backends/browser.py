@@ -18,7 +18,14 @@ from ui_mcp.introspect.backends.input import real_input
 from ui_mcp.introspect.backends.lens import DialogOpenError, Lens
 from ui_mcp.introspect.contract import Ask
 from ui_mcp.introspect.letters import all_letters
+from ui_mcp.introspect.person_pages import (
+    is_person_page,
+    person_page_refused,
+    refuse_person_pages,
+    resolver_rules,
+)
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.person import listener_ports
 
 ARGUMENTS = (
     "--no-first-run", "--disable-quic", "--disable-background-networking", "--disable-component-update",
@@ -41,6 +48,8 @@ class BrowserBackend:
         self._browser = browser
         self._context = context
         self._pid: int | None = None
+        self._unreachable: frozenset[int] | None = None
+        """Ports of person's listeners that a browser of our own was started without a way to."""
         self._prefixes = all_letters()
         self._lenses: list[Lens] = []
         self.shown: Callable[[], Awaitable[None]] | None = None
@@ -52,8 +61,9 @@ class BrowserBackend:
         """Start a headless Chromium and open `url`; wait a little for the css selector `ready`.
 
         Raises:
-            UiNotEnabledError: there is no Chromium on this machine.
+            UiNotEnabledError: there is no Chromium on this machine, or the page is the person's own.
         """
+        refuse_person_pages([url])
         playwright = await async_playwright().start()
         found = executable(path, playwright.chromium.executable_path)
         if found is None:
@@ -62,11 +72,14 @@ class BrowserBackend:
                 "No Chromium found\nInstall chromium or Google Chrome, or set UI_MCP_CHROMIUM to its path.",
                 reason="NO_BROWSER",
             )
-        browser = await playwright.chromium.launch(executable_path=found, args=[*ARGUMENTS, *_sandbox()])
+        unreachable = listener_ports()
+        arguments = [*ARGUMENTS, *_sandbox(), *resolver_rules(unreachable)]
+        browser = await playwright.chromium.launch(executable_path=found, args=arguments)
         agent = await _user_agent(browser)
         context = await browser.new_context(viewport={"width": 1280, "height": 800}, user_agent=agent)
         await context.add_init_script(open_closed_shadows())
         backend = cls(playwright, browser, context)
+        backend._unreachable = unreachable
         await backend.open(url)
         if ready:
             with suppress(PlaywrightError):
@@ -104,9 +117,11 @@ class BrowserBackend:
 
         Raises:
             UiActionFailedError: the page cannot be loaded.
+            UiNotEnabledError: it is the person's own page.
         """
+        refuse_person_pages([url])
         try:
-            await (await self._focused()).page.goto(url, wait_until="domcontentloaded", timeout=10_000)
+            await self._alive()[-1].page.goto(url, wait_until="domcontentloaded", timeout=10_000)
         except PlaywrightError as error:
             raise UiActionFailedError(f"Cannot open {url}\n{error.message}", reason="NAVIGATION") from error
 
@@ -123,7 +138,7 @@ class BrowserBackend:
             captured.append((index, lens, await lens.capture(ask)))
         stages: list[JsonObject] = []
         focus: JsonObject = {"stage": None, "uid": None}
-        front = await self._focused()
+        front = self._alive()[-1]
         for index, lens, seen in captured:
             stages.append(_numbered(index, lens, seen["stage"]) | {"focused": lens is front})
             if lens is front:
@@ -161,7 +176,9 @@ class BrowserBackend:
         return [problem for lens in self._lenses for problem in lens.drain()]
 
     def alive(self) -> bool:
-        """Say whether the browser runs and has a page."""
+        """Say whether the browser runs and has a page; one that could reach a new person's listener counts as gone."""
+        if self._unreachable is not None and not listener_ports() <= self._unreachable:
+            return False
         return self._browser.is_connected() and any(not lens.page.is_closed() for lens in self._lenses)
 
     async def close(self) -> None:
@@ -185,7 +202,7 @@ class BrowserBackend:
             "debugFlags": ["mcpEnabled"],
             "toolkit": "web",
             "toolkitVersion": f"Chromium {self._browser.version}",
-            "name": (await self._focused()).page.url,
+            "name": self._allowed()[-1].page.url,
         }
 
     def _joined(self, page: Page) -> None:
@@ -201,11 +218,23 @@ class BrowserBackend:
             raise UiNoStagesError("The browser shows no page", reason="NO_PAGE")
         return self._lenses
 
+    def _allowed(self) -> list[Lens]:
+        """Return the pages that are not the person's; those are not even listed."""
+        ports = listener_ports()
+        found = [lens for lens in self._alive() if not any(is_person_page(url, ports) for url in lens.urls)]
+        if not found:
+            raise person_page_refused()
+        return found
+
     async def _focused(self) -> Lens:
-        return self._alive()[-1]
+        return self._expected(self._alive()[-1])
+
+    def _expected(self, lens: Lens) -> Lens:
+        refuse_person_pages(lens.urls)
+        return lens
 
     async def _sorted(self) -> Sequence[Lens]:
-        alive = self._alive()
+        alive = self._allowed()
         if len(alive) == 1:
             return alive
         titles = [await lens.title() for lens in alive]
@@ -225,7 +254,7 @@ class BrowserBackend:
                     raise UiArgumentError(f"There is no stage {index}; valid are 0 to {len(ordered) - 1}")
                 return [numbered[index]]
             case "primary":
-                first = self._alive()[0]
+                first = self._allowed()[0]
                 return [(index, lens) for index, lens in numbered if lens is first]
             case _:
                 front = await self._focused()
@@ -239,7 +268,7 @@ class BrowserBackend:
         letters = (ref.get("uid") or "").rstrip(string.digits + ":r")
         for lens in self._alive():
             if letters and lens.prefix == letters:
-                return lens
+                return self._expected(lens)
         path = ref.get("path") or ""
         if path.startswith("/stages["):
             index = int(path[len("/stages[") :].partition("]")[0])

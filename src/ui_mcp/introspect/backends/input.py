@@ -24,7 +24,9 @@ async def real_input(lens: Lens, action: JsonObject) -> None:
 
     Raises:
         UiActionFailedError: the page or a native dialog is in the way.
+        UiNotEnabledError: it is the person's own page.
     """
+    await lens.expect_allowed()
     if action["type"] == "dialog":
         await lens.answer_dialog(accept=action.get("accept", True), text=action.get("text"))
         return

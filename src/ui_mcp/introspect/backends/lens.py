@@ -4,6 +4,7 @@ import asyncio
 import base64
 import itertools
 from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import anyio
@@ -21,6 +22,7 @@ from ui_mcp.errors import (
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.backends.chromium import script
 from ui_mcp.introspect.contract import Ask
+from ui_mcp.introspect.person_pages import guarded, is_person_page, person_page_refused, refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 R = TypeVar("R")
@@ -62,6 +64,26 @@ class Lens:
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_finished)
         page.on("requestfailed", self._on_failed)
+
+    @property
+    def urls(self) -> list[str]:
+        """The addresses of the page and its frames."""
+        return [frame.url for frame in self.page.frames]
+
+    async def expect_allowed(self) -> None:
+        """Return unless this is, or holds, a page of the person's.
+
+        Raises:
+            UiNotEnabledError: it is, with the reason `PERSON_PAGE`.
+        """
+        refuse_person_pages(self.urls)
+        if self.dialog is not None:
+            return  # the page answers nothing now
+        session = await self._connected()
+        asked = session.send("Runtime.evaluate", {"expression": guarded("true"), "returnByValue": True})
+        with suppress(DialogOpenError):
+            if (await self.unless_dialog(asked))["result"].get("value") is None:
+                raise person_page_refused()
 
     async def capture(self, ask: Ask) -> JsonObject:
         """Read the page; behind a native dialog only its title is known."""
@@ -158,6 +180,7 @@ class Lens:
 
     async def pixels(self, photo: Photo) -> bytes:
         """Photograph the viewport, or one element."""
+        await self.expect_allowed()
         size = await self.call({"op": "box", "target": photo.ref.json()}) if photo.ref else None
         viewport = self.page.viewport_size or await self.page.evaluate("({width: innerWidth, height: innerHeight})")
         clip = size or {"x": 0, "y": 0, **viewport}
@@ -167,7 +190,9 @@ class Lens:
         try:
             session = await self._connected()
             shot = session.send("Page.captureScreenshot", {"format": "png", "clip": {**clip, "scale": scale}})
-            return base64.b64decode((await self.unless_dialog(shot))["data"])
+            taken = base64.b64decode((await self.unless_dialog(shot))["data"])
+            await self.expect_allowed()  # it may have gone there meanwhile
+            return taken
         except DialogOpenError as error:
             raise UiActionFailedError("A native dialog is open\nAnswer it first.", reason="BEHIND_MODAL") from error
         finally:
@@ -218,12 +243,14 @@ class Lens:
                 answer = await session.send(
                     "Runtime.evaluate",
                     {
-                        "expression": f"__uiMcp.call({dumps(dumps(request))})",
+                        "expression": guarded(f"__uiMcp.call({dumps(dumps(request))})"),
                         "contextId": self._world,
                         "awaitPromise": True,
                         "returnByValue": True,
                     },
                 )
+                if answer["result"].get("subtype") == "null":
+                    raise person_page_refused()
                 return dict(loads(answer["result"]["value"]))
             except (PlaywrightError, KeyError) as error:
                 # The page went elsewhere: its world is gone, and with it every uid of that document.
@@ -272,6 +299,8 @@ class Lens:
         self._note(f"request: failed {request.method} {request.url} {request.failure or ''}".rstrip())
 
     def _note(self, problem: str) -> None:
+        if is_person_page(self.page.url):
+            return
         self._problems = [*self._problems, problem][-_KEPT_PROBLEMS:]
 
     def _unblocked(self, task: "asyncio.Future[Any]") -> None:

@@ -14,6 +14,7 @@ from ui_mcp.errors import (
 )
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.contract import Ask
+from ui_mcp.introspect.person_pages import refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 _ERRORS: dict[str, type[IntrospectError]] = {
@@ -107,6 +108,7 @@ class PageBackend:
         page = self._current()
         if page is None:
             raise UiNoStagesError('No page is open\nCall ui_open_browser, or use target "browser".', reason="NO_PAGE")
+        refuse_person_pages([page.url])
         return page
 
     async def _call(self, request: JsonObject) -> JsonObject:
