@@ -127,6 +127,14 @@ async def test_mcp_on_stdio_as_the_human_takes_the_token(tmp_path: Path, home: d
     assert json.loads(said.stdout)["result"]["serverInfo"]["name"] == "ui-mcp-chat-human"
 
 
+@pytest.mark.covers("UI-TTY-1")
+@pytest.mark.parametrize("url", ["postgresql://me:canary@db/x", "postgresql://me@db/x?password=canary"])
+def test_a_password_on_the_command_line_is_refused(url: str, tmp_path: Path, home: dict[str, str]) -> None:
+    done = run_in_terminal([*UI_MCP, "approvals", "--store", url, "list"], tmp_path, home)
+
+    assert (done.returncode, "PGPASSWORD" in done.stderr, "canary" in done.stderr) == (1, True, False)
+
+
 @pytest.mark.covers("UI-TTY-2")
 def test_links_are_shown_on_the_terminal_alone_and_let_one_browser_in(tmp_path: Path, home: dict[str, str]) -> None:
     state = tmp_path / "home/.local/state/ui-mcp"

@@ -2,6 +2,7 @@
 
 import getpass
 from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 from platformdirs import user_data_path
@@ -12,7 +13,7 @@ from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError, Scope
 from ui_mcp.compositor.approvals.store import ApprovalStore
 from ui_mcp.compositor.plain import one_line, plain
-from ui_mcp.errors import ConfigError, InvalidArgumentsError, NotFoundError
+from ui_mcp.errors import ConfigError, InvalidArgumentsError, NotFoundError, RefusedError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.person import PersonKeys
 
@@ -36,13 +37,23 @@ def run_wish(store: str | None, base_dir: str, wish: Wish) -> list[str]:
     """Carry out what a person typed, or a program with a person's token, and return what to print.
 
     Raises:
-        RefusedError: there is neither a terminal nor a token.
+        RefusedError: there is neither a terminal nor a token, or a password is on the command line.
     """
+    if store and _has_password(store):
+        raise RefusedError(
+            "Every account of this machine can read the password in --store while the command runs\n"
+            "Leave it out of the URL and put it into ~/.pgpass or PGPASSWORD."
+        )
     holder = anyio.run(person, f"ui-mcp approvals {wish.action}", base_dir)
     if wish.action == "sign-out":
         ended = PersonKeys().forget_all()
         return [f"Signed out: {ended} browser{'' if ended == 1 else 's'}"]
     return act(store, replace(wish, by=holder.name) if holder else wish)
+
+
+def _has_password(store: str) -> bool:
+    parts = urlsplit(store)
+    return bool(parts.password) or "password" in dict(parse_qsl(parts.query))
 
 
 def act(store: str | None, wish: Wish) -> list[str]:
