@@ -133,7 +133,7 @@ def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_noth
     note = '#!/bin/sh\nhere="$(dirname "$0")"\necho "$*" >> "$here/opened"\nstat -c %a "$1" >> "$here/modes"\ncat "$1"'
     (tmp_path / "bin/xdg-open").write_text(f'{note} >> "$here/pages"\n')
     (tmp_path / "bin/xdg-open").chmod(0o755)
-    environment = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "HOME": str(tmp_path / "home"), "DISPLAY": ":9"}
+    environment = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "XDG_STATE_HOME": str(tmp_path / "state"), "DISPLAY": ":9"}
     with LineClient(cwd=tmp_path, **environment) as agent:
         assert agent.call("ui_open_browser") == "Server not started"
         url = agent.call("ui_start")
@@ -150,7 +150,7 @@ def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_noth
             f"{url}/variables?deep=1&conserve=true&code=…#x",
             f"{url}/?code=…",
         ]
-        assert {str(Path(file).parent) for file in files} == {f"{tmp_path}/home/.local/state/ui-mcp/open"}
+        assert {str(Path(file).parent) for file in files} == {f"{tmp_path}/state/ui-mcp/open"}
         assert _read(tmp_path / "bin/modes").split() == ["600", "600"]
         assert get(links[1])[0] == 200
         assert "must stay inside" in agent.call("ui_open_browser", path="//evil.example/")
@@ -162,14 +162,14 @@ def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_noth
 @pytest.mark.parametrize("display", ["", ":9"])
 def test_without_a_browser_the_address_is_handed_over(tmp_path: Path, display: str) -> None:
     (tmp_path / "bin").mkdir()
-    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin", HOME=str(tmp_path / "home"), DISPLAY=display) as agent:
+    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin", XDG_STATE_HOME=str(tmp_path / "state"), DISPLAY=display) as agent:
         url = agent.call("ui_start")
         answer = agent.call("ui_open_browser")
 
     assert answer.startswith("could not open a browser: ")
     assert "ui-mcp approvals open" in answer
     assert "code=" not in answer
-    assert not list((tmp_path / "home/.local/state/ui-mcp/open").iterdir())
+    assert not list((tmp_path / "state/ui-mcp/open").iterdir())
     assert f"open {url}/" in answer
 
 
