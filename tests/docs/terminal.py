@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 
 from docs import foreign
-from terminals import with_terminal
+from terminals import Done, run_in_terminal, with_terminal
 
 PROGRAMS = Path(sys.executable).parent
 PATIENCE = 600.0
@@ -31,6 +31,13 @@ get = partial(httpx2.get, timeout=60, trust_env=False)
 
 
 FOR_THE_PERSON = re.compile(r"ui-mcp (?:approvals|token|chat (?!--face assistant))")
+
+
+def _run(command: list[str], cwd: Path, env: dict[str, str]) -> Done:
+    done = subprocess.run(
+        command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False
+    )
+    return Done(done.returncode, done.stdout, done.stderr, "")
 
 
 def _typed(line: str, command: list[str]) -> list[str]:
@@ -56,14 +63,12 @@ class Terminal:
     def run(self, line: str, **environment: str) -> str:
         """Run a line to its end, stay in the directory it leads to, and return what it printed."""
         where = self.home / ".where"
-        done = subprocess.run(
-            _typed(line, ["bash", "-c", f'{self._here(line)}\ncode=$?; pwd >"{where}"; exit $code']),
-            cwd=self.folder, env={**self.environment, **environment}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=180, check=False,
-        )  # fmt: skip
+        command = ["bash", "-c", f'{self._here(line)}\ncode=$?; pwd >"{where}"; exit $code']
+        typed = run_in_terminal if FOR_THE_PERSON.search(line) else _run
+        done = typed(command, self.folder, {**self.environment, **environment})
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         self.folder = Path(where.read_text().strip())
-        return done.stdout
+        return done.stdout + done.shown
 
     @contextmanager
     def going(self, line: str, *, stderr: int | None = None) -> Iterator[subprocess.Popen[str]]:

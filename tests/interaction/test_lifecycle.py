@@ -162,7 +162,9 @@ def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_noth
 @pytest.mark.parametrize("display", ["", ":9"])
 def test_without_a_browser_the_address_is_handed_over(tmp_path: Path, display: str) -> None:
     (tmp_path / "bin").mkdir()
-    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin", XDG_STATE_HOME=str(tmp_path / "state"), DISPLAY=display) as agent:
+    with LineClient(
+        cwd=tmp_path, PATH=f"{tmp_path}/bin", XDG_STATE_HOME=str(tmp_path / "state"), DISPLAY=display
+    ) as agent:
         url = agent.call("ui_start")
         answer = agent.call("ui_open_browser")
 
