@@ -1,11 +1,15 @@
 """Logging: one line per record on stderr and in `{base_dir}/log/mcp.log`, never on stdout."""
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+
+from ui_mcp.nofollow import open_inside
 
 ROOT = "ui_mcp"
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG, 8, 5)
@@ -66,6 +70,11 @@ def only_errors() -> None:
 
 
 class _Kept(RotatingFileHandler):
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        descriptor = open_inside(path.parents[1], path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        return os.fdopen(descriptor, "a", encoding=self.encoding)
+
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's name)
         """Pass over what cannot be written: stderr has it, and a full disk is no reason for a traceback each."""
         if not isinstance(sys.exc_info()[1], OSError):
@@ -73,11 +82,22 @@ class _Kept(RotatingFileHandler):
 
 
 def to_file(path: Path) -> None:
-    """Also append records to `path`, replacing an earlier file; one rotation at 10 MB."""
+    """Also append records to `path`, replacing an earlier file; one rotation at 10 MB.
+
+    Raises:
+        LinkError: a link is in the way; records go to stderr only.
+    """
+    stop_file()
+    root = logging.getLogger(ROOT)
+    os.close(open_inside(path.parents[1], path, os.O_WRONLY | os.O_APPEND | os.O_CREAT))
+    handler = _Kept(path, maxBytes=10_000_000, backupCount=1, encoding="utf-8", delay=True)
+    handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root.addHandler(handler)
+
+
+def stop_file() -> None:
+    """Write to no file any more."""
     root = logging.getLogger(ROOT)
     for old in [handler for handler in root.handlers if isinstance(handler, RotatingFileHandler)]:
         root.removeHandler(old)
         old.close()
-    handler = _Kept(path, maxBytes=10_000_000, backupCount=1, encoding="utf-8", delay=True)
-    handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    root.addHandler(handler)

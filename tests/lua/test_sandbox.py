@@ -167,11 +167,10 @@ class TestPermissions:
         (tmp_path / "secret.txt").write_text("secret")
         (tmp_path / "project" / "link.txt").symlink_to(tmp_path / "secret.txt")
         (tmp_path / "project" / ".git").mkdir()
-        deny = ["{project}/.git", "{project}/.claude/settings*.json"]
-        return Bench(tmp_path / "project", permissions={"deny_write": deny})
+        return Bench(tmp_path / "project", permissions={"write": ["{project}"]})
 
     @pytest.mark.covers("UI-PERM-1", "UI-DIR-6")
-    def test_files_of_the_project_are_open(self, project: Bench) -> None:
+    def test_files_of_the_permitted_area_are_open(self, project: Bench) -> None:
         project.run("local f = io.open('notes.txt', 'w') f:write('a\\nb') f:close()")
 
         assert (project.folder / "notes.txt").read_text() == "a\nb"
@@ -193,7 +192,7 @@ class TestPermissions:
         bench = Bench(tmp_path / "ui", project=str(tmp_path))
 
         assert bench.run("return io.open('private.txt') == nil") is True
-        assert bench.run("return io.open('ui/mine.txt', 'w') ~= nil") is True
+        assert bench.run("return io.open('ui/mine.txt') == nil and io.open('ui') ~= nil") is True
 
     @pytest.mark.parametrize(
         ("code", "setting"),
@@ -214,15 +213,19 @@ class TestPermissions:
         refused = project.run(f"local ok, why, number = {code} return {{ok == nil, why, number}}")
 
         assert refused[0] is True
-        assert refused[1].startswith("permission denied: ")
-        assert refused[1].endswith(f"(lua.permissions.{setting})")
+        reason, _, way_out = refused[1].partition("\n")
+        assert reason.startswith("permission denied: ")
+        assert reason.endswith(f"(lua.permissions.{setting})")
+        assert f"\n{setting} = [" in way_out
 
     @pytest.mark.covers("UI-PERM-2")
     def test_processes_are_off_unless_allowed(self, project: Bench) -> None:
         why = "permission denied: process execution is off (lua.permissions.exec)"
 
-        assert project.run("return {io.popen('ls') == nil, (select(2, io.popen('ls')))}") == [True, why]
-        assert project.run("return {os.execute(), os.execute('ls'), os.getenv('PATH') == nil}") == [0, -1, True]
+        opened, said = project.run("return {io.popen('ls') == nil, (select(2, io.popen('ls')))}")
+        assert (opened, said.splitlines()[0], said.splitlines()[-1]) == (True, why, "exec = true")
+        assert project.run("return {os.execute(), (os.execute('ls')), os.getenv('PATH') == nil}") == [0, -1, True]
+        assert project.run("return (select(2, os.execute('ls')))") == said
 
     @pytest.mark.covers("UI-PERM-5")
     def test_an_allowed_process_runs_in_the_project_and_ends_in_time(self, tmp_path: Path) -> None:

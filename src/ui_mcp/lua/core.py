@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 
 import lupa.lua52 as lupa
 
+from ui_mcp.lua.files import Files
 from ui_mcp.lua.logs import Logs
 from ui_mcp.lua.modules import Modules
 from ui_mcp.lua.permissions import Permissions
 from ui_mcp.lua.processes import run_process
+from ui_mcp.lua.refusals import Refusals
 from ui_mcp.lua.runtime import Runtime
 
 Emit = Callable[[str, str, float], None]
@@ -63,7 +65,9 @@ class Core:
         """What the engine may ask of Python. None of these raises, and none returns data while the cap is set."""
         permissions = Permissions(launch)
         logs = Logs(str(launch["log"]))
-        modules = Modules(launch)
+        modules = Modules(launch, permissions)
+        refusals = Refusals(logs, emit)
+        files = Files(permissions, refusals.tell)
         limit = self._runtime.set_max_memory
 
         def answer(ask: Callable[..., object]) -> Callable[..., object]:
@@ -80,7 +84,11 @@ class Core:
             "log": lambda which, data: logs.write(str(_text(which)), data),
             "log_error": lambda origin, text: logs.error(str(_text(origin)), str(_text(text))),
             "may_execute": permissions.exec,
-            "permitted": answer(permissions.check),
+            "open": answer(files.open),
+            "release": files.release,
+            "load": answer(files.source),
+            "remove": answer(files.remove),
+            "rename": answer(files.rename),
             "getenv": answer(permissions.environment),
             "tmpname": answer(permissions.temporary),
             "find": answer(modules.find),
@@ -88,7 +96,7 @@ class Core:
             "apps": answer(modules.apps),
             "app_list": answer(modules.app_list),
             "real": answer(modules.real),
-            "shell": answer(lambda command: run_process(permissions, str(command))),
+            "shell": answer(lambda command: run_process(permissions, refusals.tell, str(command))),
             "max_bytes": self._cap,
             "verbosity": int(str(launch["verbosity"])),
             "base_dir": str(launch["base_dir"]),

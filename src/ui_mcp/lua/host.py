@@ -87,7 +87,7 @@ class Outputs(Protocol):
         ...
 
     def note(self, kind: str, text: str) -> None:
-        """Take a remark: `displayed` NAME, `load_error` JSON, `loaded` FILE, `themes`, `subscribed` TOPIC."""
+        """Take a remark: `displayed` NAME, `load_error`, `refused` JSON, `loaded` FILE, `themes`, `subscribed` NAME."""
         ...
 
     def ended(self, reason: str) -> None:
@@ -112,6 +112,8 @@ class Launch:
     status: str = "{}"
     permissions: Mapping[str, object] = field(default_factory=dict)
     """The fields of `[lua.permissions]`."""
+    protected: tuple[str, ...] = ()
+    """Files and directories that app code neither reads nor writes, whatever the permissions say."""
 
     def settings(self) -> dict[str, object]:
         """Flatten it into what can be written as JSON."""

@@ -1,7 +1,9 @@
-"""The Lua log files: opened for each write, so that rotating or truncating them from outside is safe."""
+"""The Lua log files: opened for each write, so that rotating or truncating them from outside is safe; never links."""
 
 import os
 import time
+
+from ui_mcp.nofollow import open_inside
 
 LIMIT = 10_000_000
 """Size at which a file is moved aside, once, to `.1`."""
@@ -29,8 +31,9 @@ class Logs:
         self.write("err", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {origin}: {text}\n".encode())
 
     def _append(self, path: str, text: bytes) -> None:
-        os.makedirs(self._folder, exist_ok=True)
-        with open(path, "ab", buffering=0) as file:
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        descriptor = open_inside(os.path.dirname(self._folder), path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        with open(descriptor, "ab", buffering=0) as file:
             file.write(text)
             size = file.tell()
         if size > LIMIT:

@@ -5,11 +5,14 @@ import os
 from collections.abc import Iterator, Mapping
 from os.path import isdir, isfile, join, realpath, relpath
 
+from ui_mcp.lua.permissions import Permissions
+
 
 class Modules:
-    """The code loader's view of the disk. It follows links the user placed."""
+    """The code loader's view of the disk. It follows links the user placed, but to nothing of our own."""
 
-    def __init__(self, launch: Mapping[str, object]) -> None:
+    def __init__(self, launch: Mapping[str, object], permissions: Permissions) -> None:
+        self._permissions = permissions
         self._base = str(launch["base_dir"])
         self._bundle = str(launch["bundle_lua"])
 
@@ -22,9 +25,11 @@ class Modules:
 
     def source(self, path: object) -> object:
         """Return the text of a file, or (None, why not)."""
+        if self._permissions.protects(realpath(str(path))):
+            return None, f"cannot read {path}: permission denied"
         try:
             with open(str(path), "rb") as file:
-                return _without_shebang(file.read())
+                return without_shebang(file.read())
         except OSError as error:
             return None, f"cannot read {path}: {error.strerror}"
 
@@ -43,7 +48,7 @@ class Modules:
         """Return JSON of every app that can be displayed: its name, and the title and first words of its README."""
         folder = join(self._base, "apps")
         names = sorted(os.listdir(folder)) if isdir(folder) else []
-        found = [_described(folder, name) for name in names if isfile(join(folder, name, "app.lua"))]
+        found = [self._described(folder, name) for name in names if isfile(join(folder, name, "app.lua"))]
         return json.dumps(found).encode()
 
     def _candidates(self, name: str) -> Iterator[str]:
@@ -62,23 +67,26 @@ class Modules:
         real = realpath(path)
         return real.encode(), relpath(path, self._base).encode()
 
+    def _described(self, folder: str, name: str) -> dict[str, str]:
+        """Read the title and the first paragraph of an app's README, or make a title of its name."""
+        title, about = name.replace("-", " ").replace("_", " ").capitalize(), ""
+        for readme in ("README.md", "requirements.md"):
+            path = realpath(join(folder, name, readme))
+            if self._permissions.protects(path):
+                continue
+            try:
+                with open(path, encoding="utf-8") as file:
+                    text = file.read(4000)
+            except (OSError, UnicodeDecodeError):
+                continue
+            heading, _, rest = text.partition("\n")
+            if heading.startswith("# "):
+                title = heading[2:].strip()
+                about = " ".join(rest.strip().partition("\n\n")[0].split())
+                break
+        return {"name": name, "title": title, "about": about}
 
-def _described(folder: str, name: str) -> dict[str, str]:
-    """Read the title and the first paragraph of an app's README, or make a title of its name."""
-    title, about = name.replace("-", " ").replace("_", " ").capitalize(), ""
-    for readme in ("README.md", "requirements.md"):
-        try:
-            with open(join(folder, name, readme), encoding="utf-8") as file:
-                text = file.read(4000)
-        except (OSError, UnicodeDecodeError):
-            continue
-        heading, _, rest = text.partition("\n")
-        if heading.startswith("# "):
-            title = heading[2:].strip()
-            about = " ".join(rest.strip().partition("\n\n")[0].split())
-            break
-    return {"name": name, "title": title, "about": about}
 
-
-def _without_shebang(text: bytes) -> bytes:
+def without_shebang(text: bytes) -> bytes:
+    """Return Lua source without what only systems and editors read at its beginning."""
     return b"--" + text if text.startswith(b"#") else text.removeprefix(b"\xef\xbb\xbf")

@@ -2,17 +2,19 @@
 
 import os
 import signal
+from collections.abc import Callable
 
-from ui_mcp.lua.permissions import Permissions
+from ui_mcp.lua.permissions import Permissions, Refusal
 
-REFUSED = "permission denied: process execution is off (lua.permissions.exec)"
 LIMIT = 16 * 1024 * 1024
 
 
-def run_process(permissions: Permissions, command: str) -> tuple[bytes | None, object]:
+def run_process(permissions: Permissions, tell: Callable[[Refusal], None], command: str) -> tuple[bytes | None, object]:
     """Return (output, exit status), or (None, why not)."""
     if not permissions.exec:
-        return None, REFUSED
+        refusal = permissions.refused_process()
+        tell(refusal)
+        return None, refusal.message
     import subprocess  # a child starts faster without it, and few apps are allowed processes
 
     environment = {**os.environ, "UI_MCP": "true", "FRICTIONLESS_MCP": "true"}

@@ -1,13 +1,18 @@
 """What a Lua world is started with, from the settings."""
 
 from pathlib import Path
+from urllib.parse import unquote
+
+from platformdirs import user_config_path, user_data_path
 
 from ui_mcp.config import Config
 from ui_mcp.lua.child_host import ChildHost
 from ui_mcp.lua.host import Host, Launch
 from ui_mcp.lua.nursery_process import dismiss
+from ui_mcp.person import state_folder
 from ui_mcp.workspace import Workspace
 
+SQLITE = "sqlite:///"
 BUNDLED_LUA = Path(__file__).parents[1] / "bundle" / "base" / "lua"
 
 
@@ -21,8 +26,8 @@ def lua_host(config: Config) -> Host:
     return ThreadHost()
 
 
-def launch_of(workspace: Workspace, config: Config, secret: str) -> Launch:
-    """Describe a world of this workspace."""
+def launch_of(workspace: Workspace, config: Config, secret: str, protected: tuple[str, ...] = ()) -> Launch:
+    """Describe a world of this workspace; `protected` is kept from app code besides what always is."""
     return Launch(
         base_dir=str(workspace.base),
         project=str(workspace.project),
@@ -33,4 +38,18 @@ def launch_of(workspace: Workspace, config: Config, secret: str) -> Launch:
         verbosity=config.logging.verbosity,
         log=str(workspace.log),
         permissions=config.lua.permissions.model_dump(),
+        protected=(*_of_the_account(), *_named(workspace, config), *protected),
     )
+
+
+def _of_the_account() -> tuple[str, ...]:
+    folders = (state_folder(), *(user_config_path(name, appauthor=False) for name in ("ui-mcp", "nlui")))
+    return tuple(str(folder) for folder in (*folders, user_data_path("nlui", appauthor=False)))
+
+
+def _named(workspace: Workspace, config: Config) -> tuple[str, ...]:
+    """Return the files that settings name: the gateway's configuration and the chat store."""
+    gateway = [str(workspace.named(config.gateway.config))] if config.gateway.config else []
+    url = config.storage.url or ""
+    stores = [f"{Path(unquote(url.removeprefix(SQLITE))).resolve()}*"] if url.startswith(SQLITE) else []
+    return (*gateway, *stores)

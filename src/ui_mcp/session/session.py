@@ -10,7 +10,7 @@ from anyio import CancelScope
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.ids import secret_id
-from ui_mcp.jsontypes import loads
+from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
 from ui_mcp.lua.host import Facts, Fault, Flat, Op, Reply, World
 from ui_mcp.session.announcing import Changes
@@ -236,7 +236,13 @@ class Session:
         elif kind == "loaded":
             self.loading.mended(text)
         else:
+            if kind == "refused":
+                self._tell_refused(loads(text))
             self._around.note(kind, text)
+
+    def _tell_refused(self, refusal: JsonObject) -> None:
+        self.events.push_system(system_event("permission_denied", {"session": self.vended, **refusal}))
+        self.pages.tell("warning", str(refusal["message"]), "permission_denied")
 
     def _world_ended(self, reason: str) -> None:
         if self._life.died is None and self._life.over is None:

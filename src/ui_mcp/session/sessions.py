@@ -40,7 +40,9 @@ class Server:
     """What `mcp:status()` answers."""
     announcements: Announcements | None = None
     note: Callable[[str, str], None] = lambda _kind, _text: None
-    """Takes remarks of Lua worlds that concern the server (`themes`, `subscribed`)."""
+    """Takes remarks of Lua worlds that concern the server (`themes`, `subscribed`, `refused`)."""
+    protected: tuple[str, ...] = ()
+    """What app code neither reads nor writes, besides what it never does."""
 
 
 class Sessions:
@@ -187,7 +189,9 @@ class Sessions:
         self._told = None
 
     async def _launch(self, secret: str, outputs: Outputs) -> World:
-        world = await self._host.launch(launch_of(self._workspace, self._config, secret), outputs)
+        world = await self._host.launch(
+            launch_of(self._workspace, self._config, secret, self._server.protected), outputs
+        )
         await world.enter(Op.VIEWDEFS, self._viewdefs.bundle())
         return world
 

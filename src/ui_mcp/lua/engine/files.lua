@@ -5,19 +5,16 @@ local io_open, io_type, io_lines = io.open, io.type, io.lines
 local type, tostring, select, error, setmetatable = type, tostring, select, error, setmetatable
 local unpack = table.unpack
 local concat, find, sub, match = table.concat, string.find, string.sub, string.match
-local denied_once = {}
 debug.getmetatable(io.stdout).__metatable = false -- a finalizer put there would run where no budget reaches it
 
--- The path to use, or nil with the reason; a refusal is logged once per path.
-local function permitted(mode, path)
-  local real, why, code = host.permitted(mode, tostring(path))
+-- Opens by `how` what the policy permits: Python hands over a name of the very file that it checked.
+local function opened(how, path, mode, ...)
+  local name, why, code = host.open(tostring(path), mode)
   host.arm()
-  if real then return real end
-  if not denied_once[mode .. tostring(path)] then
-    denied_once[mode .. tostring(path)] = true
-    E.log_error("permissions", why)
-  end
-  return nil, why, code
+  if not name then return nil, why, code end
+  local file, reason, number = how(name, ...)
+  host.release()
+  return file, reason, number
 end
 
 local function joined(...)
@@ -97,15 +94,9 @@ local lib = { stdout = stdout, stderr = stderr, stdin = setmetatable({ which = "
 env.io = lib
 
 function lib.open(path, mode)
-  mode = mode or "r"
-  local how = find(mode, "[wa+]") and "write" or "read"
-  local real, why, code = permitted(how, path)
-  if not real then return nil, why, code end
-  if how == "write" and find(mode, "[r+]") then
-    local readable, reason, number = permitted("read", path)
-    if not readable then return nil, reason, number end
-  end
-  return io_open(real, mode)
+  mode = tostring(mode or "r")
+  if not find(mode, "^[rwa]%+?b?$") then error("bad argument #2 to 'open' (invalid mode)", 2) end
+  return opened(io_open, path, mode, mode)
 end
 
 function lib.type(f)
@@ -145,29 +136,21 @@ function lib.close(file) return (file or current_out):close() end
 
 function lib.lines(path, ...)
   if path == nil then return lib.input():lines(...) end
-  local real, why = permitted("read", path)
-  if not real then error(why, 2) end
-  return io_lines(real, ...)
+  local lines, why = opened(io_lines, path, "r", ...)
+  if not lines then error(why, 2) end
+  return lines
 end
 
-function lib.tmpfile()
-  local name = host.tmpname()
-  host.arm()
-  return io_open(name, "w+")
-end
+function lib.tmpfile() return lib.open(env.os.tmpname(), "w+") end
 
 function lib.popen(command, mode)
   if mode == "w" then return nil, "processes have no input here" end
   local text, status = host.shell(tostring(command))
   host.arm()
-  if not text then
-    E.log_error("permissions", status)
-    return nil, status
-  end
+  if not text then return nil, status end
   return setmetatable({ text = text, at = 1, status = status }, output)
 end
 
-local os_remove, os_rename = os.remove, os.rename
 env.os = { clock = os.clock, date = os.date, difftime = os.difftime, time = os.time }
 
 function env.os.getenv(name)
@@ -177,22 +160,21 @@ function env.os.getenv(name)
 end
 
 function env.os.remove(path)
-  local real, why, code = permitted("write", path)
-  if not real then return nil, why, code end
-  return os_remove(real)
+  local done, why, code = host.remove(tostring(path))
+  host.arm()
+  return done, why, code
 end
 
 function env.os.rename(from, to)
-  local real_from, why, code = permitted("write", from)
-  if not real_from then return nil, why, code end
-  local real_to, why_to, code_to = permitted("write", to)
-  if not real_to then return nil, why_to, code_to end
-  return os_rename(real_from, real_to)
+  local done, why, code = host.rename(tostring(from), tostring(to))
+  host.arm()
+  return done, why, code
 end
 
 function env.os.tmpname()
   local name = host.tmpname()
   host.arm()
+  if not name then error("no temporary file: storage/tmp is a link that leads out of storage/", 2) end
   return name
 end
 
@@ -200,7 +182,8 @@ function env.os.execute(command)
   if command == nil then return host.may_execute and 1 or 0 end
   local text, status = host.shell(tostring(command))
   host.arm()
-  return text and status or -1
+  if not text then return -1, status end
+  return status
 end
 
 function env.os.exit() error("os.exit is not available: the session belongs to the server", 2) end
@@ -217,9 +200,7 @@ function env.print(...)
 end
 
 function env.loadfile(path, _, scope)
-  local real, why = permitted("read", path)
-  if not real then return nil, why end
-  local text, reason = host.source(real)
+  local text, reason = host.load(tostring(path))
   host.arm()
   if not text then return nil, reason end
   return guard.load(text, "@" .. tostring(path), "t", scope or env)

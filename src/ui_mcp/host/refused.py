@@ -1,0 +1,41 @@
+"""What app code was refused lately, kept in `log/refused.json` so that `ui-mcp doctor` can show the way out."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.log import logger
+from ui_mcp.nofollow import open_inside
+from ui_mcp.workspace import Workspace
+
+MAX_KEPT = 10
+_log = logger("permissions")
+
+
+def note_refusal(workspace: Workspace, kind: str, text: str) -> None:
+    """Log a `refused` remark of a Lua world and keep it; other remarks are not for us."""
+    if kind != "refused":
+        return
+    refusal: JsonObject = loads(text)
+    _log.warning("%s", refusal["message"])
+    kept = [
+        old for old in refusals(workspace) if (old["setting"], old["line"]) != (refusal["setting"], refusal["line"])
+    ]
+    with suppress(OSError):
+        descriptor = open_inside(workspace.base, _file(workspace), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(dumps([*kept, refusal][-MAX_KEPT:]))
+
+
+def refusals(workspace: Workspace) -> list[JsonObject]:
+    """Return what was refused, the latest last."""
+    try:
+        found = loads(_file(workspace).read_bytes())
+        return [{key: str(one[key]) for key in ("setting", "path", "message", "line")} for one in found]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _file(workspace: Workspace) -> Path:
+    return workspace.log / "refused.json"

@@ -1,0 +1,143 @@
+"""Opens, renames and removes files for app code: what was checked is what is used, also when directories are swapped.
+
+Where the system can (Linux), every directory on the way is opened without following links; elsewhere the resolved path
+is used at once after the check.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ui_mcp.lua.modules import without_shebang
+from ui_mcp.lua.permissions import DENIED, Permissions, Refusal
+
+OPENED = "/proc/self/fd"
+STEPWISE = hasattr(os, "O_PATH") and os.path.isdir(OPENED)
+Answer = object
+"""A value for Lua, or (None, message, number)."""
+
+
+class Files:
+    """The files of one world."""
+
+    def __init__(self, permissions: Permissions, tell: Callable[[Refusal], None]) -> None:
+        self._permissions = permissions
+        self._tell = tell
+        self._held = -1
+
+    def open(self, path: object, mode: object) -> Answer:
+        """Return a name under which Lua can open the file that was checked; it holds until the next call."""
+        self.release()
+        given, how = str(path), str(mode)
+        try:
+            real = self._permissions.real(given)
+            for right in _rights(how):
+                refused = self._permissions.refusal(right, real, given)
+                if refused is not None:
+                    return self._refuse(refused)
+            if not STEPWISE:
+                return real
+            with _folder_of(real) as (folder, name):
+                self._held = os.open(name, _flags(how) | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666, dir_fd=folder)
+            if not _ordinary(os.fstat(self._held).st_mode):
+                self.release()
+                return None, f"{given}: not an ordinary file", DENIED
+        except (OSError, ValueError) as error:
+            return _failed(given, error)
+        return f"{OPENED}/{self._held}"
+
+    def release(self) -> None:
+        """Let go of what `open` returned: Lua has opened it by now."""
+        if self._held >= 0:
+            os.close(self._held)
+        self._held = -1
+
+    def source(self, path: object) -> Answer:
+        """Return the Lua source in a file that app code may read."""
+        name = self.open(path, "r")
+        if not isinstance(name, str):
+            return name
+        try:
+            with open(name, "rb") as file:
+                return without_shebang(file.read())
+        except OSError as error:
+            return _failed(str(path), error)
+        finally:
+            self.release()
+
+    def remove(self, path: object) -> Answer:
+        """Remove a file, an empty directory or a link itself."""
+        given = str(path)
+        try:
+            entry = self._permissions.entry(given)
+            refused = self._permissions.refusal_to_remove(entry, given)
+            if refused is not None:
+                return self._refuse(refused)
+            with _folder_of(entry) as (folder, name):
+                is_folder = stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+                (os.rmdir if is_folder else os.unlink)(name, dir_fd=folder)
+        except (OSError, ValueError) as error:
+            return _failed(given, error)
+        return True
+
+    def rename(self, source: object, target: object) -> Answer:
+        """Rename a file or directory; links stay where the person put them."""
+        given = str(source), str(target)
+        try:
+            old, new = (self._permissions.entry(path) for path in given)
+            refused = self._permissions.refusal_to_rename(old, new, given)
+            if refused is not None:
+                return self._refuse(refused)
+            if os.path.islink(old):
+                return None, f"{given[0]}: a link is not renamed", DENIED
+            with _folder_of(old) as (source_fd, old_name), _folder_of(new) as (target_fd, new_name):
+                os.rename(old_name, new_name, src_dir_fd=source_fd, dst_dir_fd=target_fd)
+        except (OSError, ValueError) as error:
+            return _failed(given[0], error)
+        return True
+
+    def _refuse(self, refusal: Refusal) -> Answer:
+        self._tell(refusal)
+        return None, refusal.message, DENIED
+
+
+@contextmanager
+def _folder_of(path: str) -> Iterator[tuple[int | None, str]]:
+    """Open the directory of a resolved path name by name; a link on the way came after the check and is an error."""
+    if not STEPWISE:
+        yield None, path
+        return
+    folder, name = os.path.split(path)
+    at = os.open(os.sep, os.O_PATH | os.O_DIRECTORY)
+    try:
+        for part in folder.split(os.sep):
+            if part:
+                below = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+                os.close(at)
+                at = below
+        yield at, name or "."
+    finally:
+        os.close(at)
+
+
+def _rights(mode: str) -> tuple[str, ...]:
+    if "+" in mode:
+        return "write", "read"
+    return ("write",) if mode[:1] in {"w", "a"} else ("read",)
+
+
+def _flags(mode: str) -> int:
+    access = os.O_RDWR if "+" in mode else os.O_WRONLY if mode[:1] in {"w", "a"} else os.O_RDONLY
+    return access | (os.O_CREAT if mode[:1] in {"w", "a"} else 0)
+
+
+def _ordinary(mode: int) -> bool:
+    """Pipes and sockets would keep the world waiting without end."""
+    return not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
+
+
+def _failed(given: str, error: OSError | ValueError) -> Answer:
+    if isinstance(error, OSError):
+        return None, f"{given}: {error.strerror or error}", error.errno or DENIED
+    return None, f"{given}: {error}", DENIED
