@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agreeing import agree_to_file
 from ui_mcp.config import load, seconds, unknown_keys
 from ui_mcp.errors import ConfigError
 from ui_mcp.lua.permissions import Permissions
@@ -64,10 +65,9 @@ def test_listening_beyond_this_machine_needs_a_token_and_names(tmp_path: Path) -
     open_to_all = "[server]\nhost = '0.0.0.0'\n"
 
     with pytest.raises(ConfigError, match="require_token"):
-        load(written(tmp_path, open_to_all), environment={})
-    config = load(
-        written(tmp_path, open_to_all + "require_token = true\nallowed_hosts = ['box.lan']\n"), environment={}
-    )
+        load(agree_to_file(written(tmp_path, open_to_all)), environment={})
+    safe = written(tmp_path, open_to_all + "require_token = true\nallowed_hosts = ['box.lan']\n")
+    config = load(agree_to_file(safe), environment={})
 
     assert config.server.host == "0.0.0.0"
     assert (config.server.url(8000), config.server.local_url(8000)) == ("http://box.lan:8000", "http://127.0.0.1:8000")
@@ -115,7 +115,7 @@ def test_app_code_may_not_write_what_the_server_keeps(tmp_path: Path, name: str)
     policy = Permissions({"base_dir": str(base), "project": str(tmp_path), "permissions": defaults})
     note = str(base / "storage/tmp/note.txt")
 
-    assert policy.check("write", str(base / name)) != str(base / name)
-    assert policy.check("write", note) == note
+    assert [policy.refusal(mode, str(base / name), name) is None for mode in ("read", "write")] == [False, False]
     for saved in ("notes.db", "settings.json", "game/scores.json"):
-        assert policy.check("write", str(base / "storage" / saved)) == str(base / "storage" / saved)
+        assert policy.refusal("write", str(base / "storage" / saved), saved) is None
+    assert policy.refusal("write", note, note) is None

@@ -9,9 +9,10 @@ from ui_mcp.workspace import Workspace
 
 @pytest.mark.covers("UI-DIR-2")
 @pytest.mark.parametrize(
-    ("base_dir", "project"), [(".claude/ui", "."), ("p/.ui", "p"), ("p/.claude/ui", "p"), ("p/claude/ui", "p/claude")]
+    ("base_dir", "project"),
+    [(".claude/ui", "."), ("p/.ui", "p"), ("p/.claude/ui", "p"), ("p/claude/ui", "p/claude/ui"), ("srv/x", "srv/x")],
 )
-def test_the_project_lies_above_claude_ui_or_is_the_parent(tmp_path: Path, base_dir: str, project: str) -> None:
+def test_the_project_lies_above_claude_ui_or_is_the_directory(tmp_path: Path, base_dir: str, project: str) -> None:
     assert Workspace.at(base_dir, cwd=tmp_path).project == (tmp_path / project).resolve()
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,12 +12,15 @@ from pydantic_core import ErrorDetails
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.log import logger
+from ui_mcp.trust import Agreements, config_folder, widening, without
 
 DEFAULT_DIR = ".claude/ui"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 LOCAL = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - a name to recognise, nothing is bound by it
 """Addresses that stand for all of them, and what they are called on this machine."""
 
+_log = logger("config")
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -78,22 +82,14 @@ class LuaPermissions(Section):
     """`[lua.permissions]`: what app code may touch."""
 
     read: tuple[str, ...] = Field(("{project}",), description="Directories Lua may read.")
-    write: tuple[str, ...] = Field(("{project}",), description="Directories Lua may write.")
+    write: tuple[str, ...] = Field(("{base_dir}/storage",), description="Directories Lua may write.")
+    deny_read: tuple[str, ...] = Field(
+        (), description="Never read, whatever `read` says; our own secrets, stores and settings never are."
+    )
     deny_write: tuple[str, ...] = Field(
-        (
-            "{base_dir}/config",
-            "{base_dir}/mcp-token",
-            "{base_dir}/.ui-mcp",
-            "{base_dir}/.ui-mcp.*",
-            "{base_dir}/storage/runtime.db*",
-            "{base_dir}/storage/agent.db*",
-            "{base_dir}/storage/install-manifest.json*",
-            "{base_dir}/storage/running.lock",
-            "{project}/.git",
-            "{project}/.mcp.json",
-            "{project}/.claude/settings*.json",
-        ),
-        description="Never written, whatever `write` says.",
+        (),
+        description="Never written, whatever `write` says; our own files never are, and what agents' hosts, shells "
+        "and editors run by themselves (`.git`, `.mcp.json`, `CLAUDE.md`, `Makefile` …) only where `write` names it.",
     )
     exec: bool = Field(False, description="Whether Lua may start processes.")
     exec_timeout: Seconds = Field(10.0, description="Time a started process may take.")
@@ -175,6 +171,12 @@ class StorageSettings(Section):
     )
 
 
+class AccountSettings(Section):
+    """The account's own `config.toml`, in its configuration directory: what no project can set."""
+
+    directories: tuple[str, ...] = Field((), description="Directories that `ui_configure` may switch to.")
+
+
 class Config(Section):
     """All settings of one base directory."""
 
@@ -213,11 +215,17 @@ def _without_port(name: str) -> str:
 def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[str, str] | None = None) -> Config:
     """Read the settings of a base directory; `flags` maps TOML keys to values given on the command line.
 
+    Settings of the file that widen rights have their defaults until the person agreed to them; see `pending`.
+
     Raises:
         ConfigError: names the file or variable, the line or key, and what is wrong.
     """
     env = os.environ if environment is None else environment
-    config = _checked(_read(file), str(file))
+    tree = _read(file)
+    config = _checked(tree, str(file))
+    if waiting := _pending(tree, file):
+        _say_once(file, tuple(waiting))
+        config = _checked(without(tree, waiting), str(file))
     for name, key in ENVIRONMENT.items():
         if env.get(name):
             config = _checked(_with(config, {key: env[name]}), name)
@@ -225,6 +233,45 @@ def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[st
     config = _checked(_with(config, given), "command line")
     _require_token_beyond_loopback(config)
     return config
+
+
+def rights(file: Path) -> JsonObject:
+    """Return the settings of the file that widen rights, by their whole keys."""
+    return widening(_read(file), Config().model_dump())
+
+
+def pending(file: Path) -> JsonObject:
+    """Return those of them that are not in effect because the person has not agreed to them."""
+    return _pending(_read(file), file)
+
+
+def trusted_place(file: Path) -> Path:
+    """Return the base directory that an agreement about its configuration file is kept under."""
+    return file.resolve().parent.parent
+
+
+def account() -> AccountSettings:
+    """Read the account's own settings.
+
+    Raises:
+        ConfigError: the file is wrong.
+    """
+    file = config_folder() / "config.toml"
+    try:
+        return AccountSettings.model_validate(_read(file))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise ConfigError(f"{file}: {'.'.join(map(str, problem['loc']))}: {wording(problem)}") from error
+
+
+@cache
+def _say_once(file: Path, keys: tuple[str, ...]) -> None:
+    _log.warning("%s: not in effect until `ui-mcp trust` is run: %s", file, ", ".join(keys))
+
+
+def _pending(tree: JsonObject, file: Path) -> JsonObject:
+    wide = widening(tree, Config().model_dump()) if tree else {}
+    return {} if not wide or Agreements().hold(trusted_place(file), wide) else wide
 
 
 def unknown_keys(file: Path) -> list[str]:

@@ -32,10 +32,10 @@ class Workspace:
 
     @property
     def project(self) -> Path:
-        """The project root: above `.claude/ui`, else the parent of the base directory."""
+        """The project root: above `.claude/ui` or `.ui`, else the base directory itself."""
         if self.base.name == "ui" and self.base.parent.name == ".claude":
             return self.base.parent.parent
-        return self.base.parent
+        return self.base.parent if self.base.name == ".ui" else self.base
 
     def named(self, path: str) -> Path:
         """Return the file a setting names; a relative path counts from the project."""

@@ -3,13 +3,16 @@
 import json
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from agreeing import agree
 from cli.command import ui_mcp
 from ui_mcp.app.doctor import machine, project
 from ui_mcp.app.doctor.finding import Finding, Health
+from ui_mcp.errors import ConfigError
 from ui_mcp.workspace import Workspace
 
 BASE = ".claude/ui"
@@ -25,6 +28,8 @@ def findings(cwd: Path, **environment: str) -> tuple[int, dict[str, dict[str, st
 def configured(folder: Path, text: str) -> Path:
     (folder / BASE / "config").mkdir(parents=True)
     (folder / BASE / "config/config.toml").write_text(text)
+    with suppress(ConfigError):
+        agree(folder / BASE)
     return folder
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
+from agreeing import agree
 from docs.blocks import ROOT, Block, block, blocks, one_by_one, together
 from docs.terminal import Terminal, get
 from introspect.demos import needs
@@ -50,6 +51,7 @@ def test_the_chat_is_served_joined_guarded_and_moved(given: tuple[Block, ...], t
     config = terminal.home / ".claude/ui/config/config.toml"
     config.parent.mkdir(exist_ok=True)
     config.write_text(f'[storage]\nurl = "sqlite:///{terminal.home}/new.db"\n')
+    agree(terminal.home / ".claude/ui", terminal.home)
     terminal.run(restore)
     assert "Deploy now?" in terminal.run("ui-mcp chat history")
     assert sqlite3.connect(terminal.home / "new.db").execute("select count(*) from messages").fetchone() == (1,)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agreeing import agree
 from docs.blocks import Block, blocks, together
 from docs.terminal import Terminal, get
 from interaction.lineclient import LineClient
@@ -38,6 +39,7 @@ def test_an_api_is_understood_called_offered_and_given_to_the_agent(
     config = terminal.folder / ".claude/ui/config/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(setting.code)
+    agree(terminal.folder / ".claude/ui", terminal.home)
     with LineClient(cwd=terminal.folder, **terminal.environment) as agent:
         listed(agent, "shop__listOrders")
         assert agent.call("shop__listOrders") == {"result": [{"id": 1}]}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agreeing import agree
 from chromium import launched
 from docs.blocks import Block, block, together
 from docs.terminal import Terminal, get
@@ -39,6 +40,7 @@ def test_the_settings_of_the_reference_are_the_ones_in_force_without_a_file(
 def test_a_server_on_the_network_asks_for_its_token_and_shows_its_page(given: tuple[Block], terminal: Terminal) -> None:
     needs("chromium")
     write(given[0].code, terminal.home)
+    agree(terminal.home / ".claude/ui", terminal.home)
     with terminal.serving("ui-mcp serve") as (ui, mcp, _):
         ui_here, mcp_here = (url.replace("server.example.com", "127.0.0.1") for url in (ui, mcp))
         bearer = {"Authorization": f"Bearer {(terminal.home / '.claude/ui/mcp-token').read_text()}"}

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from agreeing import agree
 from terminals import with_terminal
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -28,6 +29,7 @@ def serve(cwd: Path, *options: str, config: str = "") -> Iterator[tuple[str, str
     if config:
         (cwd / ".claude/ui/config").mkdir(parents=True)
         (cwd / ".claude/ui/config/config.toml").write_text(config)
+        agree(cwd / ".claude/ui")
     ports = () if "--port" in options else ("--port", "0", "--mcp-port", "0")
     command = [sys.executable, "-m", "ui_mcp", "serve", *ports, *options]
     with subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, text=True) as server:

@@ -10,6 +10,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from agreeing import agree
+
 APP = """
 Tally = session:prototype("Tally", { presses = 0 })
 function Tally:press() self.presses = self.presses + 1 end
@@ -62,6 +64,7 @@ class Product:
         (folder / "nlui.yaml").write_text(GATEWAY.format(python=sys.executable, server=folder / "echo.py"))
         (self.base / "config").mkdir()
         (self.base / "config" / "config.toml").write_text(f'[gateway]\nconfig = "{folder / "nlui.yaml"}"\n')
+        agree(self.base)
 
     def start(self) -> None:
         """Start the server and wait for its addresses."""

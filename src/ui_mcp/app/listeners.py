@@ -3,14 +3,17 @@
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from ui_mcp.app.channel import pushing_events
 from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
+from ui_mcp.app.gateway_places import gateway_places
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import keep_port, last_port, port_file, token_file
+from ui_mcp.host.refused import note_refusal
 from ui_mcp.host.states import Configured, Running
 from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.httpd.mcp_app import mcp_app
@@ -43,11 +46,14 @@ async def serving(
         if mcp:
             stack.callback(mcp.close)
         ports = frozenset({port_of(ui), mcp_port})
-        server = Server(host.status, announcements)
+        noted, protected = partial(note_refusal, workspace), (*gateway_places(workspace, config), *configured.protected)
+        server = Server(host.status, announcements, noted, protected)
         sessions = await stack.enter_async_context(Sessions(workspace, config, server))
         tokens, codes = OneTimeTokens(), OneTimeTokens(lifetime=CODE_LIFETIME)
         url = config.server.url(port_of(ui))
-        running = Running(workspace, config, sessions, url, mcp_port, tokens.mint, codes.mint)
+        running = Running(
+            workspace, config, sessions, url, mcp_port, tokens.mint, codes.mint, pending=configured.pending
+        )
         pages = Pages(host, workspace, decorate)
         routes = [ui_watching(host), *ui_routes(host, tokens), ui_chat(host, config.chat.rate)]
         if config.mcp.claude_channel:

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
@@ -52,17 +54,19 @@ class MountedGateway:
         given = configured.config.gateway.config
         if given is None:
             return None
-        file = str(configured.workspace.named(given))
+        file, project = str(configured.workspace.named(given)), configured.workspace.project
         async with self._starting:
             if file not in self._offered:
-                self._offered[file] = await self._tasks.start(self._serve, file)
+                self._offered[file] = await self._tasks.start(self._serve, file, project)
         return self._offered[file]
 
-    async def _serve(self, file: str, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
+    async def _serve(self, file: str, project: Path, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
+        from ui_mcp.app.agreed import load_agreed
         from ui_mcp.app.nlui import Asked, opened
         from ui_mcp.compositor.offered import Offered
 
-        async with opened(Asked(file), mode="host", announcements=self._announcements) as gateway:
+        asked = Asked(file, load=partial(load_agreed, project=project))
+        async with opened(asked, mode="host", announcements=self._announcements) as gateway:
             task_status.started(Offered(gateway))
             await anyio.sleep_forever()
 

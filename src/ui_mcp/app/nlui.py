@@ -53,6 +53,8 @@ class Asked:
     """Whether the command reports warnings itself."""
     settings: GatewaySettings | None = None
     """Settings made by the program itself; no file is read then."""
+    load: Callable[[Path], nlui_yaml.Loaded] = nlui_yaml.load
+    """Reads the configuration file, at first and after each change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def configuration(asked: Asked) -> Configuration:
     file = nlui_yaml.find(source, os.environ, user_config_path())
     if file is None:
         return Configuration(GatewaySettings(), [_NOWHERE], frozenset())
-    stamp, loaded = stamp_of(file), nlui_yaml.load(file)
+    stamp, loaded = stamp_of(file), asked.load(file)
     empty = [] if loaded.settings.targets or loaded.settings.backends else [_nothing(file)]
     return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, file.resolve(), stamp)
 
@@ -143,7 +145,7 @@ async def opened(
         if patience is None:
             tasks.start_soon(door.open_when_asked, gateway)
         if read.file is not None:
-            tasks.start_soon(follow_file, gateway, read.file, read.stamp)
+            tasks.start_soon(follow_file, gateway, read.file, read.stamp, asked.load)
         yield gateway
         tasks.cancel_scope.cancel()
 

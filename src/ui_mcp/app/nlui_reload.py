@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -18,23 +19,24 @@ POLL_SECONDS = 0.5
 QUIET_SECONDS = 0.05
 """A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
 Stamp = tuple[int, int, int]
+Load = Callable[[Path], nlui_yaml.Loaded]
 _log = logger("nlui")
 
 
-async def follow_file(gateway: Gateway, file: Path, stamp: Stamp) -> None:
+async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: Load = nlui_yaml.load) -> None:
     """Take over every change since the file had this stamp, for ever."""
     with closing(Rest(POLL_SECONDS)) as rest:
         async with anyio.create_task_group() as tasks:
             if sys.platform != "win32":
-                tasks.start_soon(_on_signal, gateway, file)
+                tasks.start_soon(_on_signal, gateway, file, load)
             while True:
                 if await _stamp(file) != stamp:
                     stamp = await _quiet(file)
-                    await reload(gateway, file)
+                    await reload(gateway, file, load)
                 await rest.until_stirred([file])
 
 
-async def reload(gateway: Gateway, file: Path) -> None:
+async def reload(gateway: Gateway, file: Path, load: Load = nlui_yaml.load) -> None:
     """Read the file and take it over; a bad one leaves everything as it is, and says so."""
 
     def failed(why: str) -> None:
@@ -43,7 +45,7 @@ async def reload(gateway: Gateway, file: Path) -> None:
         gateway.announcements.resource_updated("nlui://health")
 
     with Boundary(f"configuration {file}", failed):
-        loaded = await anyio.to_thread.run_sync(nlui_yaml.load, file)
+        loaded = await anyio.to_thread.run_sync(load, file)
         for warning in loaded.warnings:
             _log.warning("%s", warning)
         if loaded.settings != gateway.settings or gateway.failures:
@@ -54,10 +56,10 @@ async def reload(gateway: Gateway, file: Path) -> None:
 
 if sys.platform != "win32":
 
-    async def _on_signal(gateway: Gateway, file: Path) -> None:
+    async def _on_signal(gateway: Gateway, file: Path, load: Load) -> None:
         with anyio.open_signal_receiver(signal.SIGHUP) as signals:
             async for _ in signals:
-                await reload(gateway, file)
+                await reload(gateway, file, load)
                 await gateway.refresh_targets()
 
 

@@ -35,17 +35,17 @@ def _only(error: BaseException) -> BaseException:
     return error
 
 
-def run_stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> int:
-    """Serve one agent on two file descriptors."""
-    return run(_stdio, base_dir, flags, stdin, stdout)
+def run_stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int, *, directories: tuple[str, ...] = ()) -> int:
+    """Serve one agent on two file descriptors; `directories` may be switched to besides the project."""
+    return run(_stdio, base_dir, flags, directories, stdin, stdout)
 
 
-def run_serve(base_dir: str, flags: JsonObject) -> int:
-    """Serve on fixed ports until interrupted."""
-    return run(_serve, base_dir, flags)
+def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = ()) -> int:
+    """Serve on fixed ports until interrupted; `directories` may be switched to besides the project."""
+    return run(_serve, base_dir, flags, directories)
 
 
-async def _stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> int:
+async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...], stdin: int, stdout: int) -> int:
     from ui_mcp.app.channel import CAPABILITY, wants_channel
     from ui_mcp.app.chat_opening import open_for_subscribers
     from ui_mcp.app.face import ui_face
@@ -57,7 +57,7 @@ async def _stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> i
     announcements = Announcements()
     async with (
         until_signalled(),
-        open_host(flags, Doors(lasting=True), announcements) as host,
+        open_host(flags, Doors(lasting=True), announcements, directories) as host,
         mounted_gateway(host, announcements) as gateway,
         anyio.create_task_group() as tasks,
     ):
@@ -69,19 +69,21 @@ async def _stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int) -> i
     return 0
 
 
-async def _serve(base_dir: str, flags: JsonObject) -> int:
+async def _serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...]) -> int:
     from ui_mcp.app.fixed import serve_fixed
 
     to_stderr(flags.get("logging.verbosity", 0))
     announcements, doors = Announcements(), Doors()
-    async with until_signalled(), open_host(flags, doors, announcements) as host:
+    async with until_signalled(), open_host(flags, doors, announcements, directories) as host:
         await host.configure(base_dir)
         await serve_fixed(host, doors, announcements)
     return 0
 
 
 @asynccontextmanager
-async def open_host(flags: JsonObject, doors: Doors, announcements: Announcements) -> AsyncIterator[Host]:
+async def open_host(
+    flags: JsonObject, doors: Doors, announcements: Announcements, directories: tuple[str, ...] = ()
+) -> AsyncIterator[Host]:
     """Open a host whose running state is our sessions and listeners; the web stack is imported when it starts."""
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
@@ -93,7 +95,7 @@ async def open_host(flags: JsonObject, doors: Doors, announcements: Announcement
 
         return serving(host, configured, doors, announcements)
 
-    host = Host(serve, flags, announcements)
+    host = Host(serve, flags, announcements, directories)
     async with host:
         try:
             yield host

@@ -20,4 +20,4 @@ def run(options: argparse.Namespace) -> int:
     """Serve until stdin ends."""
     from ui_mcp.app.ui import run_stdio
 
-    return run_stdio(options.dir, shared.flags_of(options), *options.stdio)
+    return run_stdio(options.dir, shared.flags_of(options), *options.stdio, directories=tuple(options.allow_dir))

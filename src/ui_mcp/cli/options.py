@@ -43,6 +43,13 @@ def server(parser: argparse.ArgumentParser) -> None:
         help="end sessions idle for T, e.g. 90s, 15m, 24h; 0 = never (env UI_SESSION_TIMEOUT; default 24h)",
     )
     parser.add_argument(
+        "--allow-dir",
+        action="append",
+        default=[],
+        metavar="D",
+        help="directory that ui_configure may switch to besides the project; may be given more than once",
+    )
+    parser.add_argument(
         "-v",
         action="count",
         dest="verbosity",

@@ -25,4 +25,4 @@ def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
     from ui_mcp.app.ui import run_serve
 
-    return run_serve(options.dir, shared.flags_of(options))
+    return run_serve(options.dir, shared.flags_of(options), tuple(options.allow_dir))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -10,6 +11,7 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.errors import AlreadyRunningError, DiskError, NotConfiguredError, NotStartedError, UiMcpError
+from ui_mcp.host.directories import Directories
 from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.prepare import prepare
 from ui_mcp.host.states import Configured, Running, State, Unconfigured
@@ -35,11 +37,16 @@ class Host:
     """Holds the state and moves it; enter it as a context, everything it runs ends with it."""
 
     def __init__(
-        self, serve: Serve, flags: JsonObject | None = None, announcements: Announcements | None = None
+        self,
+        serve: Serve,
+        flags: JsonObject | None = None,
+        announcements: Announcements | None = None,
+        directories: tuple[str, ...] = (),
     ) -> None:
         self._announcements = announcements or Announcements()
         self._serve = serve
         self._flags = flags or {}
+        self._directories = Directories(directories)
         self._state: State = Unconfigured("", "not configured yet")
         self._lock = anyio.Lock()
         self._settled = anyio.Event()
@@ -120,6 +127,7 @@ class Host:
 
     async def begin(self, base_dir: str) -> None:
         """Try the start-up configuration; a failure leaves the server unconfigured with the reason."""
+        self._directories.begin(Workspace.at(base_dir))
         try:
             await self.configure(base_dir)
         except UiMcpError as error:
@@ -128,14 +136,26 @@ class Host:
         finally:
             self._settled.set()
 
+    async def switch(self, base_dir: str) -> Configured:
+        """Switch to a directory that an agent named.
+
+        Raises:
+            RefusedError: it is neither in the project nor one that the person listed.
+            ConfigError: the directory cannot be used, or its configuration file is wrong.
+        """
+        self._directories.require(Workspace.at(base_dir))
+        return await self.configure(base_dir)
+
     async def configure(self, base_dir: str) -> Configured:
-        """Switch to `base_dir`; on failure everything stays as it was.
+        """Switch to `base_dir`, which the person named; on failure everything stays as it was.
 
         Raises:
             ConfigError: the directory cannot be used, or its configuration file is wrong.
         """
+        self._directories.begin(Workspace.at(base_dir))
         async with self._lock:
             configured = await anyio.to_thread.run_sync(prepare, base_dir, self._flags)
+            configured = replace(configured, protected=self._directories.used(configured.workspace))
             if isinstance(self._state, Running):
                 await self._end(self._state)
             self._state = configured
@@ -174,11 +194,18 @@ class Host:
         match self._state:
             case Unconfigured(given, reason):
                 return {"state": "unconfigured", **common, "base_dir": given, "error": reason}
-            case Configured(workspace):
+            case Configured(workspace, _, _, pending):
                 other = other_server(workspace)
                 shown = {"other": {"pid": other.pid, "url": other.url}} if other else {}
-                return {"state": "configured", **common, "base_dir": workspace.given, **_stale(workspace), **shown}
-            case Running(workspace, _, sessions, url, mcp_port):
+                return {
+                    "state": "configured",
+                    **common,
+                    "base_dir": workspace.given,
+                    **_stale(workspace),
+                    **shown,
+                    **_waiting(pending),
+                }
+            case Running(workspace, _, sessions, url, mcp_port, pending=pending):
                 return {
                     "state": "running",
                     **common,
@@ -187,12 +214,13 @@ class Host:
                     "sessions": sessions.pages,
                     "mcp_port": mcp_port,
                     **_stale(workspace),
+                    **_waiting(pending),
                 }
 
     async def _end(self, running: Running) -> None:
         self._stop.set()
         await self._stopped.wait()
-        self._state = Configured(running.workspace, running.config)
+        self._state = Configured(running.workspace, running.config, pending=running.pending)
 
     async def _run(self, configured: Configured, *, task_status: TaskStatus[Running]) -> None:
         stop, stopped, serving = self._stop, self._stopped, False
@@ -210,6 +238,11 @@ class Host:
             self._state = configured
         finally:
             stopped.set()
+
+
+def _waiting(pending: tuple[str, ...]) -> JsonObject:
+    """Say in the status which settings wait for the person; nothing when none do."""
+    return {"not_in_effect": [*pending], "hint": "the person can run: ui-mcp trust"} if pending else {}
 
 
 def _stale(workspace: Workspace) -> JsonObject:

@@ -31,6 +31,10 @@ class Configured:
     config: Config
     install_problem: str | None = None
     """Why the automatic installation failed, if it did; bundled files stand in."""
+    pending: tuple[str, ...] = ()
+    """Settings of the directory that are not in effect because the person has not agreed to them."""
+    protected: tuple[str, ...] = ()
+    """Files of other base directories that this process used: app code of this one never gets to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class Running:
     """Address of the person's page without a trailing slash, where one is served."""
     since: float = field(default_factory=time)
     """When it began, in seconds since 1970; what people write from then on is news, whenever the chat is opened."""
+    pending: tuple[str, ...] = ()
+    """Settings of the directory that are not in effect because the person has not agreed to them."""
 
     @property
     def local_url(self) -> str:

@@ -101,7 +101,10 @@ class _Run:
     def _backup(self, file: BundledFile) -> None:
         if file.target.exists():
             backup = free_backup_name(file.target)
-            write_atomically(backup, file.target.read_bytes())
+            if file.target.is_symlink():
+                file.target.rename(backup)  # the link itself: what it leads to may be no part of the project
+            else:
+                write_atomically(backup, file.target.read_bytes())
             self.result.backups.append(backup.relative_to(self.workspace.project).as_posix())
 
     def _write(self, file: BundledFile) -> None:

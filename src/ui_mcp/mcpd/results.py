@@ -1,5 +1,6 @@
 """The only place where our results and errors become MCP content and MCP errors."""
 
+import os
 from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.face import Face
+from ui_mcp.nofollow import open_inside
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Relayed, Text, Tool, ToolResult
 from ui_mcp.toolkit.toolset import UnknownToolError
@@ -164,7 +166,10 @@ class ResultFiles:
         folder = self._folder()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"result-{number}.json"
-        path.write_text(_clean(text), encoding="utf-8")
+        path.unlink(missing_ok=True)
+        descriptor = open_inside(folder.parent, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(_clean(text))
         self._written.append(path)
         while len(self._written) > KEPT_RESULTS:
             self._written.popleft().unlink(missing_ok=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ui_mcp.errors import DiskError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.nofollow import LinkError
 from ui_mcp.session.hotload import Saved
 from ui_mcp.viewdefs.compile import compile_viewdef
 from ui_mcp.viewdefs.store import ViewdefStore, html_files, key_of
@@ -51,7 +52,7 @@ class ViewdefFiles:
         type_name, _, namespace = key.rpartition(".")
         compile_viewdef(checked_key(type_name, namespace), content)
         try:
-            _write(self._file_for(key), content)
+            _write(self._real_file(key), content)
         except OSError as error:
             raise DiskError(f"Cannot write {self._file_for(key)}", error) from error
         self._store.put(type_name, namespace, content)
@@ -86,6 +87,15 @@ class ViewdefFiles:
         existing = self._existing(key)
         return existing if existing and existing.is_relative_to(own) else self._workspace.viewdefs / f"{key}.html"
 
+    def _real_file(self, key: str) -> Path:
+        """Return where a viewdef is saved: links are followed only to viewdefs of this base directory."""
+        file = self._file_for(key)
+        real = Path(os.path.realpath(file))
+        ours = real.is_relative_to(self._workspace.base) and real.parent.name == "viewdefs" and real.suffix == ".html"
+        if not ours:
+            raise LinkError(file)
+        return real
+
     def _existing(self, key: str) -> Path | None:
         matching = (file for folder in self._folders() for file in html_files(folder) if key_of(file) == key)
         return next(matching, None)
@@ -95,8 +105,7 @@ class ViewdefFiles:
         return [self._workspace.viewdefs, *apps, BUNDLED]
 
 
-def _write(file: Path, content: str) -> None:
-    target = Path(os.path.realpath(file))
+def _write(target: Path, content: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-", suffix=".tmp")
     try:

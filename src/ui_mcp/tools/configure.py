@@ -30,10 +30,10 @@ async def configure(host: Host, args: ConfigureArgs, call: Call) -> JsonObject:
     """Switch the server to another base directory. Rarely needed: the server configures itself at start.
 
     Creates the directory with its logs, installs the bundled files if it has none, and loads its settings.
-    If the UI is running it is stopped: sessions end, and ui_start begins anew. When the directory cannot be used,
-    nothing changes.
+    If the UI is running it is stopped: sessions end, and ui_start begins anew. Only directories inside the project
+    this server was started for are accepted, and those the user listed. When one cannot be used, nothing changes.
     """
-    configured = await host.configure(args.base_dir)
+    configured = await host.switch(args.base_dir)
     log = configured.workspace.log
     answer: JsonObject = {
         "status": "configured",

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from playwright.async_api import Page, async_playwright
 
+from agreeing import agree
 from chromium import FLAGS
 from compositor.conftest import Recorder, json_reply
 from compositor.gateways import gateway
@@ -239,6 +240,7 @@ async def test_the_ui_server_shows_the_questions_of_its_gateway_too(recorder_of_
     config = tmp_path / ".claude" / "ui" / "config" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f'[gateway]\nconfig = "{yaml}"\n')
+    agree(tmp_path / ".claude/ui")
     rule = {"source": "shop", "tool": "deleteThing", "decision": "deny_continue"}
     async with gateway(tmp_path, recorder_of_shop) as found, running_server(tmp_path) as server:
         asked = [await ask(found, name) for name in ("boat", "ship")]

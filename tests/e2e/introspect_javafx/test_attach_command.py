@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
+from agreeing import agree
 from e2e.introspect_javafx.conftest import Programs
 from interaction.lineclient import LineClient
 from introspect.demos import PATIENCE, running
@@ -106,6 +107,7 @@ async def test_an_agent_that_may_attaches_a_program_itself(programs: Programs, s
     config = tmp_path / ".claude/ui/config/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("[introspection]\nallow_attach = true\n")
+    agree(tmp_path / ".claude/ui")
     async with running(programs.command("mixed"), screen) as pid:
         seen = await anyio.to_thread.run_sync(attached_by_agent, tmp_path, pid)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from agreeing import agree
 from docs.blocks import Block, blocks, together
 from interaction.lineclient import LineClient
 from introspect.demos import needs
@@ -60,6 +61,7 @@ def configure(tmp_path: Path, introspection: str) -> None:
     config = tmp_path / ".claude/ui/config/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f"[introspection]\ntimeout_ms = 30_000\n{introspection}")
+    agree(tmp_path / ".claude/ui")
 
 
 def build(tmp_path: Path) -> Path:

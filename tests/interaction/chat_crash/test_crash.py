@@ -15,6 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from agreeing import agree
 from ports import free_ports
 from terminals import with_terminal
 from ui_mcp.chat.store import Query
@@ -104,6 +105,7 @@ def test_every_follower_holds_the_acknowledged_messages_once_and_in_order(
 def _configure(base: Path, url: str) -> None:
     (base / "config").mkdir(parents=True)
     (base / "config" / "config.toml").write_text(f'[storage]\nurl = "{url}"\n[chat]\nrate = 100000.0\n')
+    agree(base)
 
 
 def _server(folder: Path, port: int) -> Keeper:

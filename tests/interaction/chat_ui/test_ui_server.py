@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from agreeing import agree
 from interaction.lineclient import LineClient
 from terminals import with_terminal
 
@@ -102,6 +103,7 @@ def test_without_its_database_the_chat_says_so_and_everything_else_works(tmp_pat
     (tmp_path / ".claude/ui/config").mkdir(parents=True)
     url = f"postgresql://me:hunter2@/chat?host={tmp_path}"
     (tmp_path / ".claude/ui/config/config.toml").write_text(f'[storage]\nurl = "{url}"\n')
+    agree(tmp_path / ".claude/ui")
     with LineClient(cwd=tmp_path) as agent:
         failed = agent.call("chat_read_since")["error"]
         started = agent.call("ui_start")

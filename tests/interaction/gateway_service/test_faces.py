@@ -13,6 +13,7 @@ import anyio
 import httpx2
 import pytest
 
+from agreeing import agree
 from compositor.gateways import gateway
 from interaction.gateway_service.nlui_client import NluiClient
 from interaction.lineclient import LineClient
@@ -94,6 +95,7 @@ def test_the_ui_server_offers_the_gateways_tools_by_configuration(tmp_path: Path
     base = tmp_path / ".claude" / "ui"
     (base / "config").mkdir(parents=True)
     (base / "config" / "config.toml").write_text(f'[gateway]\nconfig = "{file}"\n')
+    agree(base)
     with LineClient(cwd=tmp_path) as client:
         names = {tool["name"] for tool in client.request("tools/list")["tools"]}
         answer = client.call("good__pid")
@@ -107,11 +109,13 @@ def test_a_gateway_that_cannot_start_takes_no_tool_of_the_ui_server_away(tmp_pat
     base = tmp_path / ".claude" / "ui"
     (base / "config").mkdir(parents=True)
     (base / "config" / "config.toml").write_text('[gateway]\nconfig = "nlui.yaml"\n')
+    agree(base)
     with LineClient(cwd=tmp_path) as client:
         before = {tool["name"] for tool in client.request("tools/list")["tools"]}
         assert client.process.stderr is not None
         warned = client.process.stderr.readline().decode()
         configured(tmp_path)
+        agree(base)
         after = {tool["name"] for tool in client.request("tools/list")["tools"]}
 
     assert str(tmp_path / "nlui.yaml") in warned

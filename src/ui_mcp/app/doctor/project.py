@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from ui_mcp import config as settings
+from ui_mcp.app.agreed import visible, wishes
 from ui_mcp.app.doctor import own_files
 from ui_mcp.app.doctor.finding import Finding, note, ok, problem
 from ui_mcp.chat.settings import store_url
@@ -16,6 +17,7 @@ from ui_mcp.compositor import nlui_yaml
 from ui_mcp.config import Config
 from ui_mcp.errors import UiMcpError
 from ui_mcp.host.lock import other_server
+from ui_mcp.host.refused import refusals
 from ui_mcp.installer.bundle import bundled_files
 from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.workspace import Workspace
@@ -34,6 +36,7 @@ async def findings(workspace: Workspace) -> list[Finding]:
     if workspace.base.is_dir():
         found += [installed(workspace), *own_files.findings(workspace), private(workspace)]
     if config is not None:
+        found += [trust(workspace), *refused(workspace)]
         found += [ports(workspace, config), await store(workspace, config)]
         found += gateway(workspace, config)
     return found
@@ -68,6 +71,32 @@ def configuration(workspace: Workspace) -> tuple[Config | None, Finding]:
         text = f"{file}: unknown and ignored: {', '.join(unknown)}"
         return config, note("settings", text, "Mend the spelling; docs/settings.md lists every setting.")
     return config, ok("settings", str(file) if file.is_file() else "all defaults")
+
+
+def trust(workspace: Workspace) -> Finding:
+    """Name the settings that wait until the person agrees to them."""
+    try:
+        waiting = [wish for wish in wishes(workspace) if not wish.agreed]
+    except UiMcpError as error:
+        return problem("trust", error.message, "Mend the named line; docs/settings.md lists every setting.")
+    if not waiting:
+        return ok("trust", "no setting waits for you to agree")
+    text = "; ".join(f"{wish.place}: {', '.join(wish.lines)}" for wish in waiting)
+    return note("trust", f"not in effect until you agree: {text}", "`ui-mcp trust` shows it all and asks you.")
+
+
+def refused(workspace: Workspace) -> list[Finding]:
+    """Show what apps were refused lately, with the line that would allow it."""
+    return [
+        note(
+            "apps",
+            visible(one["message"].partition("\n")[0]),
+            visible(f"To allow it: {one['line']} under [lua.permissions] in {workspace.config_file}; `ui-mcp trust`.")
+            if one["line"]
+            else "Nothing to do: no setting opens it.",
+        )
+        for one in refusals(workspace)
+    ]
 
 
 def installed(workspace: Workspace) -> Finding:
