@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from ui_mcp.config import ENVIRONMENT, Config
+from ui_mcp.trust import WIDENING
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 INTRODUCTION = """\
@@ -14,12 +15,20 @@ INTRODUCTION = """\
 
 `config/config.toml` in the base directory. A flag wins over an environment variable, that over the file, that over the
 default. `UI_DIR` or `--dir` chooses the base directory itself. Written by `scripts/settings.py`.
+
+Settings of the file that widen rights have no effect until the person agreed to them with `ui-mcp trust`:
+{widening}.
+Flags and variables need no agreement. `ui-mcp doctor` and `ui_status` name what is not in effect.
+
+The account's own file, `{account}` in its configuration directory (`~/.config/ui-mcp` on Linux), has one setting:
+`directories`, a list of directories that `ui_configure` may switch to besides those of the project.
 """
 
 
 def page() -> str:
     """Return the text of the page."""
-    return "\n".join([INTRODUCTION, *_tables(Config, "")])
+    widening = ", ".join(f"`{key}`" for key in sorted(WIDENING))
+    return "\n".join([INTRODUCTION.format(widening=widening, account="config.toml"), *_tables(Config, "")])
 
 
 def _tables(model: type[BaseModel], prefix: str) -> Iterator[str]:

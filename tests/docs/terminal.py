@@ -57,7 +57,8 @@ class Terminal:
         kept = {name: value for name, value in os.environ.items() if name in {"CI", "LANG", "JAVA_HOME", "DISPLAY"}}
         self.environment = {
             **kept, "PATH": f"{stand_ins}:{PROGRAMS}:/usr/bin:/bin", "HOME": str(home), "BROWSER": "true",
-            "UI_PORT": "0", "UI_MCP_PORT": "0", **environment,
+            "UI_PORT": "0", "UI_MCP_PORT": "0", "XDG_CONFIG_HOME": str(home / ".config"),
+            "XDG_DATA_HOME": str(home / ".local/share"), "XDG_STATE_HOME": str(home / ".local/state"), **environment,
         }  # fmt: skip
 
     def run(self, line: str, **environment: str) -> str:
