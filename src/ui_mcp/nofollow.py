@@ -1,8 +1,10 @@
-"""Opens files of ours inside a base directory without following links: a repository can bring links of its own."""
+"""Opens files of ours inside a base directory without following links: a repository can bring links of its own.
+
+Lua processes use it too, which start faster without pathlib.
+"""
 
 import errno
 import os
-from pathlib import Path
 
 PRIVATE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -22,8 +24,8 @@ def open_inside(root: str | os.PathLike[str], path: str | os.PathLike[str], flag
         LinkError: the file, or its directory, is a link out of the way we went.
         OSError: it cannot be opened.
     """
-    require_inside(root, Path(path).parent)
-    if Path(path).is_symlink():
+    require_inside(root, os.path.dirname(path))
+    if os.path.islink(path):
         raise LinkError(path)
     try:
         return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0), mode)
@@ -39,11 +41,12 @@ def require_inside(root: str | os.PathLike[str], folder: str | os.PathLike[str])
     Raises:
         LinkError: a link leads out of `root`.
     """
-    if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root)):
+    real, top = os.path.realpath(folder), os.path.realpath(root).rstrip(os.sep)
+    if real != top and not real.startswith(top + os.sep):
         raise LinkError(folder)
 
 
-def make_private(folder: Path) -> None:
+def make_private(folder: str | os.PathLike[str]) -> None:
     """Close a directory to other accounts, also when it was there before; a link is left alone."""
-    if os.name == "posix" and not folder.is_symlink():
-        folder.chmod(PRIVATE_FOLDER)
+    if os.name == "posix" and not os.path.islink(folder):
+        os.chmod(folder, PRIVATE_FOLDER)

@@ -216,7 +216,8 @@ def test_a_linked_file_is_kept_and_force_replaces_the_link_not_its_target(
 
     assert mine.read_text() == "mine\n"
     assert not guide(workspace).is_symlink()
-    assert guide(workspace).with_name("lua.md.bak").read_text() == "mine\n"
+    backup = guide(workspace).with_name("lua.md.bak")
+    assert (backup.is_symlink(), backup.read_text()) == (True, "mine\n")
 
 
 def test_no_scratch_files_are_left_behind(workspace: Workspace, make_bundle: MakeBundle) -> None:

@@ -3,8 +3,8 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count, islice
+from typing import NamedTuple
 
 from ui_mcp.lua.places import Place, inside
 
@@ -47,8 +47,7 @@ MAX_ENTRIES = 20_000
 """A directory with more entries is not renamed by app code: looking through it would take too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why something was not done, and the line of config.toml that would allow it."""
 
     setting: str

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 
 from ui_mcp.lua.logs import Logs
 from ui_mcp.lua.permissions import Refusal
@@ -30,4 +29,4 @@ class Refusals:
         key = refusal.line or refusal.setting
         if key not in self._told and len(self._told) < MAX_TOLD:
             self._told.add(key)
-            self._emit("refused", json.dumps(asdict(refusal)), 0)
+            self._emit("refused", json.dumps(refusal._asdict()), 0)
