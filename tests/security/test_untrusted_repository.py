@@ -21,6 +21,7 @@ from ui_mcp.app.ui import open_host
 from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.host.prepare import prepare
+from ui_mcp.httpd.ui_app import files_for
 from ui_mcp.log import stop_file
 from ui_mcp.lua.logs import Logs
 from ui_mcp.session.viewdef_files import ViewdefFiles
@@ -258,6 +259,21 @@ def test_an_uploaded_viewdef_is_written_through_no_link(repository: Path, target
 
     assert "link" in str(caught.value)
     assert (repository / "viewdefs" / target).read_bytes() == before
+
+
+@pytest.mark.covers("UI-LINK-1", "UI-SEC-6")
+@pytest.mark.parametrize(
+    "target", ["../config/config.toml", "../mcp-token", "../storage/runtime.db", "../../../nlui.yaml"]
+)
+def test_a_link_to_our_own_files_is_not_served_as_a_page(repository: Path, target: str) -> None:
+    for name in (target, "plain.txt"):
+        (repository / "html").mkdir(exist_ok=True)
+        (repository / "html" / name).write_text("secret")
+    (repository / "html/link.txt").symlink_to(target)
+    files = files_for(Workspace.at(repository))
+
+    assert files.lookup_path("link.txt") == ("", None)
+    assert files.lookup_path("plain.txt")[1] is not None
 
 
 @pytest.mark.covers("UI-LINK-2")

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,12 +26,15 @@ TYPES = {
 
 
 class Files(StaticFiles):
-    """Looks for a file in several folders; links may lead anywhere inside `confine`."""
+    """Looks for a file in several folders; links may lead anywhere inside `confine`, but to nothing `hidden`."""
 
-    def __init__(self, folders: Sequence[Path], confine: Sequence[Path]) -> None:
+    def __init__(
+        self, folders: Sequence[Path], confine: Sequence[Path], hidden: Callable[[str], bool] = lambda _: False
+    ) -> None:
         super().__init__(directory=None, check_dir=False)
         self._folders = folders
         self._confine = [folder.resolve() for folder in confine]
+        self._hidden = hidden
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         """Return the first existing regular file."""
@@ -40,7 +43,8 @@ class Files(StaticFiles):
         for folder in self._folders:
             with suppress(OSError):  # the name is too long, or the file goes while we look
                 found = (folder / path).resolve()
-                if found.is_file() and any(found.is_relative_to(root) for root in self._confine):
+                confined = any(found.is_relative_to(root) for root in self._confine)
+                if found.is_file() and confined and not self._hidden(str(found)):
                     return str(found), found.stat()
         return "", None
 

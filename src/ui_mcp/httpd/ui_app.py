@@ -16,6 +16,7 @@ from ui_mcp.httpd.icons import Icons
 from ui_mcp.httpd.stale_notice import with_notice
 from ui_mcp.httpd.static import Files
 from ui_mcp.httpd.visitors import SECRET, is_start, named_session, remember, remembered_session
+from ui_mcp.lua.permissions import Permissions
 from ui_mcp.session.session import Session
 from ui_mcp.workspace import Workspace
 
@@ -29,7 +30,8 @@ Decorate = Callable[[str, Workspace, str], str]
 def files_for(workspace: Workspace) -> Files:
     """Serve the project's `html/`, then the bundled page, then the bundled components."""
     bundled = (BUNDLE / "base" / "html", BUNDLE / "web")
-    return Files((workspace.html, *bundled), confine=(workspace.project, *bundled))
+    apps = Permissions({"base_dir": workspace.base, "project": workspace.project, "permissions": {}})
+    return Files((workspace.html, *bundled), confine=(workspace.project, *bundled), hidden=apps.protects)
 
 
 class Pages:
