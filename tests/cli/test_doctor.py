@@ -179,7 +179,7 @@ def test_a_browser_that_does_not_start_is_a_problem(monkeypatch: pytest.MonkeyPa
     assert _health(machine.browser()) is Health.PROBLEM
 
 
-@pytest.mark.covers("UI-CLI-10", "UI-DIR-7")
+@pytest.mark.covers("UI-CLI-10", "UI-OWN-1")
 def test_files_that_an_older_version_left_in_storage_are_named_and_not_touched(tmp_path: Path) -> None:
     storage = tmp_path / BASE / "storage"
     storage.mkdir(parents=True)

@@ -67,7 +67,7 @@ def test_a_killed_holder_leaves_the_directory_free(workspace: Workspace) -> None
         pass
 
 
-@pytest.mark.covers("UI-DIR-8")
+@pytest.mark.covers("UI-OWN-2")
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("place", [".ui-mcp", "storage"])
 def test_a_lock_is_never_written_through_a_link(workspace: Workspace, tmp_path: Path, place: str, hard: bool) -> None:
@@ -82,7 +82,7 @@ def test_a_lock_is_never_written_through_a_link(workspace: Workspace, tmp_path: 
     assert other_server(workspace) is None
 
 
-@pytest.mark.covers("UI-DIR-8")
+@pytest.mark.covers("UI-OWN-2")
 def test_a_link_in_place_of_the_lock_is_named_with_the_way_out(workspace: Workspace, tmp_path: Path) -> None:
     (workspace.own / "running.lock").symlink_to(tmp_path / "victim")
 
@@ -91,7 +91,7 @@ def test_a_link_in_place_of_the_lock_is_named_with_the_way_out(workspace: Worksp
     assert not (tmp_path / "victim").exists()
 
 
-@pytest.mark.covers("UI-DIR-8")
+@pytest.mark.covers("UI-OWN-2")
 def test_a_link_in_place_of_a_port_file_is_replaced_and_its_target_left(workspace: Workspace, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("39482")

@@ -36,7 +36,7 @@ from ui_mcp.host.own_files import Action, Facts, decide, left_behind, settle
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.workspace import Workspace
 
-pytestmark = pytest.mark.covers("UI-DIR-7")
+pytestmark = pytest.mark.covers("UI-OWN-1")
 STEPS = 40
 """More than there are."""
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None

@@ -53,7 +53,11 @@ async def test_no_variable_is_sent_to_an_address_of_the_callers_choice(
 @pytest.mark.covers("GW-ISO-8")
 def test_a_vendors_variable_is_taken_for_that_vendor_alone(live: Callable[..., LiveModel], tmp_path: Path) -> None:
     model = live()
-    for wrong in ({"provider": "anthropic"}, {"api_base": "http://api.openai.com/v1"}, {"api_base": "https://api.openai.com:444/v1"}):
+    for wrong in (
+        {"provider": "anthropic"},
+        {"api_base": "http://api.openai.com/v1"},
+        {"api_base": "https://api.openai.com:444/v1"},
+    ):
         with pytest.raises(InvalidArgumentsError):
             model.change({"provider": "openai", "model": "m", "api_key_env": "OPENAI_API_KEY", **wrong})
 

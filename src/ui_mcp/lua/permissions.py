@@ -11,7 +11,7 @@ from ui_mcp.lua.places import Place, inside
 DENIED = 13
 OWN = (
     "/**/.ui-mcp",
-    "/**/.ui-mcp.new",
+    "/**/.ui-mcp.*",
     "/**/mcp-token",
     "/**/nlui.yaml",
     "/**/nlui.yml",

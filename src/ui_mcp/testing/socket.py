@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from ui_mcp.http_client import open_client
 from ui_mcp.testing.browser import PATIENCE, WATCH, Browser
 
 
@@ -35,7 +35,7 @@ class Socket:
 
 async def _visit(url: str) -> tuple[dict[str, str], str]:
     """Load a page; return the cookie it leaves, and the session it leads to."""
-    async with httpx2.AsyncClient(timeout=PATIENCE, follow_redirects=True, trust_env=False) as client:
+    async with open_client(timeout=PATIENCE, follow_redirects=True) as client:
         page = await client.get(url, headers={"Accept": "text/html"})
         cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     first = urlsplit(str(page.url)).path.strip("/").partition("/")[0]

@@ -79,7 +79,7 @@ def test_a_refused_post_says_why_on_stderr(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.covers("UI-DIR-7")
+@pytest.mark.covers("UI-OWN-1")
 def test_the_chat_of_an_older_version_goes_on_and_what_it_says_later_can_be_read(tmp_path: Path) -> None:
     storage = tmp_path / ".claude/ui/storage"
     ui_mcp("chat", "post", "old", cwd=tmp_path)
