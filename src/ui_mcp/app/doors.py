@@ -1,4 +1,4 @@
-"""Where the two listeners of a server are."""
+"""Where the listeners of a server are."""
 
 from dataclasses import dataclass
 
@@ -9,5 +9,7 @@ class Doors:
 
     ui: int = 0
     mcp: int = 0
+    person: int = 0
+    """The port that the person's listener takes if it can; otherwise it takes the last one, or a free one."""
     mcp_is_open: bool = False
     """`serve` keeps its MCP listener over restarts of the UI; then it is only named here."""

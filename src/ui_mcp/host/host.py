@@ -178,7 +178,7 @@ class Host:
                 other = other_server(workspace)
                 shown = {"other": {"pid": other.pid, "url": other.url}} if other else {}
                 return {"state": "configured", **common, "base_dir": workspace.given, **_stale(workspace), **shown}
-            case Running(workspace, _, sessions, url, mcp_port):
+            case Running(workspace, _, sessions, url, mcp_port) as running:
                 return {
                     "state": "running",
                     **common,
@@ -186,6 +186,7 @@ class Host:
                     "url": url,
                     "sessions": sessions.pages,
                     "mcp_port": mcp_port,
+                    **({"person_url": running.person_url} if running.person_url else {}),
                     **_stale(workspace),
                 }
 

@@ -45,6 +45,8 @@ class Running:
     mcp_port: int
     mint_token: Callable[[str], str] = lambda _: ""
     """Makes a one-time token that opens one socket of the session with this secret id."""
+    person_url: str = ""
+    """Address of the person's own page, which grants nothing by itself."""
     since: float = field(default_factory=time)
     """When it began, in seconds since 1970; what people write from then on is news, whenever the chat is opened."""
 
