@@ -4,10 +4,13 @@ import "../chat/chat.css";
 import "./items.css";
 import "./nlui.css";
 import { composer } from "../chat/composer";
-import { api, follow, type Frame, NeedsToken, say } from "./api";
+import { codeFromAddress, reasonOf } from "../person/client";
+import { entry, waiting } from "../person/entry";
+import { api, NeedsToken, person, say } from "./api";
 import { field, form, submitButton } from "./dialog";
 import { button, make } from "./dom";
 import { find } from "./find";
+import { follow, type Frame } from "./follow";
 import { log } from "./log";
 import { side } from "./side";
 import { type Item, Timeline } from "./state";
@@ -35,6 +38,7 @@ const view = log(
     edit: (item, text) => act(api.edit(open, indexOf(item), text)),
     again: (item) => void act(api.regenerate(open, indexOf(item))),
     decide: (_, reply) => void act(api.answer(open, reply)),
+    review: null,
   },
   empty,
 );
@@ -177,7 +181,7 @@ function go(id: string): void {
   timeline.reset([], 0);
   draw();
   panel.spent(0, 0);
-  leave = follow(id, () => timeline.seq, took, (yes) => {
+  const connected = (yes: boolean): void => {
     if (away && yes) {
       tell("");
       void panel.refresh(id).catch(problem);
@@ -185,7 +189,8 @@ function go(id: string): void {
       tell("The server cannot be reached. Trying again…", true);
     }
     away = !yes;
-  });
+  };
+  leave = follow({ id, token: person.credential(), seen: () => timeline.seq, frame: took, connected });
   void act(panel.refresh(id));
   write.focus();
 }
@@ -206,8 +211,6 @@ async function talk(): Promise<string> {
   return open;
 }
 
-document.body.className = "nlui";
-document.body.append(panel.element, main);
 main.addEventListener("click", (event) => {
   if (event.target !== menu) {
     toggleMenu(false);
@@ -219,13 +222,46 @@ document.addEventListener("keydown", (event) => {
   }
 });
 stop.hidden = true;
-void api.model().then((found) => {
-  if (found.provider === "scripted") {
-    empty.append(make("p", {}, "This is a demo over a small coffee shop: try “show the orders” or “ship order 1”."));
+
+/** Show the page of somebody who is signed in. */
+function enter(): void {
+  document.body.className = "nlui";
+  document.body.replaceChildren(panel.element, main);
+  void api.model().then((found) => {
+    if (found.provider === "scripted" && empty.childElementCount === 2) {
+      empty.append(make("p", {}, "This is a demo over a small coffee shop: try “show the orders” or “ship order 1”."));
+    }
+  }, () => undefined);
+  if (location.hash.length > 1) {
+    go(location.hash.slice(1));
+  } else {
+    void begin().catch(problem);
   }
-}, () => undefined);
-if (location.hash.length > 1) {
-  go(location.hash.slice(1));
-} else {
-  void begin().catch(problem);
 }
+
+/** Ask for a code; what was being done ends here. */
+function ask(why: string): void {
+  leave();
+  open = "";
+  const screen = entry((code) => person.enter(code).then(enter), why);
+  document.body.className = "";
+  document.body.replaceChildren(screen.element);
+  screen.focus();
+}
+
+async function boot(): Promise<void> {
+  person.onLeft(ask);
+  const code = codeFromAddress();
+  let why = "";
+  if (code) {
+    document.body.append(waiting("Signing you in…"));
+    await person.enter(code).catch((error: unknown) => (why = reasonOf(error)));
+  }
+  if (person.credential()) {
+    enter();
+  } else {
+    ask(why);
+  }
+}
+
+void boot();
