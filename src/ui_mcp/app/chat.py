@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -25,6 +26,10 @@ from ui_mcp.log import to_stderr
 from ui_mcp.mcpd.face import Face
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.httpd.serve import App
+    from ui_mcp.mcpd.endpoints import Endpoints
 
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
 INSTRUCTIONS: dict[Side, str] = {
@@ -72,16 +77,16 @@ async def _stdio(served: Served, stdin: int, stdout: int) -> int:
 
 
 async def _http(served: Served, port: int) -> int:
-    from ui_mcp.httpd.admission import Admission, principal_of
-    from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes
-    from ui_mcp.httpd.mcp_app import mcp_app
+    from ui_mcp.app.person_listener import person_link, person_listening
+    from ui_mcp.httpd.admission import principal_of
     from ui_mcp.httpd.security import Guard, Rules
     from ui_mcp.httpd.serve import bind_patiently, listening, port_of
     from ui_mcp.mcpd.endpoints import Endpoints
 
     async with until_signalled(), opened(served) as (config, chat, announcements):
         listener = await bind_patiently(config.server.host, port)
-        desk = Open(chat, directory_of(served, chat, always=config.server.require_token))
+        always = served.side == "human" or config.server.require_token
+        desk = Open(chat, directory_of(served, chat, always=always))
         endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
         rules = Rules(
             ports=frozenset({port_of(listener)}),
@@ -89,11 +94,11 @@ async def _http(served: Served, port: int) -> int:
             allowed_origins=frozenset(config.server.allowed_origins),
             navigable=lambda path: path == "/chat",
         )
-        face_routes = human_face_routes if served.side == "human" else assistant_face_routes
-        routes = mcp_app(face_routes(desk, config.chat.rate), endpoints)
-        app = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
-        async with listening(app, listener):
-            sys.stdout.write(f"ui-mcp chat ({served.side}) at {config.server.url(port_of(listener))}\n")
+        url = config.server.url(port_of(listener))
+        shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
+        app = Guard(_face_app(served.side, desk, config.chat.rate, endpoints, port_of(listener)), rules)
+        async with (person_listening if served.side == "human" else listening)(app, listener):
+            sys.stdout.write(f"ui-mcp chat ({served.side}) at {shown}\n")
             sys.stdout.flush()
             try:
                 await anyio.sleep_forever()
@@ -103,9 +108,19 @@ async def _http(served: Served, port: int) -> int:
     return 0
 
 
-def is_page(path: str) -> bool:
-    """Say whether a path is the chat page or one of its files, which hold nothing secret, or the way in with a code."""
-    return path in {"/chat", "/chat/code"} or (path.startswith("/chat/") and "." in path)
+def _face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
+    """Build one face over HTTP; the human's is for holders of a human token and for the person."""
+    from ui_mcp.httpd.admission import Admission
+    from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes
+    from ui_mcp.httpd.face_access import HumanFaceAccess
+    from ui_mcp.httpd.mcp_app import mcp_app
+    from ui_mcp.httpd.person_auth import Access
+
+    admit = desk.directory.admit
+    if side == "assistant":
+        return Admission(mcp_app(assistant_face_routes(desk, per_second), endpoints), admit)
+    access = Access(str(port))
+    return HumanFaceAccess(mcp_app(human_face_routes(desk, per_second, access), endpoints), admit, access)
 
 
 @asynccontextmanager

@@ -62,9 +62,9 @@ def person_app_beside(host: Host, config: Config, workspace: Workspace, ui_port:
     return ui_person_app(host, config, Beside(ui_port, person_port, waiting), access, routes)
 
 
-def person_link(url: str) -> str:
+def person_link(url: str, path: str = "") -> str:
     """Return the address of a person's page, with a one-time code where only the person at the terminal sees it."""
-    return f"{url}/#code={PersonKeys().new_code()}" if sys.stdout.isatty() else url
+    return f"{url}/{path}#code={PersonKeys().new_code()}" if sys.stdout.isatty() else f"{url}/{path}".rstrip("/")
 
 
 def _chat(host: Host, config: Config) -> Routes:

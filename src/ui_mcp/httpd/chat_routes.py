@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from ui_mcp.chat.chat import Chat
 from ui_mcp.chat.desk import Open
@@ -14,12 +14,13 @@ from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer, principal_of
 from ui_mcp.httpd.chat_bridge import ChatBridge, failed
-from ui_mcp.httpd.chat_page import ChatPage
-from ui_mcp.httpd.person_auth import is_person
+from ui_mcp.httpd.chat_page import chat_page_routes
+from ui_mcp.httpd.face_access import CODE_PATH
+from ui_mcp.httpd.person_app import entry_routes
+from ui_mcp.httpd.person_auth import Access, is_person
 from ui_mcp.httpd.visitors import remembered_session
-from ui_mcp.jsontypes import loads
-
-CODE_PATH = "/chat/code"
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.jsontypes import JsonObject, loads
 
 
 def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
@@ -67,12 +68,20 @@ async def holder(host: Host, token: str | None) -> Principal | None:
     return await keys.holder(token_id) if token_id else None
 
 
-def human_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
-    """On the human's own face: the bridge and the page."""
+def human_face_routes(opened: Open, per_second: float, access: Access) -> Sequence[BaseRoute]:
+    """On the human's own face: the bridge, the page, and the ways in."""
     bridge = _face_bridge(opened, per_second)
-    code = Route(CODE_PATH, _exchange(opened), methods=["POST"])
-    start = Route("/", lambda _: RedirectResponse("/chat"), methods=["GET"])
-    return [start, code, *bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]
+
+    async def describe(request: Request) -> JsonObject:
+        return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": 0}
+
+    return [
+        Route("/", lambda _: RedirectResponse("/chat"), methods=["GET"]),
+        Route(CODE_PATH, _exchange(opened), methods=["POST"]),
+        *entry_routes(access, describe),
+        *bridge.routes(),
+        *chat_page_routes(bridge.inbox, access.nonces),
+    ]
 
 
 def assistant_face_routes(opened: Open, per_second: float) -> Sequence[Route]:

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Scope
 
 from ui_mcp.errors import LifecycleError, NotFoundError
-from ui_mcp.httpd.person_auth import CREDENTIAL_HEADER, ENTER, Access, PersonAuth, Refused
+from ui_mcp.httpd.person_auth import CREDENTIAL_HEADER, ENTER, NOT_IN, Access, PersonAuth, Refused, is_person
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
 BAD_CODE = Refused(401, "unauthorized", "This code is not valid: it was used, is too old or has a typing mistake")
@@ -39,15 +39,11 @@ def person_app(site: PersonSite) -> ASGIApp:
     async def page(request: Request) -> Response:
         return site.page(request)
 
-    async def state(request: Request) -> Response:
-        return JSONResponse(await site.describe(request))
-
     app = Starlette(
         routes=[
             Route("/", page, methods=["GET"]),
             *(HtmlRoute(path, page, methods=["GET"]) for path in sorted(_PAGES - {"/"})),
-            *entry_routes(site.access),
-            Route("/person/state", state, methods=["GET"]),
+            *entry_routes(site.access, site.describe),
             *site.routes,
         ],
         exception_handlers={HTTPException: _failed, LifecycleError: _not_now, NotFoundError: _not_now},
@@ -76,8 +72,8 @@ def wants_html(connection: HTTPConnection) -> bool:
     return "text/html" in connection.headers.get("accept", "")
 
 
-def entry_routes(access: Access) -> list[BaseRoute]:
-    """Return where a code is changed for a credential, a page gets a new nonce, and the person leaves."""
+def entry_routes(access: Access, describe: Describe) -> list[BaseRoute]:
+    """Return where a code is changed for a credential, a page learns what it needs, and the person leaves."""
 
     async def enter(request: Request) -> Response:
         code = _code(await request.body())
@@ -94,7 +90,12 @@ def entry_routes(access: Access) -> list[BaseRoute]:
             return BAD_CODE.response()
         return JSONResponse({"credential": credential})
 
+    async def state(request: Request) -> Response:
+        return JSONResponse(await describe(request)) if is_person(request) else NOT_IN.response()
+
     async def nonce(request: Request) -> Response:
+        if not is_person(request):
+            return NOT_IN.response()
         return JSONResponse({"nonce": access.nonces.mint()})
 
     async def leave(request: Request) -> Response:
@@ -103,6 +104,7 @@ def entry_routes(access: Access) -> list[BaseRoute]:
 
     return [
         Route(ENTER, enter, methods=["POST"]),
+        Route("/person/state", state, methods=["GET"]),
         Route("/person/nonce", nonce, methods=["GET"]),
         Route("/person/leave", leave, methods=["POST"]),
     ]

@@ -203,8 +203,9 @@ class PersonAuth:
             return None if own_or_unsaid(connection) else OTHER_ORIGIN
         if scope["method"] in READING and self._public(connection):
             return None
-        found = refusal(connection, self._access, entering=(scope["method"], scope["path"]) == ("POST", ENTER))
-        if found is None:
+        entering = (scope["method"], scope["path"]) == ("POST", ENTER)
+        found = refusal(connection, self._access, entering=entering)
+        if found is None and not entering:
             mark_person(scope)
         return found
 

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from ui_mcp.httpd.error_page import not_found
 from ui_mcp.httpd.person_auth import PageNonces
 from ui_mcp.httpd.static import Files
 
@@ -44,6 +45,6 @@ def file_route(path: str, folder: Path) -> Route:
 
     async def file(request: Request) -> Response:
         found = await files.find(request.path_params["path"], request.scope)
-        return found or PlainTextResponse("Not found\n", 404)
+        return found or not_found(request)
 
     return Route(f"{path}/{{path:path}}", file, methods=["GET"])
