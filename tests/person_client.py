@@ -20,7 +20,7 @@ def page_headers(url: str, nonce: str, credential: str = "") -> dict[str, str]:
 def let_in(url: str, keys: PersonKeys | None = None) -> dict[str, str]:
     """Open the person's page at `url` and enter a code; return the headers of its requests from then on."""
     url = url.rstrip("/")
-    with httpx2.Client(base_url=url, timeout=60) as browser:
+    with httpx2.Client(base_url=url, timeout=60, follow_redirects=True) as browser:
         nonce = nonce_of(browser.get("/", headers=HTML).text)
         code = (keys or PersonKeys()).new_code()
         answer = browser.post("/person/enter", json={"code": code}, headers=page_headers(url, nonce))
@@ -38,5 +38,3 @@ def nonce_of(html: str) -> str:
     found = META.search(html)
     assert found, html
     return found[1]
-
-

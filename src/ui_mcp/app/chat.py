@@ -96,7 +96,7 @@ async def _http(served: Served, port: int) -> int:
         )
         url = config.server.url(port_of(listener))
         shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
-        app = Guard(_face_app(served.side, desk, config.chat.rate, endpoints, port_of(listener)), rules)
+        app = Guard(face_app(served.side, desk, config.chat.rate, endpoints, port_of(listener)), rules)
         async with (person_listening if served.side == "human" else listening)(app, listener):
             sys.stdout.write(f"ui-mcp chat ({served.side}) at {shown}\n")
             sys.stdout.flush()
@@ -108,7 +108,7 @@ async def _http(served: Served, port: int) -> int:
     return 0
 
 
-def _face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
+def face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
     """Build one face over HTTP; the human's is for holders of a human token and for the person."""
     from ui_mcp.httpd.admission import Admission
     from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes

@@ -98,7 +98,7 @@ async def _serve(asked: Asked, port: int | None) -> int:
             allowed_origins=frozenset(settings.cors),
             sockets_without_origin=True,
         )
-        app = Guard(_front(chat, endpoints, Access(str(port_of(listener)))), rules)
+        app = Guard(chat_app(chat, endpoints, Access(str(port_of(listener)))), rules)
         async with person_listening(app, listener):
             stop = "Press Ctrl+C to stop.\n" if sys.stdout.isatty() else ""
             sys.stdout.write(f"nlui: chat at {person_link(f'http://{host}:{port_of(listener)}')}\n{stop}")
@@ -110,7 +110,7 @@ async def _serve(asked: Asked, port: int | None) -> int:
     return 0
 
 
-def _front(chat: Serving, endpoints: Endpoints, access: Access) -> App:
+def chat_app(chat: Serving, endpoints: Endpoints, access: Access) -> App:
     """Put everything the chat listener serves behind what tells the person from programs."""
     server = chat.gateway.settings.server
     token = server.token or None

@@ -24,7 +24,7 @@ class HumanFaceAccess:
     """Takes the person's credential, under the rules of a person's origin, in place of a bearer token."""
 
     def __init__(self, app: ASGIApp, admit: Admit, access: Access) -> None:
-        self._app = app
+        self.app = app
         self._access = access
         self._by_token = Admission(app, admit)
 
@@ -38,7 +38,7 @@ class HumanFaceAccess:
         if driven(connection):
             await DRIVEN_BROWSER.response()(scope, receive, send)
         elif _free(scope):
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         elif not entering and CREDENTIAL_HEADER not in connection.headers:
             await self._by_token(scope, receive, send)
         elif found := refusal(connection, self._access, entering=entering):
@@ -47,7 +47,7 @@ class HumanFaceAccess:
             if not entering:
                 mark_person(scope)
                 scope[PRINCIPAL] = LOCAL
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
 
 def _free(scope: Scope) -> bool:

@@ -37,18 +37,18 @@ class NluiAccess:
     """Tells the person from programs and refuses what is for the person only."""
 
     def __init__(self, app: ASGIApp, access: Access, token: str | None = None) -> None:
-        self._app = app
+        self.app = app
         self._access = access
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
         if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         found = self._refusal(HTTPConnection(scope))
         if found is None:
-            await self._app(scope, receive, careful(send))
+            await self.app(scope, receive, careful(send))
             return
         if scope["type"] == "websocket":
             await receive()

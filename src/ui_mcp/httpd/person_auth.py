@@ -178,18 +178,18 @@ class PersonAuth:
     """Lets only the person through; pages and their files, which hold nothing secret, are for every visitor."""
 
     def __init__(self, app: ASGIApp, access: Access, public: Callable[[HTTPConnection], bool]) -> None:
-        self._app = app
+        self.app = app
         self._access = access
         self._public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
         if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         found = self._refusal(HTTPConnection(scope))
         if found is None:
-            await self._app(scope, receive, careful(send))
+            await self.app(scope, receive, careful(send))
             return
         if scope["type"] == "websocket":
             await receive()

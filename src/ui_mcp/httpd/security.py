@@ -80,22 +80,22 @@ class Guard:
     """Lets through what the rules allow and adds the headers that keep browsers careful."""
 
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
-        self._app = app
+        self.app = app
         self._rules = rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
         if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         refusal = check(scope, self._rules)
         if refusal is not None:
             await _refuse(scope, receive, send, refusal)
             return
         if scope["type"] == "http":
-            await self._app(scope, _limited(receive), _careful(send, self._rules))
+            await self.app(scope, _limited(receive), _careful(send, self._rules))
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
 
 def check(scope: Scope, rules: Rules) -> Refusal | None:
