@@ -1,10 +1,12 @@
 /** The chat as a page of its own, for a server that has nothing else: `ui-mcp chat --face human`. */
-import { type Ask, codeFromAddress, personClient, Refused } from "../person/client";
+import { type Ask, askAsVisitor, codeFromAddress, personClient, reasonOf, sendJson } from "../person/client";
 import { chat } from "./chat";
 import { server } from "./server";
 import "./page.css";
 
 const KEY = "chat-token";
+/** The person's code, as terminals show it; links that a token made carry a longer one. */
+const CODE = /^[\dA-Z]{4}(?:-[\dA-Z]{4}){3}$/i;
 
 /** Ask with the token that was typed, else as the person. */
 function asker(): { readonly ask: Ask; readonly useToken: (token: string) => void; readonly enter: (code: string) => Promise<void> } {
@@ -23,21 +25,23 @@ function asker(): { readonly ask: Ask; readonly useToken: (token: string) => voi
     return person.ask(path, { ...options, headers });
   };
   const enter = async (code: string): Promise<void> => {
-    useToken("");
-    await person.enter(code);
+    if (CODE.test(code)) {
+      useToken("");
+      await person.enter(code);
+    } else {
+      useToken((await sendJson<{ readonly token: string }>(askAsVisitor, "/chat/code", { code })).token); // of a token's link
+    }
   };
   const code = codeFromAddress();
   const entered = code ? enter(code).catch(() => undefined) : Promise.resolve(); // a spent code: the page asks below
   return { ask, useToken, enter };
 }
 
-const CODE = /^[\dA-Z]{4}(?:-[\dA-Z]{4}){3}$/i;
-
 const root = document.querySelector<HTMLElement>("main");
 if (root) {
   const { ask, useToken, enter } = asker();
   const conversation = new URLSearchParams(location.search).get("conversation") ?? "default";
-  const admit = (why: string, again: () => void): HTMLElement => {
+  const admit = (_: string, again: () => void): HTMLElement => {
     const form = document.createElement("form");
     const label = document.createElement("label");
     const field = document.createElement("input");
@@ -45,16 +49,17 @@ if (root) {
     const problem = document.createElement("span");
     problem.setAttribute("role", "alert");
     field.type = "password";
+    field.setAttribute("aria-label", "Code or token");
     field.autocomplete = "off";
     field.required = true;
     open.textContent = "Open";
-    label.append(`${why} Code or token `, field);
+    label.append("Enter the code that your terminal shows, or a token. ", field);
     form.append(label, open, problem);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const given = field.value.trim();
       if (CODE.test(given)) {
-        enter(given).then(again, (error: unknown) => (problem.textContent = error instanceof Refused ? error.message : "The server cannot be reached."));
+        enter(given).then(again, (error: unknown) => (problem.textContent = reasonOf(error)));
       } else {
         useToken(given);
         again();

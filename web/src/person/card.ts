@@ -69,13 +69,10 @@ export function card(row: Approval, hooks: Hooks): Card {
   const no = button("Deny", () => void decide("deny_continue"), destroys ? "ask-no ask-no-filled" : "ask-no");
   const stop = button("Deny and stop", () => void decide("deny_abort"), "ask-no");
   stop.title = "Deny, and end what the agent is doing";
-  const buttons = [
-    once,
-    button("For this session…", () => last.toggle("session"), "ask-quiet"),
-    button("Always…", () => last.toggle("always"), "ask-quiet"),
-    button("Edit arguments", () => edit.toggle(), "ask-quiet"),
-  ];
-  const denials = destroys ? [no, stop] : [no, stop];
+  const yeses = [once, button("For this session…", () => last.toggle("session"), "ask-quiet"), button("Always…", () => last.toggle("always"), "ask-quiet")];
+  const change = button("Edit arguments", () => edit.toggle(), "ask-plain");
+  // Of a destructive call the first button, and the only one in full colour, is the no.
+  const [first, second] = destroys ? [[no, stop], yeses] : [yeses, [no, stop]];
   const element = make(
     "article",
     { class: destroys ? "ask ask-destroys" : "ask", id: `approval-${row.id}`, "aria-labelledby": `title-${row.id}` },
@@ -84,7 +81,7 @@ export function card(row: Approval, hooks: Hooks): Card {
     ...request(row),
     edit.element,
     problem,
-    make("div.ask-row-of", {}, ...(destroys ? [...denials, ...buttons] : [...buttons, ...denials])),
+    make("div.ask-answers", {}, make("div.ask-row-of", {}, ...first), make("div.ask-row-of", {}, ...second, destroys ? null : change), destroys ? make("div.ask-row-of", {}, change) : null),
     last.element,
     reason,
   );
@@ -122,21 +119,18 @@ function shortTime(when: Date): string {
 
 function request(row: Approval): readonly HTMLElement[] {
   const { preview } = row;
-  const given = json(row.arguments);
+  const given = block("Arguments", json(row.arguments));
   if (!preview) {
-    return [block("Arguments", given)];
+    return [given];
   }
-  const parts = [preview.body ? block("Body", plain(indented(preview.body))) : null, folded("Arguments", given)];
   const headers = Object.entries(preview.headers ?? {}).map(([name, value]) => `${name}: ${value}`);
-  return [...parts, headers.length ? folded("Headers", plain(headers.join("\n"))) : null, preview.curl ? folded("As a curl command", plain(preview.curl)) : null].filter((part) => part !== null);
+  const more = [given, headers.length ? block("Headers", plain(headers.join("\n"))) : null, preview.curl ? block("As a curl command", plain(preview.curl)) : null];
+  const whole = make("details.ask-part", {}, make("summary", {}, "Arguments, headers and curl command"), ...more);
+  return preview.body ? [block("Body", plain(indented(preview.body))), whole] : [whole];
 }
 
 function block(name: string, text: string): HTMLElement {
   return make("div.ask-part", {}, make("span.ask-name", {}, name), make("pre", { tabindex: "0", role: "region", "aria-label": name }, text));
-}
-
-function folded(name: string, text: string): HTMLElement {
-  return make("details.ask-part", {}, make("summary", {}, name), make("pre", { tabindex: "0", role: "region", "aria-label": name }, text));
 }
 
 interface Editor {
