@@ -1,16 +1,23 @@
 """What holds for every test."""
 
-import atexit
-import os
-import shutil
-import tempfile
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 # The same examples in every run, however slow: a failure tells of a change, not of luck or of a busy machine.
 # Others are drawn by `pytest --hypothesis-profile=default`.
 settings.load_profile("ci")
 
-# The account's own secrets (codes, credentials) of tests and of every process they start, instead of the real ones.
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="ui-mcp-state-")
-atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+
+@pytest.fixture(scope="session", autouse=True)
+def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the developer's own settings, credentials and data out of the tests, and the tests out of them.
+
+    Child processes inherit the variables; XDG_CACHE_HOME is left alone because Playwright's browsers are found there.
+    """
+    home = tmp_path_factory.mktemp("account")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CONFIG", "STATE", "DATA"):
+            patch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+        yield

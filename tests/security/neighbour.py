@@ -58,7 +58,7 @@ def neighbour() -> Iterator[Neighbour]:
 
         do_GET = do_POST = do_PUT = do_OPTIONS = answer
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, *args: object) -> None:
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

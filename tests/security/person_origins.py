@@ -64,4 +64,5 @@ async def _app(kind: str, folder: Path, port: int, stack: AsyncExitStack) -> Any
         endpoints = Endpoints(gateway_face(chat.gateway, Asked()), post_path="/messages")
         stack.callback(endpoints.close)
         return Guard(chat_app(chat, endpoints, Access(str(port))), rules)
-    return Guard(await stack.enter_async_context(face_of(folder, port)), rules)
+    _, app = await stack.enter_async_context(face_of(folder / ".claude" / "ui", port))
+    return Guard(app, rules)

@@ -1,4 +1,4 @@
-"""What app code can do from its page, in a person's browser and in the one that the agent drives: nothing for people."""
+"""What app code can do from its page, in a person's browser and in the one that the agent drives."""
 
 import json
 from collections.abc import Iterator

@@ -1,6 +1,5 @@
 """Every route of every listener of the person: nothing changes without all four proofs, and nothing by reading."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -202,6 +201,5 @@ async def test_the_page_can_be_framed_and_reached_by_no_other_page(kind: str, tm
 
 
 @pytest.fixture(autouse=True)
-def own_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def own_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    yield

@@ -9,11 +9,21 @@ import httpx2
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
+from person_client import let_in
 from soak.product import VIEW, Product
 from ui_mcp.testing.socket import open_socket
 from ui_mcp.testing.view import NotShownError
 
-HELD_UP = (OSError, TimeoutError, httpx2.HTTPError, WebSocketException, NotShownError, ValueError, KeyError)
+HELD_UP = (
+    AssertionError,
+    OSError,
+    TimeoutError,
+    httpx2.HTTPError,
+    WebSocketException,
+    NotShownError,
+    ValueError,
+    KeyError,
+)
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -98,12 +108,15 @@ class Crowd:
 
     async def _post(self, http: httpx2.AsyncClient, text: str) -> str | None:
         try:
-            http.cookies.set(f"ui-session-{self.product.ui_port}", await self.secret(http))
-            body = {"content": text, "client_id": text}
-            answer = await http.post(f"{self.product.ui}/chat/messages", json=body, headers={"origin": self.product.ui})
+            answer = await self.say(http, {"content": text, "client_id": text})
             return str(answer.json()["id"])
         except HELD_UP:
             return None
+
+    async def say(self, http: httpx2.AsyncClient, body: dict[str, str]) -> httpx2.Response:
+        """Write as the person, on a page of the person's own that was opened just now."""
+        headers = await anyio.to_thread.run_sync(let_in, self.product.person)
+        return await http.post(f"{self.product.person}/chat/messages", json=body, headers=headers)
 
     async def follows(self) -> None:
         """Read what came since the last read."""

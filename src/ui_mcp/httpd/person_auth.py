@@ -110,7 +110,7 @@ class Refused:
 
 
 DRIVEN_BROWSER = Refused(403, "forbidden", "The browser that an agent drives may not use the person's page")
-OTHER_ORIGIN = Refused(403, "forbidden", "Only this page itself may send this: Origin or Sec-Fetch-Site is not its own")
+OTHER_ORIGIN = Refused(403, "forbidden", "Only the person's page may do this: Origin or Sec-Fetch-Site is not its own")
 NOT_IN = Refused(401, "unauthorized", "Open the link that your terminal shows, or run: ui-mcp approvals open")
 STALE_PAGE = Refused(409, "stale_page", "The page is from before a restart; reload it")
 NOT_JSON = Refused(415, "unsupported_media_type", "Send application/json")
