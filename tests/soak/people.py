@@ -9,21 +9,12 @@ import httpx2
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-from person_client import let_in
+from person_client import HTML, let_in, nonce_of, page_headers
 from soak.product import VIEW, Product
 from ui_mcp.testing.socket import open_socket
 from ui_mcp.testing.view import NotShownError
 
-HELD_UP = (
-    AssertionError,
-    OSError,
-    TimeoutError,
-    httpx2.HTTPError,
-    WebSocketException,
-    NotShownError,
-    ValueError,
-    KeyError,
-)
+HELD_UP = (OSError, TimeoutError, httpx2.HTTPError, WebSocketException, NotShownError, ValueError, KeyError)
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -50,6 +41,7 @@ class Crowd:
         self.seen = Seen()
         self.over = anyio.Event()
         self._reading = anyio.Lock()
+        self._credential = ""
 
     async def secret(self, http: httpx2.AsyncClient) -> str:
         """Open the page as a new visitor and return the session's secret."""
@@ -114,8 +106,11 @@ class Crowd:
             return None
 
     async def say(self, http: httpx2.AsyncClient, body: dict[str, str]) -> httpx2.Response:
-        """Write as the person, on a page of the person's own that was opened just now."""
-        headers = await anyio.to_thread.run_sync(let_in, self.product.person)
+        """Write as the person, who was let in once, on a page that was opened just now."""
+        url = self.product.person
+        if not self._credential:
+            self._credential = (await anyio.to_thread.run_sync(let_in, url))["x-ui-person"]
+        headers = page_headers(url, nonce_of((await http.get(url, headers=HTML)).text), self._credential)
         return await http.post(f"{self.product.person}/chat/messages", json=body, headers=headers)
 
     async def follows(self) -> None:

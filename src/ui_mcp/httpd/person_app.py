@@ -84,7 +84,11 @@ def entry_routes(access: Access, describe: Describe) -> list[BaseRoute]:
             response = Refused(429, "rate_limited", message).response()
             response.headers["Retry-After"] = str(int(wait) + 1)
             return response
-        credential = access.keys.exchange(code, access.listener)
+        try:
+            credential = access.keys.exchange(code, access.listener)
+        except OSError as error:
+            message = f"The credential cannot be kept: {error.strerror or error}; make room and ask for another code"
+            return Refused(500, "storage_error", message).response()
         if credential is None:
             access.wrong_codes.add()
             return BAD_CODE.response()
