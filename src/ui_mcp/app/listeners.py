@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from ui_mcp.app.channel import pushing_events
 from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside, person_listening
+from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside, registered
 from ui_mcp.config import Config
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import port_file, token_file
@@ -40,6 +40,7 @@ async def serving(
             stack.callback(mcp.close)
         person = bind_person(config, workspace, doors.person)
         stack.callback(person.close)
+        stack.enter_context(registered(port_of(person)))
         ports, person_port = frozenset({port_of(ui), mcp_port}), port_of(person)
         for port in ports:
             PersonKeys().forget_listener(str(port))
@@ -62,7 +63,7 @@ async def serving(
             listening(Guard(ui_app(pages, routes), ui_rules(config, ports, tokens, person_port)), ui)
         )
         person_app = person_app_beside(host, config, workspace, port_of(ui), person_port)
-        await stack.enter_async_context(person_listening(person_app, person))
+        await stack.enter_async_context(listening(person_app, person))
         if mcp:
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
             await stack.enter_async_context(listening(guarded_mcp_app(host, mcp_rules(config, ports, token)), mcp))

@@ -191,7 +191,10 @@ class _AnswerPage:
             stop()
         from ui_mcp.app.nlui_http import serve_approvals
 
-        await serve_approvals(gateway, self._opened)
+        try:
+            await serve_approvals(gateway, self._opened)
+        except ConfigError as error:  # people can still answer in a terminal
+            _log.error("There is no page to answer on: %s", error.message)
 
     def _opened(self, url: str) -> None:
         from ui_mcp.app.person_listener import person_link

@@ -2,8 +2,8 @@
 
 import socket
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 
 from ui_mcp.config import Config
@@ -13,7 +13,7 @@ from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.httpd.person_auth import Access
 from ui_mcp.httpd.person_ui import Beside, ui_person_app
 from ui_mcp.httpd.serve import App, bind, listening, port_of
-from ui_mcp.person import PersonKeys, last_port, registered_listener, remember_port
+from ui_mcp.person import PersonKeys, last_port, registered_listener, remember_port, state_folder
 from ui_mcp.workspace import Workspace
 
 PERSON_PORT = 8002
@@ -39,11 +39,28 @@ def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.
     return bind(host, 0)
 
 
+@contextmanager
+def registered(port: int) -> Iterator[None]:
+    """Record a person's listener for the length of the block.
+
+    Raises:
+        ConfigError: the account's own folder cannot be written.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(registered_listener(port))
+        except OSError as error:
+            message = f"{state_folder()} cannot be written: {error.strerror or error}"
+            way_out = "It keeps your credentials; make it writable, or choose another place by XDG_STATE_HOME."
+            raise ConfigError(f"{message}\n{way_out}") from error
+        yield
+
+
 @asynccontextmanager
 async def person_listening(app: App, listener: socket.socket) -> AsyncIterator[None]:
     """Serve a person's origin for the length of the block; browsers that agents drive keep away from its port."""
     async with AsyncExitStack() as stack:
-        stack.enter_context(registered_listener(port_of(listener)))
+        stack.enter_context(registered(port_of(listener)))
         await stack.enter_async_context(listening(app, listener))
         yield
 
@@ -64,7 +81,10 @@ def person_app_beside(host: Host, config: Config, workspace: Workspace, ui_port:
 
 def person_link(url: str, path: str = "") -> str:
     """Return the address of a person's page, with a one-time code where only the person at the terminal sees it."""
-    return f"{url}/{path}#code={PersonKeys().new_code()}" if sys.stdout.isatty() else f"{url}/{path}".rstrip("/")
+    with suppress(OSError):
+        if sys.stdout.isatty():
+            return f"{url}/{path}#code={PersonKeys().new_code()}"
+    return f"{url}/{path}".rstrip("/")
 
 
 def _chat(host: Host, config: Config) -> Routes:
