@@ -249,12 +249,13 @@ function ask(why: string): void {
   screen.focus();
 }
 
-async function boot(): Promise<void> {
-  person.onLeft(ask);
+/** Sign in with the code of a link, if there is one; also one that is opened in this very tab. */
+async function arrive(): Promise<void> {
   const code = codeFromAddress();
   let why = "";
   if (code) {
-    document.body.append(waiting("Signing you in…"));
+    document.body.className = "";
+    document.body.replaceChildren(waiting("Signing you in…"));
     await person.enter(code).catch((error: unknown) => (why = reasonOf(error)));
   }
   if (person.credential()) {
@@ -264,4 +265,6 @@ async function boot(): Promise<void> {
   }
 }
 
-void boot();
+person.onLeft(ask);
+addEventListener("hashchange", () => void arrive());
+void arrive();

@@ -32,7 +32,7 @@ export interface Hooks {
 
 export function card(row: Approval, hooks: Hooks): Card {
   const destroys = row.risk === "destroys";
-  const title = make("h3.ask-head", { id: `title-${row.id}`, tabindex: "-1" }, ...headline(row.tool, row.preview));
+  const title = make("h2.ask-head", { id: `title-${row.id}`, tabindex: "-1" }, ...headline(row.tool, row.preview));
   const box = make("input.ask-pick", { type: "checkbox", "aria-label": `Select ${plain(row.tool)}` });
   box.hidden = true;
   box.addEventListener("change", hooks.chosen);
@@ -204,7 +204,7 @@ function lasting(row: Approval, allow: (scope: Lasting, pattern: unknown) => voi
       }
     }, row.risk === "destroys" ? "ask-no" : "ask-yes");
     element.replaceChildren(
-      make("h4", {}, title),
+      make("h3", {}, title),
       make("p.ask-dim", {}, till),
       covered(row),
       change,

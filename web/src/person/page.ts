@@ -146,7 +146,7 @@ function shell(state: State): void {
   };
   document.addEventListener("keydown", keys);
   toggle.setAttribute("aria-expanded", "true");
-  show(head(state, pill, toggle), banner, bar.element, ...views.map((view) => view.panel), spoken);
+  show(head(state, pill, toggle), make("main.person-main", {}, banner, bar.element, ...views.map((view) => view.panel), spoken));
   document.body.classList.add(frame ? "with-app" : "without-app", ...(views.length === 1 ? ["single-view"] : []));
   close = () => {
     document.removeEventListener("keydown", keys);
@@ -174,8 +174,8 @@ function head(state: State, ...controls: readonly HTMLElement[]): HTMLElement {
   return make("header.person-head", {}, mark, make("h1", { title: `Version ${state.version}` }, NAME), where, problem, ...controls, look, leave);
 }
 
-async function boot(): Promise<void> {
-  person.onLeft(askForCode);
+/** Sign in with the code of a link, if there is one; also one that is opened in this very tab. */
+async function arrive(): Promise<void> {
   const code = codeFromAddress();
   let why = "";
   if (code) {
@@ -189,4 +189,6 @@ async function boot(): Promise<void> {
   }
 }
 
-void boot();
+person.onLeft(askForCode);
+addEventListener("hashchange", () => void arrive());
+void arrive();
