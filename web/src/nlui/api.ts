@@ -1,5 +1,5 @@
 /** The requests of the page. */
-import { personClient, Refused } from "../person/client";
+import { personClient } from "../person/client";
 
 export interface Listed {
   readonly id: string;
@@ -46,22 +46,7 @@ export interface Added {
   readonly saved: boolean;
 }
 
-/** The server wants its token. */
-export class NeedsToken extends Error {}
-
 export const person = personClient();
-
-/** A 401 whose code is `unauthorized` is about the person, and the page then asks for a code; any other about the token. */
-async function asked(path: string, options: RequestInit = {}): Promise<Response> {
-  try {
-    return await person.ask(path, options);
-  } catch (error) {
-    if (error instanceof Refused && error.status === 401 && error.code !== "unauthorized") {
-      throw new NeedsToken(error.message);
-    }
-    throw error instanceof Refused ? error : new Error("The server cannot be reached.");
-  }
-}
 
 async function ask<T>(path: string, method = "GET", body?: unknown): Promise<T> {
   const init: RequestInit = { method };
@@ -69,13 +54,12 @@ async function ask<T>(path: string, method = "GET", body?: unknown): Promise<T> 
     init.headers = { "content-type": "application/json" };
     init.body = JSON.stringify(body ?? {});
   }
-  return (await (await asked(path, init)).json().catch(() => ({}))) as T;
+  return (await (await person.ask(path, init)).json().catch(() => ({}))) as T;
 }
 
 const one = (id: string): string => `/api/conversations/${encodeURIComponent(id)}`;
 
 export const api = {
-  login: (token: string): Promise<unknown> => ask("/api/login", "POST", { token }),
   conversations: (): Promise<readonly Listed[]> => ask("/api/conversations"),
   create: (): Promise<{ readonly id: string }> => ask("/api/conversations", "POST"),
   forget: (id: string): Promise<unknown> => ask(one(id), "DELETE"),
@@ -88,7 +72,7 @@ export const api = {
   upload: async (file: File): Promise<Added> => {
     const form = new FormData();
     form.append("spec", file);
-    return (await (await asked("/api/specs/upload", { method: "POST", body: form })).json()) as Added;
+    return (await (await person.ask("/api/specs/upload", { method: "POST", body: form })).json()) as Added;
   },
   model: (): Promise<ModelFacts> => ask("/api/config/llm"),
   changeModel: (facts: Readonly<Record<string, unknown>>): Promise<ModelFacts> => ask("/api/config/llm", "PUT", facts),
@@ -104,16 +88,18 @@ export const api = {
   answer: (id: string, reply: Readonly<Record<string, unknown>>): Promise<unknown> =>
     ask("/api/chat/confirm", "POST", { conversation_id: id, ...reply }),
   result: (handle: string): Promise<unknown> => ask(`/api/results/${handle}`),
+  /** What kind of file a result is; the file itself is not read. */
   kindOf: async (handle: string): Promise<string> => {
     const answer = await person.ask(`/api/results/${handle}`);
     void answer.body?.cancel();
     return (answer.headers.get("content-type") ?? "").replace(/;.*/, "");
   },
+  file: async (handle: string): Promise<Blob> => (await person.ask(`/api/results/${handle}`)).blob(),
 };
 
 /** Say something; the answer arrives on the timeline, so the stream of this request is not read. */
 export async function say(id: string, message: string): Promise<void> {
-  const answer = await asked("/api/chat", {
+  const answer = await person.ask("/api/chat", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ message, conversation_id: id, client_id: crypto.randomUUID() }),

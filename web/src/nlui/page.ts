@@ -6,8 +6,7 @@ import "./nlui.css";
 import { composer } from "../chat/composer";
 import { codeFromAddress, reasonOf } from "../person/client";
 import { entry, waiting } from "../person/entry";
-import { api, NeedsToken, person, say } from "./api";
-import { field, form, submitButton } from "./dialog";
+import { api, person, say } from "./api";
 import { button, make } from "./dom";
 import { find } from "./find";
 import { follow, type Frame } from "./follow";
@@ -63,11 +62,7 @@ function toggleMenu(shown = !document.body.classList.contains("nlui-menu")): voi
 }
 
 function problem(error: unknown): void {
-  if (error instanceof NeedsToken) {
-    askForToken();
-    return;
-  }
-  tell(error instanceof Error ? error.message : String(error), true);
+  tell(reasonOf(error), true);
 }
 
 function tell(words: string, bad = false): void {
@@ -79,24 +74,6 @@ function tell(words: string, bad = false): void {
 async function act(work: Promise<unknown>): Promise<void> {
   tell(WORDS[run] ?? "");
   await work.catch(problem);
-}
-
-let asking = false;
-function askForToken(): void {
-  if (asking) {
-    return;
-  }
-  asking = true;
-  const token = make("input.nlui-field", { type: "password", autocomplete: "current-password" });
-  const shown = form("This server asks for its token", [field("Token", token, "server.token of its nlui.yaml")], [submitButton("Open")], () => {
-    api.login(token.value).then(
-      () => location.reload(),
-      () => shown.say("This is not the token."),
-    );
-  });
-  shown.dialog.addEventListener("close", () => {
-    asking = false;
-  });
 }
 
 function indexOf(item: Item): number {
