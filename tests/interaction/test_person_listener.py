@@ -15,7 +15,11 @@ from interaction.lineclient import LineClient
 from interaction.test_serve import get
 from person_client import HTML, let_in, nonce_of, page_headers, person
 from ports import free_ports
-from ui_mcp.httpd.serve import bind
+from ui_mcp.app.person_listener import bind_person
+from ui_mcp.config import Config
+from ui_mcp.httpd.serve import bind, port_of
+from ui_mcp.person import remember_port
+from ui_mcp.workspace import Workspace
 
 pytestmark = pytest.mark.slow
 SERVE = [sys.executable, "-m", "ui_mcp", "serve", "--port", "0", "--mcp-port", "0"]
@@ -89,6 +93,19 @@ def test_agents_are_told_a_bare_address_and_the_port_stays_over_restarts(tmp_pat
     assert urls[0] == urls[1] == f"http://127.0.0.1:{kept}"
     assert states == [200, 200]  # the credential outlives the restart
     assert not (tmp_path / ".claude/ui/person-port").exists()
+
+
+@pytest.mark.covers("UI-PERSON-1")
+def test_a_default_port_that_is_taken_is_left_to_its_owner(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    with (
+        bind("127.0.0.1", port),
+        bind_person(Config(), Workspace.at(tmp_path), port) as first,
+    ):
+        other = port_of(first)
+        remember_port(Workspace.at(tmp_path).base, other)
+    with bind("127.0.0.1", port), bind_person(Config(), Workspace.at(tmp_path), port) as again:
+        assert port_of(again) == other != port
 
 
 @pytest.mark.covers("UI-PERSON-1")

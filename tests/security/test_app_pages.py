@@ -214,5 +214,6 @@ def test_without_a_gateway_of_its_own_the_server_shows_app_pages_nobody_elses_qu
             shown = page.get("/approvals", headers={"accept": "application/json"}).json()
         own = get(f"{person_url}/approvals", headers=let_in(person_url)).json()
 
+    assert project.approval["answer_at"] == f"{project.person_url}/approvals"  # a bare address
     assert shown == {"approvals": [], "proposals": []}
     assert [row["id"] for row in own["approvals"]] == [project.approval["approval_id"]]

@@ -49,7 +49,7 @@ async def serving(
         tokens = OneTimeTokens()
         url = config.server.url(port_of(ui))
         person_url = config.server.url(person_port)
-        running = Running(workspace, config, sessions, url, mcp_port, tokens.mint, person_url)
+        running = Running(workspace, config, sessions, url, mcp_port, tokens.mint, person_url=person_url)
         pages = Pages(host, workspace, decorate)
         routes = [
             *leading_to_person(person_port),

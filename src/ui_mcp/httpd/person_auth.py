@@ -111,6 +111,12 @@ class Refused:
 
 DRIVEN_BROWSER = Refused(403, "forbidden", "The browser that an agent drives may not use the person's page")
 OTHER_ORIGIN = Refused(403, "forbidden", "Only the person's page may do this: Origin or Sec-Fetch-Site is not its own")
+UNSAID_SITE = Refused(
+    403,
+    "forbidden",
+    "The browser does not say where this comes from (Sec-Fetch-Site); it does at 127.0.0.1, as through a tunnel, "
+    "and at https addresses",
+)
 NOT_IN = Refused(401, "unauthorized", "Open the link that your terminal shows, or run: ui-mcp approvals open")
 STALE_PAGE = Refused(409, "stale_page", "The page is from before a restart; reload it")
 NOT_JSON = Refused(415, "unsupported_media_type", "Send application/json")
@@ -124,7 +130,7 @@ def refusal(
     if driven(connection):
         return DRIVEN_BROWSER
     if not (own_page(connection) if changing else own_or_unsaid(connection)):
-        return OTHER_ORIGIN
+        return UNSAID_SITE if "sec-fetch-site" not in connection.headers and own_origin(connection) else OTHER_ORIGIN
     if not entering and not access.recognises(connection.headers.get(CREDENTIAL_HEADER)):
         return NOT_IN
     if not changing:
@@ -141,8 +147,12 @@ def driven(connection: HTTPConnection) -> bool:
 
 def own_page(connection: HTTPConnection) -> bool:
     """Say whether a page of exactly this origin sends the request."""
-    headers = connection.headers
-    return headers.get("sec-fetch-site") == "same-origin" and headers.get("origin", "").lower() in _own(connection)
+    return connection.headers.get("sec-fetch-site") == "same-origin" and own_origin(connection)
+
+
+def own_origin(connection: HTTPConnection) -> bool:
+    """Say whether a request names exactly this origin."""
+    return connection.headers.get("origin", "").lower() in _own(connection)
 
 
 def own_or_unsaid(connection: HTTPConnection) -> bool:
