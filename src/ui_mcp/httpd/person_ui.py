@@ -56,9 +56,9 @@ def person_rules(config: Config, port: int) -> Rules:
 
 
 def origins_of(config: Config, port: int) -> tuple[str, ...]:
-    """Return the origins that a port of ours has, one for each of our names."""
-    configured = (_bare(name) for name in config.server.allowed_hosts)
-    return tuple(f"http://{name}:{port}" for name in (*LOOPBACK_NAMES, *configured))
+    """Return the origins that a port of ours has, for policies; these cannot name addresses of IPv6."""
+    names = (*LOOPBACK_NAMES, *(_bare(name) for name in config.server.allowed_hosts))
+    return tuple(f"http://{name}:{port}" for name in names if ":" not in name)
 
 
 def leading_to_person(person_port: int) -> Sequence[BaseRoute]:

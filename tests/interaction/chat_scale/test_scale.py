@@ -125,6 +125,8 @@ async def test_five_hundred_followers_of_a_long_inbox_all_get_the_message_and_me
         for follower in alive:
             await follower.until(b"acknowledged")
 
+        asking = await Connection.open(port)  # the first one has been idle, and the server may have ended it
+        stack.callback(asking.close)
         posted = [await asking.call("chat_human_post", content=f"news {n}") for n in range(5)]
         for follower in alive:
             await follower.until(posted[-1]["id"].encode())
