@@ -64,11 +64,11 @@ async def test_scripts_remote_images_and_script_links_stay_inert(room: Room) -> 
     await expect(body).to_contain_text("<script>window.harmed = 1</script>")
 
     await expect(body.locator("a")).to_have_count(3)
-    for link in await body.locator("a").all():
-        href = await link.get_attribute("href")
+    for anchor in await body.locator("a").all():
+        href = await anchor.get_attribute("href")
         assert href is not None
         assert href.startswith("https://")
-        assert "noopener" in (await link.get_attribute("rel") or "")
+        assert "noopener" in (await anchor.get_attribute("rel") or "")
     await body.get_by_text("run", exact=True).click()
 
     assert await page.evaluate("window.harmed") is None

@@ -116,10 +116,11 @@ function shell(state: State): void {
   let away = false;
   function trouble(why: string | null, seconds: number): void {
     banner.hidden = why === null;
+    banner.replaceChildren();
     if (why !== null) {
       away = true;
       const now = button("Try now", () => asked?.look(), "ask-quiet");
-      banner.replaceChildren(`${why} Trying again in ${seconds} s. Nothing that you answered is lost.`, now);
+      banner.append(`${why} Trying again in ${seconds} s. Nothing that you answered is lost.`, now);
     } else if (away) {
       away = false; // after a restart the app may be at another port
       void stateNow().then(({ app_url }) => frame?.go(app_url), () => undefined);
