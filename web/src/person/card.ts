@@ -11,7 +11,7 @@ type Lasting = "session" | "always";
 
 const LASTING: Readonly<Record<Lasting, { readonly title: string; readonly till: string; readonly yes: string }>> = {
   session: { title: "Allow for this session", till: "Calls like this one, by this caller, run without asking until the program ends.", yes: "Allow for this session" },
-  always: { title: "Always allow", till: "Calls like this one run without asking from now on, whoever makes them.", yes: "Always allow" },
+  always: { title: "Always allow", till: "From now on, calls like this one run without asking, by any caller.", yes: "Always allow" },
 };
 
 export interface Card {
