@@ -77,3 +77,15 @@ def test_listeners_are_known_while_their_process_lives(tmp_path: Path) -> None:
     with registered_listener(8123, tmp_path):
         assert listener_ports(tmp_path) == {8123}
     assert listener_ports(tmp_path) == frozenset()
+
+
+def test_a_credential_is_good_only_at_the_listener_that_gave_it_and_ends_when_other_pages_are_served_there(
+    keys: PersonKeys,
+) -> None:
+    here, there = (keys.exchange(keys.new_code(), listener) for listener in ("8002", "40001"))
+
+    assert keys.recognises(here, "8002")
+    assert not keys.recognises(here, "40001")
+    keys.forget_listener("8002")
+    assert not keys.recognises(here, "8002")
+    assert keys.recognises(there, "40001")

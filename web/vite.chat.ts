@@ -5,6 +5,7 @@ export default defineConfig({
   root: "chat",
   base: "/chat/",
   publicDir: false,
+  html: { cspNonce: "{{nonce}}" },
   build: {
     outDir: "../../src/ui_mcp/bundle/web/chat",
     emptyOutDir: true,

@@ -5,6 +5,7 @@ export default defineConfig({
   root: "nlui",
   base: "/nlui/",
   publicDir: false,
+  html: { cspNonce: "{{nonce}}" },
   build: {
     outDir: "../../src/ui_mcp/bundle/web/nlui",
     emptyOutDir: true,

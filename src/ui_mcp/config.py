@@ -46,9 +46,12 @@ class Section(BaseModel):
 class ServerSettings(Section):
     """`[server]`: where and for whom we listen."""
 
-    host: str = Field("127.0.0.1", description="Address both listeners bind.")
+    host: str = Field("127.0.0.1", description="Address all listeners bind.")
     port: int | None = Field(None, ge=0, le=65535, description="UI port of `serve` (8000).")
     mcp_port: int | None = Field(None, ge=0, le=65535, description="MCP port of `serve` (8001).")
+    person_port: int | None = Field(
+        None, ge=0, le=65535, description="Port of the person's own page (`serve`: 8002, or a free one)."
+    )
     allowed_hosts: tuple[str, ...] = Field(
         (), description="Host headers accepted besides the loopback names; links carry the first one."
     )
@@ -195,6 +198,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "UI_HOST": "server.host",
     "UI_PORT": "server.port",
     "UI_MCP_PORT": "server.mcp_port",
+    "UI_PERSON_PORT": "server.person_port",
     "UI_HOTLOAD": "lua.hotload",
     "UI_SESSION_TIMEOUT": "session.timeout",
     "UI_VERBOSITY": "logging.verbosity",

@@ -45,8 +45,12 @@ class PersonKeys:
         """Say whether a code has been given out and not been used yet."""
         return self._file("codes", _plain(code)).is_file()
 
-    def exchange(self, code: str) -> str | None:
-        """Spend a code; return a new credential, or None for a code that is unknown, spent or too old."""
+    def exchange(self, code: str, listener: str = "") -> str | None:
+        """Spend a code; return a new credential, or None for a code that is unknown, spent or too old.
+
+        The credential is good only at `listener`: another page may be served at its address one day, and would find
+        the credential in the browser's storage of that address.
+        """
         file = self._file("codes", _plain(code))
         try:
             fresh = file.stat().st_mtime + CODE_SECONDS > self._clock()
@@ -56,17 +60,20 @@ class PersonKeys:
         if not fresh:
             return None
         credential = secrets.token_urlsafe(32)
-        _write(self._file("credentials", credential))
+        _write(self._file("credentials", credential), listener)
         return credential
 
-    def recognises(self, credential: str | None) -> bool:
-        """Say whether this is the credential of the person; a month without use ends it."""
+    def recognises(self, credential: str | None, listener: str = "") -> bool:
+        """Say whether this is the credential of the person at `listener`; a month without use ends it."""
         if not credential:
             return False
         file = self._file("credentials", credential)
         try:
             idle = self._clock() - file.stat().st_mtime
-        except OSError:
+            here = file.read_text() == listener
+        except (OSError, UnicodeDecodeError):
+            return False
+        if not here:
             return False
         if idle > IDLE_SECONDS:
             file.unlink(missing_ok=True)
@@ -86,6 +93,13 @@ class PersonKeys:
         for file in (*files, *(self._folder / "codes").glob("*")):
             file.unlink(missing_ok=True)
         return len(files)
+
+    def forget_listener(self, listener: str) -> None:
+        """End the credentials of one listener: other pages are served at its address now and could read them."""
+        for file in (self._folder / "credentials").glob("*"):
+            with suppress(OSError):
+                if file.read_text() == listener:
+                    file.unlink()
 
     def _file(self, kind: str, secret: str) -> Path:
         return self._folder / kind / hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
@@ -122,6 +136,24 @@ def listener_ports(folder: Path | None = None) -> frozenset[int]:
         else:
             file.unlink(missing_ok=True)
     return frozenset(found)
+
+
+def last_port(base: Path) -> int | None:
+    """Return where the person's listener of a base directory was; app code cannot change what is said here."""
+    try:
+        return int(_port_file(base).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def remember_port(base: Path, port: int) -> None:
+    """Note where the person's listener of a base directory is, for its next start."""
+    with suppress(OSError):
+        _write(_port_file(base), str(port))
+
+
+def _port_file(base: Path) -> Path:
+    return state_folder() / "ports" / hashlib.sha256(os.fsencode(base)).hexdigest()
 
 
 def _alive(pid: int) -> bool:

@@ -119,6 +119,10 @@ class Workspace:
         return self.base / "mcp-port"
 
     @property
+    def person_port(self) -> Path:
+        return self.base / "person-port"
+
+    @property
     def mcp_token(self) -> Path:
         return self.base / "mcp-token"
 

@@ -8,15 +8,11 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from ui_mcp.app.chat import Served, is_page, opened
-from ui_mcp.app.chat import directory_of as callers
+from chat.faces import face_of
+from person_client import let_in
 from ui_mcp.chat.chat import Chat
-from ui_mcp.chat.desk import Open
 from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.tokens import Keys
-from ui_mcp.httpd.admission import Admission
-from ui_mcp.httpd.chat_routes import human_face_routes
-from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.rate import Rate
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import bind, listening, port_of
@@ -24,21 +20,24 @@ from ui_mcp.httpd.serve import bind, listening, port_of
 
 @asynccontextmanager
 async def served(folder: Path, rate: float = 20) -> AsyncIterator[tuple[Chat, str]]:
-    face = Served("human", str(folder))
-    async with opened(face) as (config, chat, _):
-        listener = bind("127.0.0.1", 0)
-        desk = Open(chat, callers(face, chat, always=config.server.require_token))
-        routes = mcp_app(human_face_routes(desk, rate))
-        app = Guard(Admission(routes, desk.directory.admit, free=is_page), Rules(frozenset({port_of(listener)})))
-        async with listening(app, listener):
-            yield chat, f"http://127.0.0.1:{port_of(listener)}"
+    listener = bind("127.0.0.1", 0)
+    port = port_of(listener)
+    async with (
+        face_of(folder, port, rate) as (chat, app),
+        listening(Guard(app, Rules(frozenset({port}))), listener),
+    ):
+        yield chat, f"http://127.0.0.1:{port}"
+
+
+async def person_at(url: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=url, timeout=40, headers=await anyio.to_thread.run_sync(let_in, url))
 
 
 @pytest.fixture
 async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with AsyncExitStack() as stack:
         _, url = await stack.enter_async_context(served(tmp_path))
-        yield await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=40))
+        yield await stack.enter_async_context(await person_at(url))
 
 
 @pytest.mark.covers("R-BR-1", "R-IN-11")
@@ -125,7 +124,7 @@ async def test_foreign_hosts_origins_and_forms_are_refused(http: httpx.AsyncClie
 @pytest.mark.covers("R-BR-2")
 async def test_posting_too_fast_is_slowed_down(tmp_path: Path) -> None:
     batch = {"messages": [{"content": "x"}] * 20}
-    async with served(tmp_path, rate=0.1) as (_, url), httpx.AsyncClient(base_url=url, timeout=40) as http:
+    async with served(tmp_path, rate=0.1) as (_, url), await person_at(url) as http:
         taken, refused = [await http.post("/chat/messages", json=batch) for _ in range(2)]
 
     assert taken.status_code == 201
@@ -173,13 +172,12 @@ async def test_tokens_say_who_posts(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.covers("R-ID-6")
-async def test_a_server_that_requires_tokens_lets_nobody_in_without(tmp_path: Path) -> None:
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "config.toml").write_text("[server]\nrequire_token = true\n")
+@pytest.mark.covers("R-ID-6", "UI-PERSON-6")
+async def test_the_human_face_lets_nobody_in_without_token_or_credential(tmp_path: Path) -> None:
     async with served(tmp_path) as (_, url), httpx.AsyncClient(base_url=url, timeout=30) as http:
         assert (await http.get("/chat/inbox")).status_code == 401
         assert (await http.post("/chat/messages", json={"content": "x"})).status_code == 401
+        assert (await http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})).status_code == 401
 
 
 _ROLES = {"alice": "human", "bot": "agent", "eve": "observer"}

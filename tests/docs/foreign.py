@@ -16,7 +16,7 @@ INITIALIZE = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
 }
-OUR_PORTS = {"8000", "8001"}
+OUR_PORTS = {"8000", "8001", "8002"}
 
 
 def put_into(folder: Path) -> None:

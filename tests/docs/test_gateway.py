@@ -40,7 +40,8 @@ def test_an_api_is_understood_called_offered_and_given_to_the_agent(
     config.parent.mkdir(parents=True)
     config.write_text(setting.code)
     agree(terminal.folder / ".claude/ui", terminal.home)
-    with LineClient(cwd=terminal.folder, **terminal.environment) as agent:
+    data = f"{terminal.home}/.local/share"  # where the terminal looks, whatever the suite keeps elsewhere
+    with LineClient(cwd=terminal.folder, **{**terminal.environment, "XDG_DATA_HOME": data}) as agent:
         listed(agent, "shop__listOrders")
         assert agent.call("shop__listOrders") == {"result": [{"id": 1}]}
         agent.send({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": DELETE})

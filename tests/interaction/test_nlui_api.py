@@ -15,6 +15,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from interaction.nlui import nlui, nlui_demo
+from person_client import person
+from security.neighbour import neighbour
 
 pytestmark = pytest.mark.slow
 YAML = """\
@@ -36,7 +38,7 @@ DOCUMENT = {
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    with nlui_demo(tmp_path_factory.mktemp("nlui")) as url, httpx2.Client(base_url=url, timeout=60) as client:
+    with nlui_demo(tmp_path_factory.mktemp("nlui")) as url, person(url) as client:
         yield client
 
 
@@ -49,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def chat(folder: Path) -> Iterator[httpx2.Client]:
     key = {"OPENAI_API_KEY": "sk-from-the-environment-1234"}
-    with nlui(folder, "--port", "0", **key) as url, httpx2.Client(base_url=url, timeout=60) as client:
+    with nlui(folder, "--port", "0", **key) as url, person(url) as client:
         yield client
 
 
@@ -76,7 +78,7 @@ def test_a_dropped_stream_does_not_stop_the_turn_and_is_taken_up_where_it_broke(
 
 
 @pytest.mark.covers("GW-API-2")
-def test_a_confirmation_needs_the_secret_of_the_stream_or_the_cookie_of_the_page(demo: httpx2.Client) -> None:
+def test_only_the_person_confirms(demo: httpx2.Client) -> None:
     with demo.stream("POST", "/api/chat", json={"message": "ship order 2"}) as answer:
         asked: dict[str, Any] = {}
         conversation = ""
@@ -90,13 +92,11 @@ def test_a_confirmation_needs_the_secret_of_the_stream_or_the_cookie_of_the_page
                 break
         body = {"conversation_id": conversation, "approved": True, "approval_id": asked["approval_id"]}
         confirm = f"{demo.base_url}/api/chat/confirm"
-        stranger = httpx2.post(confirm, json=body, timeout=60)
-        guess = httpx2.post(confirm, json={"session_id": "guess", "approved": True}, timeout=60)
-        with httpx2.Client(base_url=demo.base_url, timeout=60) as page:
-            page.get("/")
-            human = page.post("/api/chat/confirm", json=body)
+        program = httpx2.post(confirm, json=body, timeout=60)
+        with_secret = httpx2.post(confirm, json={"session_id": asked["session_id"], "approved": True}, timeout=60)
+        human = demo.post("/api/chat/confirm", json=body)
 
-    assert (stranger.status_code, guess.status_code) == (403, 404)
+    assert (program.status_code, with_secret.status_code) == (403, 403)
     assert human.json()["status"] == "approved"
 
 
@@ -202,15 +202,19 @@ def test_a_model_that_cannot_answer_is_told_plainly(chat: httpx2.Client) -> None
 @pytest.mark.covers("GW-API-6", "GW-SRV-5")
 def test_foreign_hosts_and_origins_are_refused_and_listed_ones_answered(demo: httpx2.Client) -> None:
     listed = {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "cross-site"}
+    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-ui-person"}
 
     assert demo.get("/api/info", headers={"Host": "evil.example"}).status_code == 421
     assert demo.get("/api/info", headers={"Origin": "http://evil.example"}).status_code == 403
     assert demo.post("/api/conversations", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
-    allowed = demo.get("/api/info", headers=listed)
+    with httpx2.Client(base_url=demo.base_url, headers=listed, timeout=60) as front_end:
+        allowed = front_end.get("/api/info")
+        asked = front_end.options("/api/chat", headers={"Access-Control-Request-Method": "POST"})
+        as_person = front_end.options("/api/config/llm", headers=wanted)
     assert allowed.headers["access-control-allow-origin"] == "http://localhost:3000"
-    asked = demo.options("/api/chat", headers={**listed, "Access-Control-Request-Method": "POST"})
     assert asked.status_code == 200
     assert "access-control-allow-credentials" not in asked.headers
+    assert as_person.status_code == 400
 
 
 @pytest.mark.covers("GW-API-6", "GW-SRV-5")
@@ -221,11 +225,56 @@ def test_with_a_token_only_who_knows_it_gets_further_than_the_page(folder: Path)
         assert page.get("/api/conversations").status_code == 401
         assert page.get("/timeline").status_code == 401
         assert page.post("/mcp", json={}).status_code == 401
-        assert page.post("/api/login", json={"token": "wrong"}).status_code == 401
         bearer = {"Authorization": "Bearer t0ken-t0ken"}
         assert page.get("/api/conversations", headers=bearer).status_code == 200
-        assert page.post("/api/login", json={"token": "t0ken-t0ken"}).json() == {"ok": True}
-        assert page.get("/api/conversations").status_code == 200
+        assert page.post("/api/conversations", headers=bearer).status_code == 403
+        with person(url) as human:
+            assert human.get("/api/conversations").status_code == 200
+            assert human.post("/api/conversations").status_code == 201
+
+
+@pytest.mark.covers("GW-API-7")
+def test_a_program_follows_what_it_began_and_names_nothing_else(demo: httpx2.Client) -> None:
+    of_person = demo.post("/api/conversations").json()["id"]
+    with httpx2.Client(base_url=demo.base_url, timeout=60) as program:
+        begun = lines(program.post("/api/chat", json={"message": "hello"}).text)[0][2]
+        more = {"message": "show the orders", "session_id": begun["session_id"]}
+        followed = lines(program.post("/api/chat", json=more).text)[0][2]
+        stopped = program.post("/api/chat/stop", json={"session_id": followed["session_id"]})
+        named = [
+            program.post(path, json={"message": "x", "conversation_id": name}).status_code
+            for path in ("/api/chat", "/api/chat/stop")
+            for name in (of_person, begun["conversation_id"])
+        ]
+
+    assert followed["conversation_id"] == begun["conversation_id"]
+    assert stopped.status_code == 200
+    assert named == [403] * 4
+
+
+@pytest.mark.covers("GW-API-7")
+def test_no_program_or_listed_front_end_has_a_variable_sent_to_a_host(folder: Path) -> None:
+    with neighbour() as other, nlui(folder, "--port", "0", X_SECRET="canary-canary") as url:
+        facts = {"provider": "openai", "api_base": other.url, "model": "m", "api_key_env": "X_SECRET"}
+        target = {"name": "t", "base_url": f"{other.url}/${{X_SECRET}}"}
+        before = (folder / "nlui.yaml").read_text()
+        statuses = [
+            httpx2.request(method, f"{url}{path}", json=body, headers=headers, timeout=60).status_code
+            for headers in ({}, {"origin": "http://localhost:3000", "sec-fetch-site": "cross-site"})
+            for method, path, body in (
+                ("POST", "/api/config/llm/models", facts),
+                ("POST", "/api/config/llm/test", facts),
+                ("PUT", "/api/config/llm", facts),
+                ("PUT", "/api/config/proxy", {"proxy": other.url}),
+                ("POST", "/api/targets", target),
+                ("POST", "/api/targets/probe", target),
+                ("POST", "/api/presets/shop/import", {}),
+            )
+        ]
+
+    assert set(statuses) == {403}
+    assert other.requests == []
+    assert (folder / "nlui.yaml").read_text() == before
 
 
 @pytest.mark.covers("GW-API-3")
@@ -259,7 +308,7 @@ def test_a_conversation_deleted_while_a_call_runs_takes_nothing_else_with_it(fol
     llm = {"provider": "scripted", "script": [{"emit": [{"call": "tiny__things"}]}]}
     (folder / "nlui.yaml").write_text(json.dumps({"data_dir": "./data", "llm": llm, "targets": [target]}))
     try:
-        with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=60) as chat:
+        with nlui(folder, "--port", "0") as url, person(url) as chat:
             name = chat.post("/api/conversations").json()["id"]
             with chat.stream("POST", "/api/chat", json={"message": "go", "conversation_id": name}) as stream:
                 assert called.wait(60)
@@ -309,7 +358,7 @@ def test_the_model_is_told_of_sources_and_habits_not_of_every_tool(folder: Path)
 
 def test_answers_come_in_pieces_or_whole_as_wished(folder: Path) -> None:
     (folder / "nlui.yaml").write_text(YAML.replace("Hello.", "Hello " * 40))
-    with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=60) as chat:
+    with nlui(folder, "--port", "0") as url, person(url) as chat:
         assert chat.put("/api/config/stream", json={"stream": "no"}).status_code == 400
         pieces = []
         for wish in (True, False):
@@ -326,11 +375,11 @@ def test_answers_come_in_pieces_or_whole_as_wished(folder: Path) -> None:
 @pytest.mark.covers("UI-HTTP-14")
 @pytest.mark.parametrize("path", ["/no-such-page", "/nlui/no-such-file", "/api/no-such-thing"])
 def test_an_unknown_address_is_a_page_for_people_and_a_line_for_programs(demo: httpx2.Client, path: str) -> None:
-    person = demo.get(path, headers={"accept": "text/html,*/*;q=0.8"})
+    browser = demo.get(path, headers={"accept": "text/html,*/*;q=0.8"})
     program = demo.get(path)
 
-    assert (person.status_code, person.headers["content-type"]) == (404, "text/html; charset=utf-8")
-    assert "<h1>Not found</h1>" in person.text
+    assert (browser.status_code, browser.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "<h1>Not found</h1>" in browser.text
     assert (program.status_code, program.text) == (404, "Not found\n")
 
 

@@ -10,13 +10,14 @@ import pytest
 from websockets.sync.client import connect
 
 from interaction.nlui import nlui_demo
+from person_client import person
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    with nlui_demo(tmp_path_factory.mktemp("nlui")) as url, httpx2.Client(base_url=url, timeout=60) as client:
+    with nlui_demo(tmp_path_factory.mktemp("nlui")) as url, person(url) as client:
         yield client
 
 

@@ -1,4 +1,4 @@
-"""The timeline on the two listeners of the ui server, with `ui-mcp agent` at work in another process."""
+"""The timeline on the listeners of the ui server, with `ui-mcp agent` at work in another process."""
 
 import json
 import subprocess
@@ -14,6 +14,7 @@ from websockets.sync.client import connect
 from interaction.lineclient import LineClient
 from interaction.test_agent import agent
 from interaction.test_serve import get
+from person_client import person
 from terminals import with_terminal
 
 pytestmark = pytest.mark.slow
@@ -51,6 +52,12 @@ def visitor(url: str) -> httpx2.Client:
     return client
 
 
+def say(server: LineClient, text: str) -> None:
+    """Write as the person, on the person's own page."""
+    with person(server.call("ui_status")["person_url"]) as page:
+        assert page.post("/chat/messages", json={"content": text}).status_code == 201
+
+
 def until_asleep(socket: Any) -> list[dict[str, Any]]:
     """Read frames until the agent has yielded."""
     seen = []
@@ -75,7 +82,7 @@ def test_a_page_sees_message_tool_answer_and_yield_of_an_agent_elsewhere(server:
         first = json.loads(ws.recv(timeout=60))
         assert (first["type"], first["state"]["items"]) == ("ui_state_snapshot", [])
 
-        page.post("/chat/messages", json={"content": "Which tools are there?"})
+        say(server, "Which tools are there?")
         frames = until_asleep(ws)
 
     deltas = [frame for frame in frames if frame["type"] == "ui_state_delta"]
@@ -92,7 +99,7 @@ def test_a_page_sees_message_tool_answer_and_yield_of_an_agent_elsewhere(server:
 
 def test_messages_of_any_other_agent_are_on_the_timeline_too(server: LineClient) -> None:
     page = visitor(server.call("ui_start"))
-    page.post("/chat/messages", json={"content": "Hello?"})
+    say(server, "Hello?")
     server.call("chat_assistant_post", content="Hello!")
 
     items = page.get("/timeline").json()["state"]["items"]
@@ -131,8 +138,11 @@ def test_approvals_are_seen_and_answered_only_by_who_may(server: LineClient, fol
     answer = {"decision": "approve", "digest": "x"}
 
     assert visitor(url).get("/approvals", headers={"Accept": "application/json"}).json()["approvals"] == []
-    assert visitor(url).post("/approvals/unknown/decision", json=answer).status_code == 404
+    assert visitor(url).post("/approvals/unknown/decision", json=answer).status_code in {404, 405}
+    with person(server.call("ui_status")["person_url"]) as page:
+        unknown = page.post("/approvals/unknown/decision", json=answer)
+    assert unknown.json()["error"]["code"] == "unknown_approval"
     assert get(f"{url}/approvals").status_code == 401
     assert get(f"{mcp}/approvals").status_code == 401
     assert get(f"{mcp}/approvals", headers=worker).json()["approvals"] == []
-    assert httpx2.post(f"{mcp}/approvals/unknown/decision", headers=worker, json=answer, timeout=60).status_code == 403
+    assert httpx2.post(f"{mcp}/approvals/unknown/decision", headers=worker, json=answer, timeout=60).status_code == 404

@@ -4,8 +4,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from journeys.conftest import Person, Telling
+from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow
+STATE = ".local/state/ui-mcp/person"
 
 
 def test_a_person_asks_approves_and_gets_it_done(person: Person, tell: Telling, page: Page) -> None:
@@ -15,7 +17,7 @@ def test_a_person_asks_approves_and_gets_it_done(person: Person, tell: Telling, 
         assert process.stdout is not None
         line = process.stdout.readline()
         story.shell("nlui", line)
-        page.goto(line.split()[-1])
+        page.goto(f"{line.split()[-1]}/#code={PersonKeys(person.home / STATE).new_code()}")
         expect(page.get_by_text("Ask for something")).to_be_visible()
 
         story.say("## Reading needs no permission")

@@ -16,7 +16,6 @@ from compositor.gateways import gateway
 from interaction.nlui import nlui_demo
 from servers import running_server
 from ui_mcp.app.nlui_http import serve_approvals
-from ui_mcp.httpd.serve import bind
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 UI = (
@@ -28,6 +27,7 @@ UI = (
     "/wait",
     "/chat/inbox",
     "/timeline",
+    "/person-url",
     "/icons/house.svg",
     "/x/y",
 )
@@ -40,11 +40,13 @@ NLUI = (
     "/api/config/llm",
     "/approvals",
     "/timeline",
-    "/api/login",
+    "/person/enter",
 )
 PAGE = ("/approvals", "/approvals/decisions", "/approvals/x/decision", "/approvals/proposals/x")
-SOCKETS = {"ui": ("/ws/1", "/ws/timeline"), "mcp": ("/ws/timeline",), "nlui": ("/ws/timeline",), "page": ()}
-PATHS = {"ui": UI, "mcp": MCP, "nlui": NLUI, "page": PAGE}
+PERSON = ("/", "/chat", "/chat/messages", "/timeline", "/person/enter", "/person/leave", "/person/state", *PAGE)
+ONE = ("/ws/timeline",)
+SOCKETS = {"ui": ("/ws/1", "/ws/timeline"), "mcp": ONE, "nlui": ONE, "page": (), "person": ONE}
+PATHS = {"ui": UI, "mcp": MCP, "nlui": NLUI, "page": PAGE, "person": PERSON}
 
 
 @asynccontextmanager
@@ -57,12 +59,13 @@ async def opened(kind: str, folder: Path) -> AsyncIterator[str]:
             found = await stack.enter_async_context(gateway(folder))
             tasks = await stack.enter_async_context(anyio.create_task_group())
             send, receive = anyio.create_memory_object_stream[str](1)
-            tasks.start_soon(serve_approvals, found, bind("127.0.0.1", 0), send.send_nowait)
-            yield (await receive.receive()).removesuffix("/approvals")
+            tasks.start_soon(serve_approvals, found, send.send_nowait)
+            yield await receive.receive()
             tasks.cancel_scope.cancel()
         else:
             running = await stack.enter_async_context(running_server(folder))
-            yield running.url if kind == "ui" else f"http://127.0.0.1:{running.mcp_port}"
+            mcp = f"http://127.0.0.1:{running.mcp_port}"
+            yield {"ui": running.url, "mcp": mcp, "person": running.person_url}[kind]
 
 
 HOSTILE: dict[str, tuple[dict[str, str], set[int]]] = {
@@ -95,7 +98,7 @@ async def test_foreign_names_and_pages_reach_no_route(kind: str, tmp_path: Path)
 
 
 @pytest.mark.covers("UI-SEC-3", "R-BR-2")
-@pytest.mark.parametrize("kind", ["ui", "mcp", "nlui"])
+@pytest.mark.parametrize("kind", ["ui", "mcp", "nlui", "person"])
 async def test_foreign_pages_open_no_socket(kind: str, tmp_path: Path) -> None:
     async with opened(kind, tmp_path) as url:
         for path in SOCKETS[kind]:
@@ -107,7 +110,7 @@ async def test_foreign_pages_open_no_socket(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.covers("UI-SEC-7")
-@pytest.mark.parametrize(("kind", "path"), [("ui", "/"), ("ui", "/chat"), ("nlui", "/"), ("page", "/approvals")])
+@pytest.mark.parametrize(("kind", "path"), [("ui", "/"), ("person", "/chat"), ("nlui", "/"), ("page", "/approvals")])
 async def test_pages_tell_browsers_to_be_careful(kind: str, path: str, tmp_path: Path) -> None:
     async with (
         opened(kind, tmp_path) as url,

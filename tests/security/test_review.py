@@ -82,7 +82,8 @@ REVIEW = {
     "approvals": [
         "interaction/approvals/test_clients.py::test_an_answer_counts_only_with_our_seal_for_exactly_that_call",
         "interaction/approvals/test_clients.py::test_a_question_survives_a_kill_and_a_call_that_ran_then_is_never_repeated",
-        "e2e/approvals_page/test_page.py::test_a_program_that_never_opened_the_page_cannot_answer",
+        "security/test_person_origins.py::test_every_changing_route_refuses_who_lacks_any_one_proof",
+        "security/test_app_pages.py::test_an_app_in_the_persons_browser_can_answer_and_write_nothing",
         "compositor/test_approvals.py::test_of_two_people_answering_at_once_one_wins",
     ],
 }

@@ -9,6 +9,7 @@ import httpx2
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
+from person_client import HTML, let_in, nonce_of, page_headers
 from soak.product import VIEW, Product
 from ui_mcp.testing.socket import open_socket
 from ui_mcp.testing.view import NotShownError
@@ -40,6 +41,7 @@ class Crowd:
         self.seen = Seen()
         self.over = anyio.Event()
         self._reading = anyio.Lock()
+        self._credential = ""
 
     async def visitor(self, http: httpx2.AsyncClient) -> str:
         """Open the page as a new visitor and return what its cookie holds."""
@@ -96,12 +98,18 @@ class Crowd:
 
     async def _post(self, http: httpx2.AsyncClient, text: str) -> str | None:
         try:
-            http.cookies.set(f"ui-visitor-{self.product.ui_port}", await self.visitor(http))
-            body = {"content": text, "client_id": text}
-            answer = await http.post(f"{self.product.ui}/chat/messages", json=body, headers={"origin": self.product.ui})
+            answer = await self.say(http, {"content": text, "client_id": text})
             return str(answer.json()["id"])
         except HELD_UP:
             return None
+
+    async def say(self, http: httpx2.AsyncClient, body: dict[str, str]) -> httpx2.Response:
+        """Write as the person, who was let in once, on a page that was opened just now."""
+        url = self.product.person
+        if not self._credential:
+            self._credential = (await anyio.to_thread.run_sync(let_in, url))["x-ui-person"]
+        headers = page_headers(url, nonce_of((await http.get(url, headers=HTML)).text), self._credential)
+        return await http.post(f"{self.product.person}/chat/messages", json=body, headers=headers)
 
     async def follows(self) -> None:
         """Read what came since the last read."""

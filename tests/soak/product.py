@@ -52,8 +52,9 @@ class Product:
         self.folder = folder
         self.log = log or folder / "server.log"
         self.base = folder / ".claude" / "ui"
-        self.ui_port, self.mcp_port = free_ports()
+        self.ui_port, self.mcp_port, person_port = free_ports()
         self.ui, self.mcp = f"http://127.0.0.1:{self.ui_port}", f"http://127.0.0.1:{self.mcp_port}"
+        self.person = f"http://127.0.0.1:{person_port}"
         self.starts = 0
         app = self.base / "apps" / "tally"
         (app / "viewdefs").mkdir(parents=True)
@@ -69,6 +70,7 @@ class Product:
     def start(self) -> None:
         """Start the server and wait for its addresses."""
         ports = ["--port", str(self.ui_port), "--mcp-port", str(self.mcp_port)]
+        ports += ["--person-port", self.person.rpartition(":")[2]]
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "ui_mcp", "serve", *ports],
@@ -123,13 +125,13 @@ def command_line(pid: int) -> str:
         return ""
 
 
-def free_ports() -> tuple[int, int]:
-    """Return two ports nobody listens on, below those the system gives out."""
+def free_ports() -> tuple[int, int, int]:
+    """Return three ports nobody listens on, below those the system gives out."""
     found: list[int] = []
     for number in range(20000 + time.monotonic_ns() // 1000 % 10000, 32000):
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", number))
             found.append(number)
-        if len(found) == 2:
-            return found[0], found[1]
+        if len(found) == 3:
+            return found[0], found[1], found[2]
     raise AssertionError("no free ports")

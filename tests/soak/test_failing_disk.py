@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from interaction.nlui import nlui
+from person_client import let_in
 from soak.disk import FailingDisk, failing_disk
 from soak.people import Crowd, call_tool
 from soak.product import Product
@@ -129,8 +130,7 @@ async def everything_read(crowd: Crowd, http: httpx2.AsyncClient) -> None:
 
 async def refused_posts(crowd: Crowd, http: httpx2.AsyncClient) -> None:
     """Write as the person and as the assistant."""
-    cookie = {"origin": crowd.product.ui, "cookie": f"ui-visitor-{crowd.product.ui_port}={await crowd.visitor(http)}"}
-    said = await http.post(f"{crowd.product.ui}/chat/messages", json={"content": "x" * 9000}, headers=cookie)
+    said = await crowd.say(http, {"content": "x" * 9000})
     posted = await crowd.call(http, "chat_assistant_post", {"content": "x" * 9000})
     for answer in (said.text, text(posted)):
         assert "runtime.db" in answer
@@ -192,7 +192,7 @@ async def test_the_chat_of_nlui_waits_for_its_disk_and_finishes_what_it_had_begu
 ) -> None:
     with nlui(disk.folder, "--port", "0", TMPDIR=str(disk.folder)) as url:
         async with httpx2.AsyncClient(timeout=120) as http:
-            await http.get(url)
+            http.headers.update(await anyio.to_thread.run_sync(let_in, url))
             person = Nlui(url, http)
             assert "scripted demo" in await person.said("hello")
             streams: list[str] = []

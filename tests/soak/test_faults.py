@@ -63,9 +63,7 @@ async def contents(crowd: Crowd, http: httpx2.AsyncClient) -> list[str]:
 
 async def refusal(crowd: Crowd, http: httpx2.AsyncClient) -> httpx2.Response:
     body = {"content": "no room " + "x" * 4000, "client_id": "no-room"}
-    cookie = f"ui-visitor-{crowd.product.ui_port}={await crowd.visitor(http)}"
-    headers = {"origin": crowd.product.ui, "cookie": cookie}
-    return await http.post(f"{crowd.product.ui}/chat/messages", json=body, headers=headers)
+    return await crowd.say(http, body)
 
 
 async def test_a_full_disk_refuses_a_post_keeps_the_page_alive_and_recovers(disk: Path) -> None:

@@ -27,6 +27,7 @@
     root.classList.add(`theme-${name}`);
     root.classList.toggle("sl-theme-dark", DARK.includes(name));
     own(name);
+    document.dispatchEvent(new CustomEvent("ui-look", { detail: { name } }));
   };
   const choose = (name) => {
     try {
@@ -54,5 +55,6 @@
     document.querySelectorAll(".page-home").forEach(mark);
   });
   window.uiLook = fill;
+  window.uiMark = mark;
   dress();
 })();

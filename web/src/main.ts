@@ -7,7 +7,7 @@ import "./page.css";
 import "./shell.css";
 import { sessionOf } from "./session";
 import { start } from "./start";
-import { followSystem } from "./theme/theme";
+import { followParent, followSystem } from "./theme/theme";
 import { socket } from "./transport/socket";
 
 const session = sessionOf(location.pathname, document);
@@ -29,7 +29,11 @@ function openHere(gate: Gate): void {
   const root = document.querySelector("[ui-app]") ?? container.appendChild(document.createElement("div"));
   root.setAttribute("ui-app", "");
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  offerChat();
+  if (window.parent === window) {
+    offerChat(); // the page of the person, which may hold us in a frame, has the chat beside us
+  } else {
+    followParent();
+  }
   start({ root, dial: socket(`${scheme}://${location.host}/ws/${session.address}`), probe, meet: loadComponents });
 }
 

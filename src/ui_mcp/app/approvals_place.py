@@ -12,15 +12,17 @@ from ui_mcp.log import logger
 _log = logger("approvals")
 
 
+def own_approvals(host: Host) -> str | None:
+    """Return the store of `gateway.config`, the one that app pages and MCP clients of this server may read."""
+    return approvals_place(host) if _named(host) else None
+
+
 def approvals_place(host: Host) -> str | None:
-    """Return the store of `gateway.config`, or of the nlui.yaml that `ui-mcp agent` finds here."""
+    """Return the store of `gateway.config`, or of the nlui.yaml that `ui-mcp agent` finds here: for the person only."""
     from ui_mcp.compositor import nlui_yaml
 
     try:
-        configured = host.configured()
-        given = configured.config.gateway.config
-        named = str(configured.workspace.named(given)) if given else None
-        file = nlui_yaml.find(named, os.environ, user_config_path())
+        file = nlui_yaml.find(_named(host), os.environ, user_config_path())
         settings = nlui_yaml.load(file).settings if file else None
     except UiMcpError as error:
         _log.warning("Cannot find the approvals: %s", error.message)
@@ -29,3 +31,12 @@ def approvals_place(host: Host) -> str | None:
         return str(user_data_path("nlui") / "approvals.db")
     data = Path(settings.data_dir).expanduser() if settings.data_dir else user_data_path("nlui")
     return settings.storage.url or str(data / "approvals.db")
+
+
+def _named(host: Host) -> str | None:
+    try:
+        configured = host.configured()
+    except UiMcpError:
+        return None
+    given = configured.config.gateway.config
+    return str(configured.workspace.named(given)) if given else None

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
@@ -30,6 +31,10 @@ from ui_mcp.log import to_stderr
 from ui_mcp.mcpd.face import Face
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.httpd.serve import App
+    from ui_mcp.mcpd.endpoints import Endpoints
 
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
 INSTRUCTIONS: dict[Side, str] = {
@@ -109,9 +114,8 @@ async def _stdio(served: Served, stdin: int, stdout: int) -> int:
 
 
 async def _http(served: Served, port: int) -> int:
-    from ui_mcp.httpd.admission import Admission, principal_of
-    from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes
-    from ui_mcp.httpd.mcp_app import mcp_app
+    from ui_mcp.app.person_listener import person_link, person_listening
+    from ui_mcp.httpd.admission import principal_of
     from ui_mcp.httpd.security import Guard, Rules
     from ui_mcp.httpd.serve import bind_patiently, listening, port_of
     from ui_mcp.mcpd.endpoints import Endpoints
@@ -119,7 +123,8 @@ async def _http(served: Served, port: int) -> int:
     served = await as_person(served, "ui-mcp chat --face human")
     async with until_signalled(), opened(served) as (config, chat, announcements):
         listener = await bind_patiently(config.server.host, port)
-        desk = Open(chat, directory_of(served, chat, always=config.server.require_token))
+        always = served.side == "human" or config.server.require_token
+        desk = Open(chat, directory_of(served, chat, always=always))
         endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
         rules = Rules(
             ports=frozenset({port_of(listener)}),
@@ -127,11 +132,12 @@ async def _http(served: Served, port: int) -> int:
             allowed_origins=frozenset(config.server.allowed_origins),
             navigable=lambda path: path == "/chat",
         )
-        face_routes = human_face_routes if served.side == "human" else assistant_face_routes
-        routes = mcp_app(face_routes(desk, config.chat.rate), endpoints)
-        app = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
-        async with listening(app, listener, config.server.allowed_users):
-            sys.stdout.write(f"ui-mcp chat ({served.side}) at {config.server.url(port_of(listener))}\n")
+        url = config.server.url(port_of(listener))
+        shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
+        app = Guard(face_app(served.side, desk, config.chat.rate, endpoints, port_of(listener)), rules)
+        serve = person_listening if served.side == "human" else listening
+        async with serve(app, listener, config.server.allowed_users):
+            sys.stdout.write(f"ui-mcp chat ({served.side}) at {shown}\n")
             sys.stdout.flush()
             try:
                 await anyio.sleep_forever()
@@ -141,9 +147,19 @@ async def _http(served: Served, port: int) -> int:
     return 0
 
 
-def is_page(path: str) -> bool:
-    """Say whether a path is the chat page or one of its files, which hold nothing secret, or the way in with a code."""
-    return path in {"/chat", "/chat/code"} or (path.startswith("/chat/") and "." in path)
+def face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
+    """Build one face over HTTP; the human's is for holders of a human token and for the person."""
+    from ui_mcp.httpd.admission import Admission
+    from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes
+    from ui_mcp.httpd.face_access import HumanFaceAccess
+    from ui_mcp.httpd.mcp_app import mcp_app
+    from ui_mcp.httpd.person_auth import Access
+
+    admit = desk.directory.admit
+    if side == "assistant":
+        return Admission(mcp_app(assistant_face_routes(desk, per_second), endpoints), admit)
+    access = Access(str(port))
+    return HumanFaceAccess(mcp_app(human_face_routes(desk, per_second, access), endpoints), admit, access)
 
 
 @asynccontextmanager

@@ -50,7 +50,7 @@ async def _demo(app: str, *, browser: bool) -> int:
         workspace = Workspace.at(Path(folder) / ".claude/ui")
         _copy_examples(workspace)
         announcements, doors = Announcements(), Doors()
-        flags = {"server.port": 0, "server.mcp_port": 0}
+        flags = {"server.port": 0, "server.mcp_port": 0, "server.person_port": 0}
         async with until_signalled(), open_host(flags, doors, announcements) as host:
             await host.begin(str(workspace.base))
             await serve_fixed(host, doors, announcements, ready)

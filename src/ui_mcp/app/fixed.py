@@ -11,6 +11,7 @@ import anyio.to_thread
 from ui_mcp.app.chat_events import QUIET_SECONDS
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules
+from ui_mcp.app.person_listener import PERSON_PORT, person_link
 from ui_mcp.host.host import Host
 from ui_mcp.host.ports import token_file
 from ui_mcp.host.states import Running
@@ -32,6 +33,7 @@ async def announce(running: Running, mcp_url: str) -> None:
         f"ui-mcp v{bundled_version()} serves {running.workspace.given}",
         f"  UI   {running.url}",
         f"  MCP  {mcp_url}/mcp  (SSE: {mcp_url}/sse)",
+        f"  You  {person_link(running.person_url)}",
     ]
     if sys.stdout.isatty():
         lines.append("Press Ctrl+C to stop.")
@@ -46,9 +48,10 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
     mcp = bind(config.server.host, _or(config.server.mcp_port, MCP_PORT))
     try:
         doors.ui = _or(config.server.port, UI_PORT)
+        doors.person = PERSON_PORT
         doors.mcp, doors.mcp_is_open = port_of(mcp), True
         running = await host.start()
-        doors.ui = _port(running)
+        doors.ui, doors.person = _port(running.url), _port(running.person_url)
         with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
             rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
             transports = Later()
@@ -86,8 +89,8 @@ def _read_mcp_machinery() -> None:
     import ui_mcp.mcpd.endpoints  # noqa: F401
 
 
-def _port(running: Running) -> int:
-    return int(running.url.rpartition(":")[2])
+def _port(url: str) -> int:
+    return int(url.rpartition(":")[2])
 
 
 def _or(port: int | None, default: int) -> int:

@@ -9,6 +9,7 @@ from ui_mcp.app.channel import pushing_events
 from ui_mcp.app.chat_events import telling_of_chat
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.gateway_places import gateway_places
+from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside, registered
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.host.host import Host
@@ -17,19 +18,18 @@ from ui_mcp.host.refused import note_refusal
 from ui_mcp.host.states import Configured, Running
 from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.httpd.mcp_app import mcp_app
+from ui_mcp.httpd.person_ui import leading_to_person, origins_of
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, listening, port_of
 from ui_mcp.httpd.session_routes import mcp_routes, ui_routes
 from ui_mcp.httpd.tokens import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.httpd.ui_app import Pages, ui_app
 from ui_mcp.httpd.visitors import CodeEntry
+from ui_mcp.person import PersonKeys
 from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
-
-CHAT = ("/chat",)
-WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 
 
 @asynccontextmanager
@@ -45,22 +45,42 @@ async def serving(
         mcp_port = port_of(mcp) if mcp else doors.mcp
         if mcp:
             stack.callback(mcp.close)
-        ports = frozenset({port_of(ui), mcp_port})
+        person = bind_person(config, workspace, doors.person)
+        stack.callback(person.close)
+        stack.enter_context(registered(port_of(person)))
+        ports, person_port = frozenset({port_of(ui), mcp_port}), port_of(person)
+        for port in ports:
+            PersonKeys().forget_listener(str(port))
         noted, protected = partial(note_refusal, workspace), (*gateway_places(workspace, config), *configured.protected)
         server = Server(host.status, announcements, noted, protected)
         sessions = await stack.enter_async_context(Sessions(workspace, config, server))
         tokens, codes = OneTimeTokens(), OneTimeTokens(lifetime=CODE_LIFETIME)
         url = config.server.url(port_of(ui))
         running = Running(
-            workspace, config, sessions, url, mcp_port, tokens.mint, codes.mint, pending=configured.pending
+            workspace,
+            config,
+            sessions,
+            url,
+            mcp_port,
+            tokens.mint,
+            codes.mint,
+            person_url=config.server.url(person_port),
+            pending=configured.pending,
         )
         pages = Pages(host, workspace, decorate)
-        routes = [ui_watching(host), *ui_routes(host, tokens), ui_chat(host, config.chat.rate)]
+        routes = [
+            *leading_to_person(person_port),
+            ui_watching(host),
+            *ui_routes(host, tokens),
+            ui_chat(host, config.chat.rate),
+        ]
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
         users = config.server.allowed_users
-        app = Guard(CodeEntry(ui_app(pages, routes), host, codes), ui_rules(config, ports, tokens))
+        app = Guard(CodeEntry(ui_app(pages, routes), host, codes), ui_rules(config, ports, tokens, person_port))
         await stack.enter_async_context(listening(app, ui, users))
+        person_app = person_app_beside(host, config, workspace, port_of(ui), person_port)
+        await stack.enter_async_context(listening(person_app, person, users))
         if mcp:
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
             mcp_face = guarded_mcp_app(host, mcp_rules(config, ports, token))
@@ -69,6 +89,7 @@ async def serving(
         stack.push_async_callback(sessions.stop)  # before the listeners, so that blocked waiters still get an answer
         stack.enter_context(port_file(workspace.ui_port, port_of(ui)))
         stack.enter_context(port_file(workspace.mcp_port, mcp_port))
+        stack.enter_context(port_file(workspace.person_port, person_port))
         await stack.enter_async_context(telling_of_chat(host, sessions, announcements))
         yield running
 
@@ -91,7 +112,7 @@ def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> 
 
 
 def ui_chat(host: Host, per_second: float) -> Deferred:
-    """Serve the chat and its page on the UI port, read when somebody asks."""
+    """Serve the chat for reading on the UI port; its parts are imported when somebody asks."""
 
     def make() -> Routes:
         from ui_mcp.httpd.chat_routes import ui_chat_routes
@@ -134,13 +155,15 @@ def mcp_watching(host: Host) -> Deferred:
     return Deferred(WATCHED, make)
 
 
-def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens) -> Rules:
-    """Say what the UI port accepts."""
+def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, person_port: int) -> Rules:
+    """Say what the UI port accepts, and what the app code of its pages may reach."""
     return Rules(
         ports=ports,
         allowed_hosts=frozenset(config.server.allowed_hosts),
         allowed_origins=frozenset(config.server.allowed_origins),
         redeem=tokens.valid,
+        framed_by=origins_of(config, person_port),
+        contained=True,
     )
 
 

@@ -10,6 +10,7 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.errors import ConfigError, LifecycleError
 from ui_mcp.host.host import Host
+from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
@@ -66,9 +67,15 @@ class MountedGateway:
         from ui_mcp.compositor.offered import Offered
 
         asked = Asked(file, load=partial(load_agreed, project=project))
-        async with opened(asked, mode="host", announcements=self._announcements) as gateway:
+        async with opened(
+            asked, mode="host", announcements=self._announcements, answered_at=self._person_url
+        ) as gateway:
             task_status.started(Offered(gateway))
             await anyio.sleep_forever()
+
+    def _person_url(self) -> str:
+        state = self._host.state
+        return f"{state.person_url}/approvals" if isinstance(state, Running) else ""
 
 
 @asynccontextmanager

@@ -26,7 +26,7 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.installer.version import bundled_version
 from ui_mcp.log import logger, only_errors, to_stderr
 from ui_mcp.mcpd.face import Face
-from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
+from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources
 from ui_mcp.toolkit.tool import Call
 
@@ -115,11 +115,13 @@ async def opened(
     announcements: Announcements | None = None,
     patience: Patience | None = None,
     waits_for_ever: str | None = None,
+    answered_at: Callable[[], str] = lambda: "",
 ) -> AsyncIterator[Gateway]:
     """Run a gateway for the length of the block.
 
     `patience` says how long a caller waits for a person; whoever brings it has a page of its own for answers.
     `waits_for_ever` names the one caller that does, where the page for answers is the gateway's.
+    `answered_at` names the page on which the person answers, where another listener has one; "" when none is open.
     """
     to_stderr(asked.verbosity)
     if asked.quiet:
@@ -129,7 +131,7 @@ async def opened(
         _log.warning("%s", warning)
     settings = read.settings
     data = data_folder(settings)
-    door = _Door()
+    page = _AnswerPage(answered_at)
     around = Surroundings(
         data=data,
         cache=user_cache_path("nlui") if not settings.data_dir else data / "cache",
@@ -137,13 +139,13 @@ async def opened(
         secrets=tuple(filter(_may_be_secret, (os.environ.get(name, "") for name in sorted(read.variables)))),
         announcements=announcements or Announcements(),
         mode=asked.mode or mode,
-        where=lambda: door.url,
+        where=lambda: page.url,
         patience=patience or (_patient(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
     )
     gateway = Gateway(settings, around)
     async with gateway.running(), anyio.create_task_group() as tasks:
         if patience is None:
-            tasks.start_soon(door.open_when_asked, gateway)
+            tasks.start_soon(page.open_when_asked, gateway)
         if read.file is not None:
             tasks.start_soon(follow_file, gateway, read.file, read.stamp, asked.load)
         yield gateway
@@ -164,34 +166,46 @@ def data_folder(settings: GatewaySettings) -> Path:
     return Path(settings.data_dir).expanduser() if settings.data_dir else user_data_path("nlui")
 
 
-class _Door:
-    """The page for answers; it opens when the first question waits."""
+class _AnswerPage:
+    """Where the person answers: on a listener that is there already, else on one that opens with the first question."""
 
-    def __init__(self) -> None:
-        self.url = ""
+    def __init__(self, elsewhere: Callable[[], str]) -> None:
+        self._elsewhere = elsewhere
+        self._own = ""
+
+    @property
+    def url(self) -> str:
+        """The bare address of the page; it grants nothing."""
+        return self._elsewhere() or self._own
 
     async def open_when_asked(self, gateway: Gateway) -> None:
+        """Open a listener when a question waits and there is no page to answer it on."""
         asked = anyio.Event()
-        stop = gateway.announcements.listen(
-            lambda news: (
-                asked.set() if isinstance(news, ResourceUpdated) and news.uri == "approvals://pending" else None
-            )
-        )
+
+        def heard(news: Announcement) -> None:
+            if isinstance(news, ResourceUpdated) and news.uri == "approvals://pending" and not self._elsewhere():
+                asked.set()
+
+        stop = gateway.announcements.listen(heard)
         try:
             await asked.wait()
-            if self.url:
-                return
-            from ui_mcp.app.nlui_http import serve_approvals
-            from ui_mcp.httpd.serve import bind
-
-            await serve_approvals(gateway, bind("127.0.0.1", 0), self.opened)
         finally:
             stop()
+        from ui_mcp.app.nlui_http import serve_approvals
 
-    def opened(self, url: str) -> None:
-        self.url = url
-        sys.stderr.write(f"nlui: a call waits for your answer at {url}\n")
-        sys.stderr.flush()
+        try:
+            await serve_approvals(gateway, self._opened)
+        except ConfigError as error:  # people can still answer in a terminal
+            _log.error("There is no page to answer on: %s", error.message)
+
+    def _opened(self, url: str) -> None:
+        from ui_mcp.app.person_listener import person_link
+
+        self._own = f"{url}/approvals"
+        # A code may be on a terminal, which the person reads, but not in the log that a host makes of stderr.
+        out = sys.stdout if sys.stdout.isatty() else sys.stderr
+        out.write(f"nlui: a call waits for your answer at {person_link(url, 'approvals')}\n")
+        out.flush()
 
 
 def gateway_face(gateway: Gateway, asked: Asked) -> Face:

@@ -27,6 +27,7 @@ from ui_mcp.app.nlui_demo import demo_unless_configured, serve_demo_api
 from ui_mcp.app.nlui_http import approval_routes
 from ui_mcp.app.nlui_model import LiveModel, providers
 from ui_mcp.app.nlui_targets import PRESETS, LiveTargets
+from ui_mcp.app.person_listener import person_link, person_listening
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.desk import desk_for
@@ -41,17 +42,18 @@ from ui_mcp.compositor.offered import Offered, instructions
 from ui_mcp.compositor.results import Kept
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
-from ui_mcp.httpd.approvals import Visitors
 from ui_mcp.httpd.error_page import nothing_here
 from ui_mcp.httpd.mcp_app import mcp_app
+from ui_mcp.httpd.nlui_access import NluiAccess, may_watch, open_to
 from ui_mcp.httpd.nlui_api import Carried, NluiApi
 from ui_mcp.httpd.nlui_config import NluiConfig
-from ui_mcp.httpd.nlui_door import Door, login_route, open_to
 from ui_mcp.httpd.nlui_page import page_routes
 from ui_mcp.httpd.nlui_sessions import ChatSessions
 from ui_mcp.httpd.nlui_sources import Listing, NluiSources
+from ui_mcp.httpd.person_auth import Access
+from ui_mcp.httpd.person_gateway import person_routes
 from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import App, bind, listening, port_of
+from ui_mcp.httpd.serve import App, bind, port_of
 from ui_mcp.httpd.timeline import Timelines
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd.endpoints import Endpoints
@@ -96,9 +98,10 @@ async def _serve(asked: Asked, port: int | None) -> int:
             allowed_origins=frozenset(settings.cors),
             sockets_without_origin=True,
         )
-        async with listening(Guard(_front(chat, endpoints), rules), listener, settings.allowed_users):
+        app = Guard(chat_app(chat, endpoints, Access(str(port_of(listener)))), rules)
+        async with person_listening(app, listener, settings.allowed_users):
             stop = "Press Ctrl+C to stop.\n" if sys.stdout.isatty() else ""
-            sys.stdout.write(f"nlui: chat at http://{host}:{port_of(listener)}\n{stop}")
+            sys.stdout.write(f"nlui: chat at {person_link(f'http://{host}:{port_of(listener)}')}\n{stop}")
             sys.stdout.flush()
             try:
                 await anyio.sleep_forever()
@@ -107,23 +110,21 @@ async def _serve(asked: Asked, port: int | None) -> int:
     return 0
 
 
-def _front(chat: Serving, endpoints: Endpoints) -> App:
-    """Put everything the chat listener serves behind its door."""
-    server, visitors = chat.gateway.settings.server, Visitors()
+def chat_app(chat: Serving, endpoints: Endpoints, access: Access) -> App:
+    """Put everything the chat listener serves behind what tells the person from programs."""
+    server = chat.gateway.settings.server
     token = server.token or None
     carried = Carried(partial(chat.gateway.carry, AGENT), has_token=token is not None)
-    # Where there is a token only who knows it becomes the human; elsewhere opening the page is enough.
-    welcome = visitors.welcome if token is None else lambda _, response: response
     routes = [
-        login_route(token, visitors),
-        *NluiApi(chat.talks, ChatSessions(chat.tasks), decider(chat.gateway), visitors, carried).routes(),
+        *NluiApi(chat.talks, ChatSessions(chat.tasks), decider(chat.gateway), carried).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(chat.gateway), PRESETS), result_of(chat.gateway)).routes(),
         *NluiConfig(chat.model, providers).routes(),
-        *Timelines(chat.talks.open).routes(),
-        *approval_routes(chat.gateway, visitors),
-        *page_routes(welcome),
+        *Timelines(chat.talks.open, may_watch(access, token)).routes(),
+        *person_routes(access, chat.gateway.desk),
+        *approval_routes(chat.gateway),
+        *page_routes(access.nonces),
     ]
-    return open_to(Door(mcp_app(routes, endpoints), token, visitors), server.cors)
+    return open_to(NluiAccess(mcp_app(routes, endpoints), access, token), server.cors)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The gateway's HTTP listeners: MCP transports, the approvals page and health."""
+"""The gateway's HTTP listeners: MCP transports and health for programs, approvals on a listener of the person's own."""
 
 import socket
 import sys
@@ -6,26 +6,28 @@ from collections.abc import Callable
 
 import anyio
 
+from ui_mcp.app.person_listener import person_listening
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.source import health_json
 from ui_mcp.config import LOOPBACK
-from ui_mcp.httpd.approvals import ApprovalPages, Routes, Visitors, health_route
+from ui_mcp.errors import ConfigError
+from ui_mcp.httpd.approvals import ApprovalPages, Routes, health_route
 from ui_mcp.httpd.mcp_app import mcp_app
+from ui_mcp.httpd.person_gateway import approvals_app
 from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import listening, port_of
+from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd.endpoints import Endpoints
 from ui_mcp.mcpd.face import Face
+from ui_mcp.person import last_port, remember_port
 
 
 async def serve_gateway(gateway: Gateway, face: Face, listener: socket.socket, host: str) -> None:
-    """Serve MCP, approvals and health on one listener until cancelled."""
+    """Serve MCP and health on one listener until cancelled."""
     endpoints = Endpoints(face, post_path="/messages")
     token = gateway.settings.server.token or None
     rules = Rules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
-    # Who has the token may call tools; answering is for people, so with a token the page is on loopback alone.
-    pages = [] if token else approval_routes(gateway)
-    app = Guard(mcp_app([*pages, health_route(lambda: _health(gateway))], endpoints), rules)
+    app = Guard(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
     async with listening(app, listener, gateway.settings.server.allowed_users):
         sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
         sys.stderr.flush()
@@ -35,18 +37,30 @@ async def serve_gateway(gateway: Gateway, face: Face, listener: socket.socket, h
             endpoints.close()
 
 
-async def serve_approvals(gateway: Gateway, listener: socket.socket, opened: Callable[[str], None]) -> None:
-    """Serve only the approvals page, on loopback, until cancelled."""
-    app = Guard(mcp_app(approval_routes(gateway)), Rules(ports=frozenset({port_of(listener)})))
-    async with listening(app, listener):
-        opened(f"http://127.0.0.1:{port_of(listener)}/approvals")
+async def serve_approvals(gateway: Gateway, opened: Callable[[str], None]) -> None:
+    """Serve the approvals on a loopback listener of the person's own until cancelled."""
+    listener = _person_socket(gateway)
+    port = port_of(listener)
+    pages = ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber)
+    async with person_listening(approvals_app(port, pages, gateway.desk), listener, gateway.settings.server.allowed_users):
+        opened(f"http://127.0.0.1:{port}")
         await anyio.sleep_forever()
 
 
-def approval_routes(gateway: Gateway, visitors: Visitors | None = None) -> Routes:
-    """Return the approvals page of a gateway."""
-    known = visitors or Visitors()
-    return ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber, known).routes()
+def approval_routes(gateway: Gateway) -> Routes:
+    """Return the approvals of a gateway, for a listener that knows the person."""
+    return ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber).routes()
+
+
+def _person_socket(gateway: Gateway) -> socket.socket:
+    """Take the last port if it is free, so that the browser still holds its credential for this origin."""
+    data = gateway.around.data
+    try:
+        listener = bind("127.0.0.1", last_port(data) or 0)
+    except ConfigError:
+        listener = bind("127.0.0.1", 0)
+    remember_port(data, port_of(listener))
+    return listener
 
 
 def _health(gateway: Gateway) -> JsonObject:

@@ -10,6 +10,7 @@ FLAGS = {
     "host": "server.host",
     "port": "server.port",
     "mcp_port": "server.mcp_port",
+    "person_port": "server.person_port",
     "hotload": "lua.hotload",
     "session_timeout": "session.timeout",
     "verbosity": "logging.verbosity",

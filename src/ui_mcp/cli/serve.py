@@ -19,6 +19,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mcp-port", type=shared.port, metavar="M", help="MCP port (env UI_MCP_PORT; default 8001; 0 = any free one)"
     )
+    parser.add_argument(
+        "--person-port",
+        type=shared.port,
+        metavar="Q",
+        help="port of your own page (env UI_PERSON_PORT; default 8002, or a free one)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -205,7 +205,7 @@ class Host:
                     **shown,
                     **_waiting(pending),
                 }
-            case Running(workspace, _, sessions, url, mcp_port, pending=pending):
+            case Running(workspace, _, sessions, url, mcp_port, pending=pending) as running:
                 return {
                     "state": "running",
                     **common,
@@ -213,6 +213,7 @@ class Host:
                     "url": url,
                     "sessions": sessions.pages,
                     "mcp_port": mcp_port,
+                    **({"person_url": running.person_url} if running.person_url else {}),
                     **_stale(workspace),
                     **_waiting(pending),
                 }

@@ -51,8 +51,8 @@ class Running:
     """Makes a one-time token that opens one socket of the session with this secret id."""
     mint_code: Callable[[str], str] = lambda _: ""
     """Makes a one-time code that lets one browser in to the session with this secret id."""
-    person_url: str | None = None
-    """Address of the person's page without a trailing slash, where one is served."""
+    person_url: str = ""
+    """Address of the person's own page, which grants nothing by itself."""
     since: float = field(default_factory=time)
     """When it began, in seconds since 1970; what people write from then on is news, whenever the chat is opened."""
     pending: tuple[str, ...] = ()

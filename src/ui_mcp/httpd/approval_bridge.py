@@ -1,4 +1,4 @@
-"""Approvals on the ui server's listeners: what agents of other processes ask, and a person's answers."""
+"""Approvals on the ui server's listeners: what agents of other processes ask, and the person's answers."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -16,40 +16,42 @@ from ui_mcp.compositor.approvals.row import UnknownApprovalError
 from ui_mcp.compositor.approvals.scope import pattern_of
 from ui_mcp.compositor.proposals import Proposals
 from ui_mcp.errors import NotFoundError, UiMcpError
-from ui_mcp.httpd.approvals import Decision, Decisions, ProposalDecision, approvals_page, one_of_many
+from ui_mcp.httpd.approvals import Decision, Decisions, ProposalDecision, one_of_many
 from ui_mcp.httpd.nlui_answers import STATUSES
 from ui_mcp.jsontypes import JsonObject
 
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
 Who = Callable[[Request], Awaitable[Principal | None]]
-Welcome = Callable[[Request, Response], Response]
 Desks = Callable[[], AbstractAsyncContextManager[Desk | None]]
 
 
 class ApprovalBridge:
-    """Answers `/approvals…` for whoever `who` recognises; nothing waits where there is no store.
+    """Answers `/approvals…` for callers that `who` recognises; nothing waits where there is no store."""
 
-    With `welcome`, which makes a visitor known, there is a page too.
-    """
-
-    def __init__(self, desk: Desks, who: Who, welcome: Welcome | None = None) -> None:
-        self._welcome = welcome
+    def __init__(self, desk: Desks, who: Who) -> None:
         self._desk = desk
         self._who = who
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the endpoints."""
+        """Return the endpoints of the person's own listener."""
         return [
-            Route("/approvals", self.listed, methods=["GET"]),
+            *self.reading_routes(),
             Route("/approvals/decisions", self.decide_many, methods=["POST"]),
             Route("/approvals/proposals/{id}", self.settle, methods=["POST"]),
             Route("/approvals/{id}/decision", self.decide, methods=["POST"]),
         ]
 
+    def reading_routes(self) -> Sequence[BaseRoute]:
+        """Return the endpoints that only read, for every other listener."""
+        return [Route("/approvals", self.listed, methods=["GET"])]
+
+    async def pending(self) -> int:
+        """Count what waits for an answer."""
+        async with self._desk() as desk:
+            return 0 if desk is None else len(await desk.pending())
+
     async def listed(self, request: Request) -> Response:
-        """Answer with the page, or list what waits or was answered."""
-        if self._welcome and "text/html" in request.headers.get("accept", ""):
-            return self._welcome(request, approvals_page())
+        """List what waits or was answered."""
         who = await self._who(request)
         if who is None or READ not in who.scopes:
             return _refused(who)

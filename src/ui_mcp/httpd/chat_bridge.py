@@ -44,10 +44,13 @@ class ChatBridge:
 
     def routes(self) -> Sequence[Route]:
         """Return the bridge's paths."""
+        return [*self.reading_routes(), Route("/chat/messages", self._answering(self._post), methods=["POST"])]
+
+    def reading_routes(self) -> Sequence[Route]:
+        """Return the paths that only read."""
         return [
             Route("/chat/inbox", self.inbox, methods=["GET"]),
             Route("/chat/messages", self._answering(self._messages), methods=["GET"]),
-            Route("/chat/messages", self._answering(self._post), methods=["POST"]),
             Route("/chat/wait", self._answering(self._wait), methods=["GET"]),
             Route("/chat/receipts", self._answering(self._receipts), methods=["GET"]),
             Route("/chat/stream", self._answering(self._stream), methods=["GET"]),

@@ -1,42 +1,54 @@
-"""The chat on our three kinds of listener: the UI port, the MCP port, and a face of its own."""
+"""The chat on our kinds of listener: the UI port, the MCP port, the person's own, and a face of its own."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from ui_mcp.chat.chat import Chat
 from ui_mcp.chat.desk import Open
-from ui_mcp.chat.identity import Principal, principal
+from ui_mcp.chat.identity import POST_USER, Principal, principal
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer, principal_of
 from ui_mcp.httpd.chat_bridge import ChatBridge, failed
-from ui_mcp.httpd.chat_page import ChatPage
-from ui_mcp.httpd.visitors import remembered_session, welcome
-from ui_mcp.jsontypes import loads
-
-CODE_PATH = "/chat/code"
+from ui_mcp.httpd.chat_page import chat_page_routes
+from ui_mcp.httpd.face_access import CODE_PATH
+from ui_mcp.httpd.person_app import entry_routes
+from ui_mcp.httpd.person_auth import Access, is_person
+from ui_mcp.httpd.visitors import remembered_session
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.jsontypes import JsonObject, loads
 
 
 def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
-    """On the UI port whoever holds a session's cookie is the human."""
+    """On the UI port, where app code runs, the holder of a session's cookie may read what the human may."""
 
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if is_visitor(host, request) else None
 
     bridge = ChatBridge(host.chats.current, who, per_second)
-    return [*bridge.routes(), *ChatPage(bridge.inbox, partial(welcome, host)).routes()]
+    return [*bridge.reading_routes(), Route("/chat", bridge.inbox, methods=["GET"])]
+
+
+def person_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
+    """On the person's listener the person reads and writes."""
+
+    async def who(request: Request) -> Principal | None:
+        return principal("human", "human") if is_person(request) else None
+
+    bridge = ChatBridge(host.chats.current, who, per_second)
+    return [*bridge.routes(), Route("/chat", bridge.inbox, methods=["GET"])]
 
 
 def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
-    """On the MCP port a bearer token says who it is."""
+    """On the MCP port a bearer token says who it is; none of them speaks for the human there."""
 
     async def who(request: Request) -> Principal | None:
-        return await holder(host, bearer(request.scope))
+        found = await holder(host, bearer(request.scope))
+        return Principal(found.name, found.scopes - {POST_USER}) if found else None
 
     return ChatBridge(host.chats.current, who, per_second).routes()
 
@@ -56,12 +68,20 @@ async def holder(host: Host, token: str | None) -> Principal | None:
     return await keys.holder(token_id) if token_id else None
 
 
-def human_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
-    """On the human's own face: the bridge and the page."""
+def human_face_routes(opened: Open, per_second: float, access: Access) -> Sequence[BaseRoute]:
+    """On the human's own face: the bridge, the page, and the ways in."""
     bridge = _face_bridge(opened, per_second)
-    code = Route(CODE_PATH, _exchange(opened), methods=["POST"])
-    start = Route("/", lambda _: RedirectResponse("/chat"), methods=["GET"])
-    return [start, code, *bridge.routes(), *ChatPage(bridge.inbox, lambda _, response: response).routes()]
+
+    async def describe(request: Request) -> JsonObject:
+        return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": 0}
+
+    return [
+        Route("/", lambda _: RedirectResponse("/chat"), methods=["GET"]),
+        Route(CODE_PATH, _exchange(opened), methods=["POST"]),
+        *entry_routes(access, describe),
+        *bridge.routes(),
+        *chat_page_routes(bridge.inbox, access.nonces),
+    ]
 
 
 def assistant_face_routes(opened: Open, per_second: float) -> Sequence[Route]:

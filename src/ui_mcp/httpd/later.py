@@ -42,6 +42,12 @@ class Deferred(BaseRoute):
         self._make = make
         self._router: Router | None = None
 
+    @property
+    def routes(self) -> Routes:
+        """The routes that stand behind the paths."""
+        self._router = self._router or Router(self._make())
+        return self._router.routes
+
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Take what lies at or below one of the paths."""
         path = scope.get("path", "")

@@ -14,6 +14,7 @@ from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.httpd.events import event_stream
 from ui_mcp.httpd.nlui_answers import answering, body_of, text_of
 from ui_mcp.httpd.nlui_sessions import ChatSessions
+from ui_mcp.httpd.person_auth import is_person
 from ui_mcp.jsontypes import JsonObject
 
 SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
@@ -34,10 +35,6 @@ class Talks(Protocol):
 
 Decide = Callable[[str, JsonObject], Awaitable[JsonObject]]
 """Answers an approval: id and the body of the request."""
-Human = Callable[[Request], str | None]
-"""Names the person behind a request; None when it is not a person's."""
-
-
 Carry = Callable[[str, str], None]
 """Sends a person's own bearer token on with the calls of a conversation."""
 
@@ -59,11 +56,10 @@ class Carried:
 class NluiApi:
     """Answers the requests of the chat page and of other front ends."""
 
-    def __init__(self, talks: Talks, sessions: ChatSessions, decide: Decide, human: Human, carried: Carried) -> None:
+    def __init__(self, talks: Talks, sessions: ChatSessions, decide: Decide, carried: Carried) -> None:
         self._talks = talks
         self._sessions = sessions
         self._decide = decide
-        self._human = human
         self._carried = carried
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -93,7 +89,8 @@ class NluiApi:
         """Take a message and stream what comes of it; who leaves does not stop it."""
         body = await body_of(request)
         message, client_id = text_of(body, "message"), body.get("client_id")
-        conversation = await self._talks.open(_given_name(body) or await self._talks.create())
+        begins = "session_id" not in body and _given_name(body) is None
+        conversation = await (self._talks.open(await self._talks.create()) if begins else self._meant(request, body))
         self._carried.take(request, conversation.name)
         session = await self._sessions.begin(conversation)
         session.said(
@@ -210,7 +207,7 @@ class NluiApi:
         return await self._talks.open(name)
 
     async def _meant(self, request: Request, body: JsonObject) -> Conversation:
-        """Return the conversation of a session, whose id is a secret; a person on our page may name it outright.
+        """Return the conversation of a session, whose id is a secret; the person may name it outright.
 
         Raises:
             NotFoundError: there is no such session.
@@ -221,8 +218,8 @@ class NluiApi:
         name = _given_name(body)
         if name is None:
             raise NotFoundError("Unknown session_id")
-        if self._human(request) is None:
-            raise DeniedError("Only the page may name a conversation; send the session_id of the stream")
+        if not is_person(request):
+            raise DeniedError("Only the person's page may name a conversation; send the session_id of your stream")
         return await self._talks.open(name)
 
 

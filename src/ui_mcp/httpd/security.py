@@ -11,6 +11,11 @@ from ui_mcp.ids import same_secret
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _EDITORS = ("vscode-webview:", "vscode-file:")
 """An editor's own frames; no web site can have these schemes."""
+_CONTAINED = (
+    "connect-src 'self' https: wss: data: blob:; form-action 'self' https:; frame-src 'self' https: data: blob:; "
+    "object-src 'none'; "
+)
+"""Keeps app code from other servers on this machine, which speak http; scripts, styles and images stay free."""
 MAX_BODY = 4 * 1024 * 1024
 
 
@@ -32,8 +37,12 @@ class Rules:
     """Paths that a link on a foreign page may open."""
     sockets_without_origin: bool = False
     """Programs that are no browser may open WebSockets; whoever serves them asks for a token."""
-    ancestors: bytes = field(init=False)
-    """Which pages may hold ours in a frame, as a content security policy."""
+    framed_by: tuple[str, ...] = ()
+    """Origins that may hold our pages in a frame, besides ourselves, editors and the allowed ones."""
+    contained: bool = False
+    """Whether pages here hold app code, which must not send to other ports of this machine."""
+    policy: bytes = field(init=False)
+    """Which pages may hold ours in a frame, and where ours may send, as a content security policy."""
     hosts: frozenset[str] = field(init=False)
     origins: frozenset[str] = field(init=False)
 
@@ -41,8 +50,9 @@ class Rules:
         names = {f"{name}:{port}" for name in LOOPBACK_NAMES for port in self.ports}
         if 80 in self.ports:
             names |= set(LOOPBACK_NAMES)
-        framed_by = ("'self'", *_EDITORS, *sorted(self.allowed_origins))
-        object.__setattr__(self, "ancestors", f"frame-ancestors {' '.join(framed_by)}".encode())
+        framed_by = ("'self'", *_EDITORS, *sorted(self.allowed_origins), *self.framed_by)
+        policy = f"{_CONTAINED if self.contained else ''}frame-ancestors {' '.join(framed_by)}"
+        object.__setattr__(self, "policy", policy.encode())
         object.__setattr__(self, "hosts", frozenset(names | _lower(self.allowed_hosts)))
         allowed, ports = _lower(self.allowed_hosts), {str(port) for port in self.ports}
         at_home = names | {name for name in allowed if name.rpartition(":")[2] in ports}
@@ -70,22 +80,22 @@ class Guard:
     """Lets through what the rules allow and adds the headers that keep browsers careful."""
 
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
-        self._app = app
+        self.app = app
         self._rules = rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
         if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         refusal = check(scope, self._rules)
         if refusal is not None:
             await _refuse(scope, receive, send, refusal)
             return
         if scope["type"] == "http":
-            await self._app(scope, _limited(receive), _careful(send, self._rules))
+            await self.app(scope, _limited(receive), _careful(send, self._rules))
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
 
 def check(scope: Scope, rules: Rules) -> Refusal | None:
@@ -93,6 +103,9 @@ def check(scope: Scope, rules: Rules) -> Refusal | None:
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     if not rules.knows_host(headers.get(b"host", "")):
         return Refusal(421, "Unknown Host header; use 127.0.0.1 or list the name in server.allowed_hosts")
+    if headers.get(b"service-worker") == "script":
+        # It would outlive this server and answer for whatever is served at the same port next.
+        return Refusal(403, "Pages here may not install service workers")
     return (
         _check_origin(scope, headers, rules)
         or _check_fetch_site(scope, headers, rules)
@@ -193,9 +206,12 @@ def _extra(headers: Iterable[tuple[bytes, bytes]], rules: Rules) -> list[tuple[b
     extra = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
     if present.get(b"content-type", b"").startswith(b"application/json"):
         extra.append((b"cache-control", b"no-store"))
-    if present.get(b"content-type", b"").startswith(b"text/html"):
-        extra.append((b"content-security-policy", rules.ancestors))
-    return [(name, value) for name, value in extra if name not in present]
+    missing = [(name, value) for name, value in extra if name not in present]
+    # What holds app code in is said of every file: SVG images are pages too, and workers have policies of their own.
+    is_page = present.get(b"content-type", b"").startswith(b"text/html")
+    if rules.contained or (is_page and b"content-security-policy" not in present):
+        missing.append((b"content-security-policy", rules.policy))
+    return missing
 
 
 def _lower(names: Iterable[str]) -> set[str]:

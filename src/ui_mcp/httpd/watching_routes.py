@@ -1,7 +1,6 @@
-"""Timeline and approvals on the UI port, where the cookie is the human, and on the MCP port with its tokens."""
+"""Timeline and approvals: read on the UI port by its cookie and on the MCP port by tokens, decided by the person."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 
 from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute
@@ -11,14 +10,14 @@ from ui_mcp.host.host import Host
 from ui_mcp.httpd.admission import bearer
 from ui_mcp.httpd.approval_bridge import ApprovalBridge, Desks
 from ui_mcp.httpd.chat_routes import holder, is_visitor
+from ui_mcp.httpd.person_auth import Access, is_person
 from ui_mcp.httpd.timeline import Timelines, Watched
-from ui_mcp.httpd.visitors import welcome
 
 OpenTimeline = Callable[[str], Awaitable[Watched]]
 
 
 def ui_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
-    """On the UI port whoever holds a session's cookie may look."""
+    """On the UI port the holder of a session's cookie may look."""
 
     async def may(connection: HTTPConnection, token: str | None) -> bool:
         return is_visitor(host, connection)
@@ -36,19 +35,37 @@ def mcp_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[Bas
     return Timelines(open_timeline, may).routes()
 
 
+def person_timeline_routes(access: Access, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
+    """On the person's listener the person may look; a socket brings the credential in its first frame."""
+
+    async def may(connection: HTTPConnection, token: str | None) -> bool:
+        return is_person(connection) or access.recognises(token)
+
+    return Timelines(open_timeline, may).routes()
+
+
 def ui_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
-    """On the UI port whoever holds a session's cookie is the human, who may answer."""
+    """On the UI port, where app code runs, the holder of a session's cookie may look and decide nothing."""
 
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if is_visitor(host, request) else None
 
-    return ApprovalBridge(desks, who, partial(welcome, host)).routes()
+    return ApprovalBridge(desks, who).reading_routes()
+
+
+def person_approvals(desks: Desks) -> ApprovalBridge:
+    """On the person's listener the person decides."""
+
+    async def who(request: Request) -> Principal | None:
+        return principal("human", "human") if is_person(request) else None
+
+    return ApprovalBridge(desks, who)
 
 
 def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
-    """On the MCP port the scopes of a bearer token say who may look and who may answer."""
+    """On the MCP port the scopes of a bearer token say who may look; no token decides."""
 
     async def who(request: Request) -> Principal | None:
         return await holder(host, bearer(request.scope))
 
-    return ApprovalBridge(desks, who).routes()
+    return ApprovalBridge(desks, who).reading_routes()

@@ -10,8 +10,9 @@ from ui_mcp.toolkit.tool import Annotations, Call
 async def status(host: Host, args: NoArgs, call: Call) -> JsonObject:
     """Tell the server's state: "configured" (call ui_start), "running", or "unconfigured" (call ui_configure).
 
-    Also the version and the base directory; while running the address, the number of connected browser pages and
-    the port for /wait, /state and /variables. `other` names another ui-mcp process that serves the same directory.
+    Also the version and the base directory; while running the address, the number of connected browser pages, the
+    port for /wait, /state and /variables, and person_url, the page on which the person writes and decides.
+    `other` names another ui-mcp process that serves the same directory.
     `outdated` says that the project's files are older than the program: call ui_install.
     """
     return host.status()

@@ -6,26 +6,22 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
 from chromium import FLAGS
-from ui_mcp.app.chat import Served, directory_of, is_page, opened
+from ui_mcp.app.chat import Served, chat_face, directory_of, face_app, opened
 from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.desk import Open
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
-from ui_mcp.httpd.admission import Admission
+from ui_mcp.httpd.admission import principal_of
 from ui_mcp.httpd.chat_page import FOLDER
-from ui_mcp.httpd.chat_routes import human_face_routes
-from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import bind, listening, port_of
-
-if TYPE_CHECKING:
-    from ui_mcp.httpd.serve import App
+from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.person import PersonKeys
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
 
@@ -40,14 +36,15 @@ class Room:
     stack: AsyncExitStack
     foreign: list[str] = field(default_factory=list)
 
-    async def open(self, *, width: int = 1000, height: int = 760, scheme: str = "light") -> Page:
+    async def open(self, *, width: int = 1000, height: int = 760, scheme: str = "light", known: bool = True) -> Page:
+        """Open the page as the person, or as somebody who is not `known`."""
         context = await self.browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme=scheme,  # type: ignore[arg-type]
         )
         page = await context.new_page()
         page.on("request", lambda request: None if request.url.startswith(self.url) else self._note(request.url))
-        await page.goto(f"{self.url}/chat")
+        await page.goto(link(self.url) if known else f"{self.url}/chat")
         return page
 
     def _note(self, url: str) -> None:
@@ -64,17 +61,25 @@ class Room:
         await self.chat.read(AGENT, Ask())
 
 
+def link(url: str) -> str:
+    """A link that lets the person in, once."""
+    return f"{url}/chat#code={PersonKeys().new_code()}"
+
+
 @asynccontextmanager
 async def face(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, str]]:
     served = Served("human", str(folder))
-    async with opened(served) as (_, chat, _):
+    async with opened(served) as (config, chat, announcements):
         listener = bind("127.0.0.1", port)
-        desk = Open(chat, directory_of(served, chat))
-        routes = mcp_app(human_face_routes(desk, 100))
+        desk = Open(chat, directory_of(served, chat, always=True))
+        endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
         rules = Rules(frozenset({port_of(listener)}))
-        app: App = Guard(Admission(routes, desk.directory.admit, free=is_page), rules)
-        async with listening(app, listener):
-            yield chat, f"http://127.0.0.1:{port_of(listener)}"
+        app = Guard(face_app("human", desk, 100, endpoints, port_of(listener)), rules)
+        try:
+            async with listening(app, listener):
+                yield chat, f"http://127.0.0.1:{port_of(listener)}"
+        finally:
+            endpoints.close()
 
 
 def chromium() -> str:

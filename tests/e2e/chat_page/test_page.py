@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from e2e.chat_page.conftest import AGENT, HUMAN, Room, face
+from e2e.chat_page.conftest import AGENT, HUMAN, Room, face, link
 from ports import free_ports
 from ui_mcp.chat.chat import Ask
 from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.tokens import Keys
+from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -63,11 +64,11 @@ async def test_scripts_remote_images_and_script_links_stay_inert(room: Room) -> 
     await expect(body).to_contain_text("<script>window.harmed = 1</script>")
 
     await expect(body.locator("a")).to_have_count(3)
-    for link in await body.locator("a").all():
-        href = await link.get_attribute("href")
+    for anchor in await body.locator("a").all():
+        href = await anchor.get_attribute("href")
         assert href is not None
         assert href.startswith("https://")
-        assert "noopener" in (await link.get_attribute("rel") or "")
+        assert "noopener" in (await anchor.get_attribute("rel") or "")
     await body.get_by_text("run", exact=True).click()
 
     assert await page.evaluate("window.harmed") is None
@@ -99,7 +100,7 @@ async def test_without_the_stream_the_page_polls(room: Room) -> None:
     context = await room.browser.new_context()
     page = await context.new_page()
     await page.route("**/chat/stream*", _abort)
-    await page.goto(f"{room.url}/chat")
+    await page.goto(link(room.url))
     await expect(page.get_by_text("No messages yet")).to_be_visible()
 
     await room.answer("by polling")
@@ -149,26 +150,32 @@ async def test_the_page_needs_no_mouse_and_fits_a_phone(room: Room) -> None:
 
 
 @pytest.mark.covers("CHAT-PAGE-4")
-async def test_a_locked_chat_asks_for_a_token_or_takes_a_code_once_and_shows_neither_in_the_address(
-    room: Room,
-) -> None:
-    token = await Keys(room.chat.store).create("alice", ROLES["human"])
-    page = await room.open()
-    await expect(page.get_by_role("status")).to_contain_text("token is needed")
-
-    await page.get_by_label("Token").fill(token)
+async def test_the_chat_asks_for_a_code_or_a_token_and_shows_neither_in_the_address(room: Room) -> None:
+    page = await room.open(known=False)
+    field = page.get_by_label("Code or token")
+    await field.fill("AAAA-BBBB-CCCC-DDDD")
     await page.get_by_role("button", name="Open").click()
-    await expect(page.get_by_role("status")).to_be_hidden()
+    await expect(page.get_by_role("alert")).to_contain_text("This code is not valid")
+    await field.fill(PersonKeys().new_code())
+    await page.get_by_role("button", name="Open").click()
+    await expect(field).to_be_hidden()
     await send(page, "it is me")
     await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
 
-    link = f"{room.url}/chat#code={await Keys(room.chat.store).code('alice')}"
-    linked, stolen = [await (await room.browser.new_context()).new_page() for _ in range(2)]
-    await linked.goto(link)
-    await expect(linked.get_by_text("it is me")).to_be_visible()
-    await stolen.goto(link)
-    await expect(stolen.get_by_role("status")).to_contain_text("token is needed")
-    assert (linked.url, stolen.url) == (f"{room.url}/chat", f"{room.url}/chat")
+    token = await Keys(room.chat.store).create("alice", ROLES["human"])
+    other = await room.open(known=False)
+    await other.get_by_label("Code or token").fill(token)
+    await other.get_by_role("button", name="Open").click()
+    await send(other, "and me")
+    await expect(other.get_by_label("Sent", exact=True)).to_have_count(2)
+
+    for given in (link(room.url), f"{room.url}/chat#code={await Keys(room.chat.store).code('alice')}"):
+        linked, stolen = [await (await room.browser.new_context()).new_page() for _ in range(2)]
+        await linked.goto(given)
+        await expect(linked.get_by_text("it is me")).to_be_visible()
+        await stolen.goto(given)
+        await expect(stolen.get_by_label("Code or token")).to_be_visible()
+        assert (linked.url, stolen.url) == (f"{room.url}/chat", f"{room.url}/chat")
 
 
 @pytest.mark.covers("CHAT-PAGE-4")
@@ -176,7 +183,7 @@ async def test_the_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back
     (port,) = free_ports(1)
     async with face(tmp_path / "other", port) as (_, url):
         page = await (await room.browser.new_context()).new_page()
-        await page.goto(f"{url}/chat")
+        await page.goto(link(url))
         await expect(page.get_by_text("No messages yet")).to_be_visible()
     await expect(page.get_by_role("status")).to_contain_text("cannot be reached")
 
@@ -195,7 +202,7 @@ async def test_axe_finds_nothing_to_complain_about(room: Room, scheme: str) -> N
     await room.answer("# Plan\n\n- build `main`\n\n```py\nx = 1  # one\ny = 'two'\n```\n\n[more](https://example.org)")
     context = await room.browser.new_context(color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]
     page = await context.new_page()
-    await page.goto(f"{room.url}/chat")
+    await page.goto(link(room.url))
     await expect(page.locator(".chat-message")).to_have_count(2)
     await page.add_script_tag(path=AXE)
 

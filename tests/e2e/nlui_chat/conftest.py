@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from e2e.chat_page.conftest import FLAGS, chromium
 from interaction.nlui import nlui_demo
+from person_client import let_in
 
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 Open = Callable[..., Page]
@@ -30,12 +31,18 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Open]:
-    """Open pages; at the end nothing may have gone wrong in them."""
+    """Open pages as the person, or as somebody not `known`; at the end nothing may have gone wrong in them."""
     problems: list[str] = []
     contexts = []
 
     def open_page(
-        url: str, *, width: int = 1100, height: int = 800, scheme: str = "light", strict: bool = True
+        url: str,
+        *,
+        width: int = 1100,
+        height: int = 800,
+        scheme: str = "light",
+        strict: bool = True,
+        known: bool = True,
     ) -> Page:
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
         contexts.append(context)
@@ -47,6 +54,9 @@ def opened(browser: Browser) -> Iterator[Open]:
         if strict:
             page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
+        if known:
+            credential = let_in(home)["x-ui-person"]
+            context.add_init_script(f"localStorage.setItem('ui-person', '{credential}')")
         page.goto(url)
         return page
 

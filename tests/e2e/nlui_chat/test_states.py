@@ -16,6 +16,7 @@ from interaction.nlui import nlui
 from ports import free_ports
 from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow
 SLOW = """
@@ -222,21 +223,38 @@ def test_an_api_that_is_down_is_shown_as_failed_and_can_be_removed(folder: Path,
         page.close()
 
 
-def test_with_a_token_the_page_asks_for_it_once(folder: Path, opened: Open) -> None:
+def test_the_page_asks_for_a_code_and_goes_on_once_it_is_right(folder: Path, opened: Open) -> None:
+    with nlui(folder, "--port", "0") as url:
+        page = opened(url, known=False, strict=False, width=390)
+        expect(page.get_by_role("heading", name="Confirm that it")).to_be_visible()
+        assert complaints(page) == []
+        page.get_by_label("Code").fill("AAAA-BBBB-CCCC-DDDD")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("This code is not valid")
+        page.get_by_label("Code").fill(PersonKeys().new_code())
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Message", exact=True)).to_be_focused()
+        say(page, "hello")
+        expect(log(page).get_by_text("Yes.")).to_be_visible()
+
+        page.get_by_role("button", name="Conversations and tools").click()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("alert")).to_have_text("You are signed out.")
+        page.goto(f"{url}/#code={PersonKeys().new_code()}")
+        expect(page.get_by_label("Message", exact=True)).to_be_focused()
+        assert "code" not in page.url
+
+
+def test_with_a_token_the_person_needs_none(folder: Path, opened: Open) -> None:
     (folder / "nlui.yaml").write_text(f"{SLOW}\nserver: {{token: t0ken-t0ken}}\n")
     with nlui(folder, "--port", "0") as url:
-        page = opened(url, strict=False)
+        page = opened(url)
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(245, 246, 249)"
-        page.get_by_role("textbox", name="Token").fill("wrong")
-        page.keyboard.press("Enter")
-        expect(page.get_by_text("This is not the token.")).to_be_visible()
-        page.get_by_role("textbox", name="Token").fill("t0ken-t0ken")
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("textbox", name="Token")).to_have_count(0)
         expect(page.get_by_label("Message", exact=True)).to_be_focused()
 
         say(page, "hello")
         expect(log(page).get_by_text("Yes.")).to_be_visible()
+        page.close()
 
 
 @pytest.mark.covers("UI-HTTP-14", "UI-PAGE-3")

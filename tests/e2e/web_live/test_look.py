@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 COLOURS = """() => { const s = getComputedStyle(document.body);
     return [s.backgroundColor, s.color, s.fontFamily.split(',')[0]] }"""
-PAGES = ("/", "/chat", "/variables", "/no-such-page")
+PAGES = ("/", "/variables", "/no-such-page")
 
 
 @pytest.mark.covers("UI-PAGE-3")
@@ -38,7 +38,7 @@ def test_every_page_has_the_look_that_was_chosen_in_the_shell(
         expect(page.locator("html")).to_have_class("theme-meadow")
         assert page.evaluate(COLOURS) == chosen
 
-    page.goto(f"{counter.url}/chat")
+    page.goto(f"{counter.url}/variables")
     page.get_by_label("Theme").select_option("dusk")
     expect(page.locator("html")).to_have_class("theme-dusk sl-theme-dark")
     page.goto(counter.url)
@@ -138,10 +138,16 @@ def test_the_icons_that_examples_and_guides_use_are_on_board() -> None:
 def test_each_page_can_be_the_first_one_opened_and_leads_to_the_start(
     server: Server, page: Page, console: list[str]
 ) -> None:
-    for path, heading in (("approvals", "Approvals"), ("chat", "Chat with your agent"), ("variables", "Variables")):
-        page.context.clear_cookies()
-        page.goto(f"{server.url}/{path}")
-        expect(page.get_by_role("heading", name=heading)).to_be_visible()
-        page.get_by_role("link", name="Start page").click()
-        expect(page.locator(".shell-landing")).to_be_visible()
+    page.goto(f"{server.url}/variables")
+    expect(page.get_by_role("heading", name="Variables")).to_be_visible()
+    page.get_by_role("link", name="Start page").click()
+    expect(page.locator(".shell-landing")).to_be_visible()
     assert console == []
+
+
+def test_the_old_addresses_of_chat_and_approvals_lead_to_the_page_of_the_person(server: Server, page: Page) -> None:
+    own = server.call("ui_status")["person_url"]
+    for path in ("approvals", "chat"):
+        page.goto(f"{server.url}/{path}")
+        expect(page.get_by_label("Code")).to_be_visible()
+        assert page.url == f"{own}/{path}"

@@ -8,6 +8,7 @@ import anyio
 import httpx2
 import pytest
 
+from person_client import let_in
 from terminals import with_terminal
 
 
@@ -20,7 +21,11 @@ async def test_a_stopping_face_ends_streams_and_waits_cleanly(tmp_path: Path) ->
         url = (await anyio.to_thread.run_sync(server.stdout.readline)).split()[-1]
         statuses: list[int] = []
         sent = anyio.Event()
-        async with httpx2.AsyncClient(base_url=url, timeout=120) as http, anyio.create_task_group() as tasks:
+        headers = await anyio.to_thread.run_sync(let_in, url)
+        async with (
+            httpx2.AsyncClient(base_url=url, timeout=120, headers=headers) as http,
+            anyio.create_task_group() as tasks,
+        ):
 
             async def trace(name: str, _: object) -> None:
                 if name == "http11.send_request_body.complete":

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 from fastmcp import Client
 from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
-from loop import drive, say
+from loop import credentials, drive, say
 from mcp.client.subscriptions import listen
 
 
@@ -49,7 +49,8 @@ async def main(mode: str, transport: str, target: str) -> None:
         command, *arguments = json.loads(target)
         where: Any = StdioTransport(command, arguments, keep_alive=False)
     else:
-        where = SSETransport(target) if transport == "sse" else StreamableHttpTransport(target)
+        kind = SSETransport if transport == "sse" else StreamableHttpTransport
+        where = kind(target, headers=credentials())
     async with (
         Client(where, message_handler=heard, mode=mode) as client,
         anyio.create_task_group() as tasks,

@@ -1,6 +1,7 @@
 """What every driver does: take commands as JSON lines on stdin, print answers and notifications as JSON lines."""
 
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
@@ -18,6 +19,12 @@ class Connected(Protocol):
     async def read(self, uri: str) -> tuple[str | None, str]: ...
 
     async def tools(self) -> list[str]: ...
+
+
+def credentials() -> dict[str, str]:
+    """Return the headers by which a client speaks for the human, if it does."""
+    token = os.environ.get("CHAT_TOKEN")
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def say(**line: Any) -> None:

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
-from loop import drive, say
+from loop import credentials, drive, say
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
@@ -45,9 +45,9 @@ async def main(_: str, transport: str, target: str) -> None:
             command, *arguments = json.loads(target)
             opened: Any = stdio_client(StdioServerParameters(command=command, args=arguments))
         elif transport == "sse":
-            opened = sse_client(target)
+            opened = sse_client(target, headers=credentials())
         else:
-            opened = streamablehttp_client(target)
+            opened = streamablehttp_client(target, headers=credentials())
         read, write, *_ = await stack.enter_async_context(opened)
         session = await stack.enter_async_context(ClientSession(read, write, message_handler=heard))
         say(event="version", version=(await session.initialize()).protocolVersion)

@@ -7,11 +7,12 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
-from loop import drive, say
+from loop import credentials, drive, say
 from mcp import Client, StdioServerParameters
 from mcp.client import session
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
 warnings.simplefilter("ignore")
 session.DISCOVER_TIMEOUT_SECONDS = 120.0  # a busy machine must not look like a server of the older era
@@ -56,7 +57,9 @@ async def main(mode: str, transport: str, target: str) -> None:
         command, *arguments = json.loads(target)
         where = stdio_client(StdioServerParameters(command=command, args=arguments))
     elif transport == "sse":
-        where = sse_client(target)
+        where = sse_client(target, headers=credentials())
+    else:
+        where = streamable_http_client(target, http_client=create_mcp_http_client(headers=credentials()))
     async with (
         Client(where, mode=mode, message_handler=heard) as client,
         anyio.create_task_group() as tasks,

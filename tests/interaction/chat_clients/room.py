@@ -1,6 +1,7 @@
 """Clients of other libraries as processes of their own, and the chat's faces as they are really started."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -13,7 +14,7 @@ import anyio
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from terminals import human_token, revoke_human_token, with_terminal
+from terminals import human_token, with_terminal
 
 HERE = Path(__file__).parent
 UI_MCP = [sys.executable, "-c", "import sys; from ui_mcp.cli.entry import main; sys.exit(main())"]
@@ -93,6 +94,7 @@ class Room:
     folder: Path
     stack: AsyncExitStack
     urls: dict[str, str] = field(default_factory=dict)
+    _token: str = ""
 
     async def server(self, face: str) -> str:
         """Start a face on a port; return its URL."""
@@ -108,25 +110,27 @@ class Room:
     async def client(self, kind: str, transport: str, face: str) -> Client:
         """Connect a client to a face; on stdio it starts a server of its own."""
         script, mode, environment = CLIENTS[kind]
+        token = await self.token() if face == "human" else ""
         if transport == "stdio":
-            token = await human_token(self.folder) if face == "human" else ""
             command = ["env", f"UI_MCP_TOKEN={token}", *UI_MCP, "chat", "--face", face, "--dir", str(self.folder)]
             target = json.dumps(command)
         else:
             target = (self.urls.get(face) or await self.server(face)) + PATHS[transport]
         command = [python_of(environment), str(HERE / script), mode, transport, target]
-        client = Client(await self.stack.enter_async_context(running(command)))
+        client = Client(await self.stack.enter_async_context(running(command, CHAT_TOKEN=token)))
         await client.line(lambda line: line.get("event") == "connected")
-        if transport == "stdio" and face == "human":
-            # It was needed for the start alone; while it is good, a face on a port asks everyone for one.
-            await revoke_human_token(self.folder)
         return client
+
+    async def token(self) -> str:
+        """Return the token by which clients speak for the human."""
+        self._token = self._token or await human_token(self.folder)
+        return self._token
 
 
 @asynccontextmanager
-async def running(command: list[str]) -> AsyncIterator[Process]:
+async def running(command: list[str], **environment: str) -> AsyncIterator[Process]:
     """Run a process for the length of the block; its children end with its pipes."""
-    async with await anyio.open_process(command, stderr=None) as process:
+    async with await anyio.open_process(command, stderr=None, env={**os.environ, **environment}) as process:
         try:
             yield process
         finally:

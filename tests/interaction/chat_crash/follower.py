@@ -5,11 +5,13 @@ the watermark are written in one transaction, so being killed at any point repea
 """
 
 import json
+import os
 import sqlite3
 import sys
 
 import anyio
 from mcp import Client
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
 URL, FILE, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
@@ -22,7 +24,9 @@ def keep(file: sqlite3.Connection, page: dict[str, object]) -> None:
 
 
 async def follow(file: sqlite3.Connection) -> None:
-    async with Client(URL) as client, client.listen(resource_subscriptions=["ui://chat/inbox"]) as hints:
+    http = create_mcp_http_client(headers={"Authorization": f"Bearer {os.environ['CHAT_TOKEN']}"})
+    where = streamable_http_client(URL, http_client=http)
+    async with http, Client(where) as client, client.listen(resource_subscriptions=["ui://chat/inbox"]) as hints:
         while True:
             await drain(client, file)
             if file.execute("SELECT count(*) FROM taken").fetchone()[0] >= COUNT:

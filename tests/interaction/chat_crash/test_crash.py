@@ -18,8 +18,10 @@ import pytest
 from agreeing import agree
 from ports import free_ports
 from terminals import with_terminal
+from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.store import Query
 from ui_mcp.chat.stores import open_store
+from ui_mcp.chat.tokens import Keys
 
 HERE = Path(__file__).parent
 UI_MCP = [sys.executable, "-c", "import sys; from ui_mcp.cli.entry import main; sys.exit(main())"]
@@ -76,13 +78,14 @@ def kept(keepers: list[Keeper]) -> Iterator[list[Keeper]]:
 @pytest.mark.covers("CHAT-CRASH-1", "R-ST-6", "R-IN-5")
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_every_follower_holds_the_acknowledged_messages_once_and_in_order(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path}/ui/storage/runtime.db"
     if kind == "postgres":
         make: Callable[[], str] = request.getfixturevalue("postgres_url")
         url = make()
     _configure(tmp_path / "ui", url)
+    monkeypatch.setenv("CHAT_TOKEN", anyio.run(_token, url))
     ports = free_ports(2)  # two servers on one store: writers of different processes overlap
     with kept([]) as processes:
         servers = [_server(tmp_path, port) for port in ports]
@@ -137,6 +140,12 @@ def _torment(victims: list[Keeper], until: list[Keeper]) -> None:
             keeper.check()
         if sum(victim.kills for victim in victims) < KILLS:
             chance.choice(victims).kill()
+
+
+async def _token(url: str) -> str:
+    """Make the token by which writers and followers speak for the human."""
+    async with open_store(url) as store:
+        return await Keys(store).create("human", ROLES["human"])
 
 
 async def _stored(url: str) -> list[tuple[str, str]]:

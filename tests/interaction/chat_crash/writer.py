@@ -6,14 +6,17 @@ neither loses nor doubles it. The acknowledged ids are printed, one line each.
 
 import http.client
 import json
+import os
 import sys
 import time
 import urllib.request
 
+HUMAN = {"Authorization": f"Bearer {os.environ['CHAT_TOKEN']}"}
+
 
 def post(url: str, text: str) -> str:
     body = json.dumps({"content": text, "client_id": text}).encode()
-    request = urllib.request.Request(f"{url}/chat/messages", body, {"Content-Type": "application/json"})
+    request = urllib.request.Request(f"{url}/chat/messages", body, {"Content-Type": "application/json", **HUMAN})
     while True:
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:

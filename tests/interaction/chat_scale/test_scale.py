@@ -13,7 +13,7 @@ import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from interaction.chat_clients.room import running
-from terminals import with_terminal
+from terminals import human_token, with_terminal
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.store import Post
 from ui_mcp.chat.stores import open_store
@@ -29,6 +29,9 @@ META = {
 class Connection:
     """One HTTP connection that speaks the modern era by hand."""
 
+    token = ""
+    """Of the human."""
+
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
 
@@ -41,6 +44,7 @@ class Connection:
         head = [
             *("POST /mcp HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json"),
             *("Accept: application/json, text/event-stream", "MCP-Protocol-Version: 2026-07-28"),
+            f"Authorization: Bearer {self.token}",
             *(f"Mcp-Method: {method}", f"Content-Length: {len(body)}"),
             *([f"Mcp-Name: {name}"] if name else []),
         ]
@@ -80,6 +84,7 @@ class Connection:
 async def served(folder: Path) -> AsyncIterator[tuple[int, int]]:
     """Run the human face; yield its port and process id."""
     command = [sys.executable, "-m", "ui_mcp", "chat", "--face", "human", "--port", "0", "--dir", str(folder)]
+    Connection.token = await human_token(folder)
     async with running(with_terminal(command)) as process:
         assert process.stdout is not None
         line = (await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 1000)).decode()
@@ -120,6 +125,8 @@ async def test_five_hundred_followers_of_a_long_inbox_all_get_the_message_and_me
         for follower in alive:
             await follower.until(b"acknowledged")
 
+        asking = await Connection.open(port)  # the first one has been idle, and the server may have ended it
+        stack.callback(asking.close)
         posted = [await asking.call("chat_human_post", content=f"news {n}") for n in range(5)]
         for follower in alive:
             await follower.until(posted[-1]["id"].encode())

@@ -1,4 +1,4 @@
-"""The chat on the ui server: the agent's tools, the human's page and its cookie, events in the queue."""
+"""The chat on the ui server: the agent's tools, the person's page, events in the queue."""
 
 import json
 import subprocess
@@ -11,6 +11,7 @@ import pytest
 
 from agreeing import agree
 from interaction.lineclient import LineClient
+from person_client import HTML, person
 from terminals import with_terminal
 
 
@@ -75,15 +76,19 @@ def test_who_waits_gets_what_was_written_before_the_server_had_read_its_chat(tmp
 
 
 @pytest.mark.covers("CHAT-UI-3", "R-BR-4")
-def test_on_the_ui_port_the_cookie_is_the_human_and_on_the_mcp_port_a_token_is_needed(tmp_path: Path) -> None:
+def test_the_ui_port_reads_by_its_cookie_the_mcp_port_by_a_token_and_the_person_writes(tmp_path: Path) -> None:
     with LineClient(cwd=tmp_path) as agent:
         url = agent.call("ui_start")
         mcp = f"http://127.0.0.1:{(tmp_path / '.claude/ui/mcp-port').read_text()}"
-        with httpx2.Client(base_url=url, timeout=60) as stranger, httpx2.Client(base_url=url, timeout=60) as human:
-            assert stranger.get("/chat/inbox").status_code == 401
-            assert human.get("/chat", headers={"accept": "text/html"}).status_code == 200
+        person_url = agent.call("ui_status")["person_url"]
+        with person(person_url) as human:
             posted = human.post("/chat/messages", json={"content": "from the page"})
-            as_json = human.get("/chat", headers={"accept": "application/json"}).json()
+        with httpx2.Client(base_url=url, timeout=60) as app:
+            assert app.get("/chat/inbox").status_code == 401
+            app.get("/")
+            by_app = app.post("/chat/messages", json={"content": "from the app"})
+            as_page = app.get("/chat", headers=HTML)
+            as_json = app.get("/chat", headers={"accept": "application/json"}).json()
         token = ui_mcp("token", "create", "bot", "--role", "agent", cwd=tmp_path)
         with httpx2.Client(base_url=mcp, timeout=60) as script:
             refused = script.get("/chat/messages")
@@ -94,6 +99,8 @@ def test_on_the_ui_port_the_cookie_is_the_human_and_on_the_mcp_port_a_token_is_n
         texts = [message["content"] for message in agent.call("chat_read_since")["messages"]]
 
     assert [posted.status_code, refused.status_code, answered.status_code] == [201, 401, 201]
+    assert by_app.status_code == 405
+    assert (as_page.status_code, as_page.headers["location"]) == (307, f"{person_url}/chat")
     assert as_json["last_id"] == page["last_id"] == posted.json()["id"]
     assert texts == ["from the page", "by script"]
 

@@ -1,32 +1,25 @@
 /** What an agent does between messages: its calls, its questions, its notices, in the order of the timeline. */
 import "../nlui/items.css";
+import { type Frame, follow } from "../nlui/follow";
 import { type Acts, itemView } from "../nlui/items";
-import { type Item, type Op, Timeline } from "../nlui/state";
+import { type Item, Timeline } from "../nlui/state";
 
 /** Elements by the id of the message they follow; "" for those before the first. */
 export type Woven = ReadonlyMap<string, readonly HTMLElement[]>;
 
-interface Snapshot {
-  readonly seq: number;
-  readonly state: { readonly items: readonly Item[] };
+export interface Watching {
+  readonly conversation: string;
+  /** The person's credential; "" where a cookie lets the page read. */
+  readonly credential: string;
+  /** Go to where a question is answered; null where the page has no such place. */
+  readonly review: ((item: Item) => void) | null;
 }
 
-interface Delta {
-  readonly seq: number;
-  readonly ops: readonly Op[];
-}
-
-/** Follow a conversation until the returned function is called; the browser itself comes back after a break. */
-export function activity(conversation: string, changed: (woven: Woven) => void, problem: (why: string) => void): () => void {
+/** Follow a conversation until the returned function is called. */
+export function activity({ conversation, credential, review }: Watching, changed: (woven: Woven) => void): () => void {
   const timeline = new Timeline();
   const drawn = new Map<string, { readonly item: Item; readonly element: HTMLElement }>();
-  const source = new EventSource(`/timeline/stream?${new URLSearchParams({ conversation })}`);
-  const acts: Acts = {
-    edit: () => Promise.resolve(),
-    again: () => undefined,
-    decide: (item, reply) => void decide(item, reply).catch((error: unknown) => problem(String(error))),
-  };
-  const tell = (): void => changed(weave(timeline.shown(), (item) => element(item)));
+  const acts: Acts = { edit: null, again: null, decide: null, review };
   const element = (item: Item): HTMLElement => {
     const known = drawn.get(item.id);
     if (known?.item === item) {
@@ -40,31 +33,25 @@ export function activity(conversation: string, changed: (woven: Woven) => void, 
     drawn.set(item.id, { item, element: made });
     return made;
   };
-  source.addEventListener("ui_state_snapshot", (event) => {
-    const { seq, state } = JSON.parse(String((event as MessageEvent).data)) as Snapshot;
-    timeline.reset(state.items, seq);
-    tell();
-  });
-  source.addEventListener("ui_state_delta", (event) => {
-    const { seq, ops } = JSON.parse(String((event as MessageEvent).data)) as Delta;
-    timeline.apply(seq, ops);
-    tell();
-  });
-  return () => source.close();
-}
-
-async function decide(item: Item, reply: Readonly<Record<string, unknown>>): Promise<void> {
-  const yes = "arguments" in reply ? "approve_with_edit" : "approve";
-  const { approved, approval_id: _, ...rest } = reply;
-  const answer = await fetch(`/approvals/${encodeURIComponent(item.approval_id ?? "")}/decision`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...rest, decision: approved ? yes : "deny_continue" }),
-  });
-  if (!answer.ok) {
-    const { error } = (await answer.json()) as { readonly error: { readonly message: string } };
-    throw new Error(error.message);
-  }
+  let leave = (): void => undefined;
+  const begin = (): void => {
+    leave();
+    leave = follow({ id: conversation, token: credential, seen: () => timeline.seq, frame: took, connected: () => undefined });
+  };
+  const took = (frame: Frame): void => {
+    if (frame.type === "ui_state_snapshot") {
+      timeline.reset(frame.state.items, frame.seq);
+    } else if (frame.type !== "ui_state_delta") {
+      return;
+    } else if (!timeline.apply(frame.seq, frame.ops)) {
+      timeline.reset([], 0); // one was missed: a new greeting brings a snapshot
+      begin();
+      return;
+    }
+    changed(weave(timeline.shown(), element));
+  };
+  begin();
+  return () => leave();
 }
 
 /** Hang everything that is not a message on the message before it. */

@@ -3,7 +3,8 @@ import type { Woven } from "./activity";
 import { composer } from "./composer";
 import { echoed, empty, failed, merged, newest, type Echo, type Log } from "./log";
 import { logView } from "./logview";
-import { Refused, type Server } from "./server";
+import { Refused } from "../person/client";
+import type { Server } from "./server";
 import "./chat.css";
 
 type Follow = (changed: (woven: Woven) => void, problem: (why: string) => void) => () => void;
@@ -13,8 +14,17 @@ export interface Chat {
   stop(): void;
 }
 
-/** Build a chat inside `root`; `follow` tells what the agent does between messages, where the server knows. */
-export function chat(root: HTMLElement, server: Server, follow: Follow = () => () => undefined): Chat {
+export interface Options {
+  /** Tells what the agent does between messages, where the server knows. */
+  readonly follow?: Follow;
+  /** Stands in the place of the composer where nothing may be written. */
+  readonly instead?: HTMLElement;
+  /** What to show when the server does not know who asks; without it the reason alone is shown. */
+  readonly admit?: (why: string, again: () => void) => HTMLElement;
+}
+
+/** Build a chat inside `root`. */
+export function chat(root: HTMLElement, server: Server, { follow = () => () => undefined, instead, admit }: Options = {}): Chat {
   let log: Log = empty;
   const notice = document.createElement("div");
   notice.className = "chat-notice";
@@ -26,7 +36,7 @@ export function chat(root: HTMLElement, server: Server, follow: Follow = () => (
     void send({ client_id: crypto.randomUUID(), content, failed: null });
   });
   root.classList.add("chat");
-  root.replaceChildren(view.element, notice, write.element);
+  root.replaceChildren(view.element, notice, instead ?? write.element);
 
   function update(next: Log): void {
     log = next;
@@ -56,32 +66,13 @@ export function chat(root: HTMLElement, server: Server, follow: Follow = () => (
     notice.hidden = why === null;
     const asking = status === 401 && notice.querySelector("form") !== null;
     if (why === null || asking) {
-      return; // a token that is being typed stays
+      return; // what is being typed stays
     }
-    notice.replaceChildren(status === 401 ? tokenForm(why) : document.createTextNode(`${why} Trying again…`));
-  }
-
-  function tokenForm(why: string): HTMLElement {
-    const form = document.createElement("form");
-    const label = document.createElement("label");
-    const field = document.createElement("input");
-    const open = document.createElement("button");
-    field.type = "password";
-    field.autocomplete = "off";
-    field.required = true;
-    open.textContent = "Open";
-    label.append(`${why}. Token `, field);
-    form.append(label, open);
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      server.useToken(field.value.trim());
-      notice.replaceChildren();
-      restart();
-    });
-    return form;
+    notice.replaceChildren(status === 401 && admit ? admit(why, restart) : document.createTextNode(`${why} Trying again…`));
   }
 
   function restart(): void {
+    notice.replaceChildren();
     stop();
     void begin();
   }
@@ -102,7 +93,7 @@ export function chat(root: HTMLElement, server: Server, follow: Follow = () => (
   void begin();
   const unfollow = follow(view.weave, (why) => trouble(why, 0));
   return {
-    focus: write.focus,
+    focus: () => (instead ?? write).focus(),
     stop() {
       stop();
       unfollow();

@@ -1,10 +1,16 @@
-/** The chat as a panel at the side of the shell; Escape closes it and gives the focus back. */
+/**
+ * The chat at the side of the shell, to read: app code runs on this origin, so nothing here may speak or decide for the
+ * person. Escape closes it and gives the focus back.
+ */
+import { askAsVisitor, readJson } from "../person/client";
+import { type Approval, waitingRow } from "../person/request";
 import { activity } from "./activity";
 import { chat, type Chat } from "./chat";
 import { element } from "./inline";
 import { server } from "./server";
 import "./panel.css";
 
+const LOOK_MS = 3000;
 let closeOpen: (() => void) | null = null;
 
 /** Open the panel, or close it. */
@@ -21,19 +27,17 @@ export function togglePanel(opened: () => void, closed: () => void): void {
   const shut = element("button", "×");
   shut.setAttribute("aria-label", "Close the chat");
   shut.setAttribute("type", "button");
-  const page = element("a", "Open as a page");
-  page.setAttribute("href", "/chat");
-  page.setAttribute("target", "_blank");
-  page.setAttribute("rel", "noopener");
-  const head = element("header", element("strong", "Chat"), page, shut);
-  panel.append(head, body);
+  const waiting = waitingCalls();
+  panel.append(element("header", element("strong", "Chat"), shut), waiting.element, body);
   document.body.append(panel);
   document.documentElement.classList.add("chat-open");
-  const inside: Chat = chat(body, server("default"), (changed, problem) => activity("default", changed, problem));
+  const follow = (changed: Parameters<typeof activity>[1]): (() => void) => activity({ conversation: "default", credential: "", review: null }, changed);
+  const inside: Chat = chat(body, server("default", askAsVisitor), { follow, instead: wayToThePerson() });
 
   closeOpen = (): void => {
     closeOpen = null;
     inside.stop();
+    waiting.stop();
     panel.remove();
     document.documentElement.classList.remove("chat-open");
     closed();
@@ -50,4 +54,53 @@ export function togglePanel(opened: () => void, closed: () => void): void {
   });
   opened();
   inside.focus();
+}
+
+/** The link to the page where the person writes and decides; it opens in a tab that this page has no hold of. */
+function wayToThePerson(): HTMLElement {
+  const link = element("a", "Write or decide");
+  link.className = "chat-elsewhere-link";
+  link.tabIndex = 0;
+  link.setAttribute("target", "_blank");
+  link.setAttribute("rel", "noopener");
+  const note = element("p", "You write to your agents and answer them on a page of your own, which apps cannot reach.");
+  const made = element("footer", link, note);
+  made.className = "chat-elsewhere";
+  made.focus = () => link.focus();
+  readJson<{ readonly url: string | null }>(askAsVisitor, "/person-url").then(
+    ({ url }) => {
+      if (url) {
+        link.setAttribute("href", url);
+      } else {
+        note.textContent = "This server has no page for writing and deciding.";
+        link.remove();
+      }
+    },
+    () => (note.textContent = "The address of your own page is not known; run: ui-mcp approvals open"),
+  );
+  return made;
+}
+
+function waitingCalls(): { readonly element: HTMLElement; readonly stop: () => void } {
+  const list = element("ul");
+  const title = element("h2");
+  const made = element("section", title, list);
+  made.className = "chat-waiting";
+  made.setAttribute("aria-label", "Waiting for your answer");
+  made.hidden = true;
+  let shown = "";
+  const look = async (): Promise<void> => {
+    const { approvals } = await readJson<{ readonly approvals: readonly Approval[] }>(askAsVisitor, "/approvals");
+    const now = approvals.map((row) => row.id).join();
+    if (now !== shown) {
+      shown = now;
+      title.textContent = approvals.length === 1 ? "1 call waits for your answer" : `${approvals.length} calls wait for your answer`;
+      list.replaceChildren(...approvals.map(waitingRow));
+      made.hidden = approvals.length === 0;
+    }
+  };
+  const safely = (): void => void look().catch(() => undefined); // the chat below says when the server is gone
+  const timer = setInterval(safely, LOOK_MS);
+  safely();
+  return { element: made, stop: () => clearInterval(timer) };
 }

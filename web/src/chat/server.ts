@@ -1,19 +1,10 @@
 /** Talks to the chat bridge: history, posts, and a stream that is followed for ever. */
+import { type Ask, Refused } from "../person/client";
 import type { Message, Receipts } from "./log";
 
 const PAGE = 50;
 const LAST = "9".repeat(19);
 const PATIENCE_MS = [250, 500, 1000, 2000];
-
-export class Refused extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
 
 export interface News {
   message(message: Message): void;
@@ -27,29 +18,11 @@ export interface Server {
   earlier(before: string | null): Promise<{ messages: Message[]; has_earlier: boolean }>;
   /** Follow from a cursor; returns a function that stops. */
   follow(after: () => string, news: News): () => void;
-  useToken(token: string): void;
 }
 
-/** Connect to the bridge of the server that sent this page. */
-export function server(conversation: string, fetcher: typeof fetch = (...request) => fetch(...request)): Server {
-  const token = { value: savedToken() };
-  const entered = enter(fetcher).then((given) => {
-    token.value = given || token.value;
-  });
+/** Connect to the bridge of the server that sent this page; `ask` says who is talking. */
+export function server(conversation: string, ask: Ask): Server {
   const query = (fields: Record<string, string>): string => new URLSearchParams({ ...fields, conversation }).toString();
-
-  async function ask(path: string, options: RequestInit = {}): Promise<Response> {
-    await entered;
-    const headers = new Headers(options.headers);
-    if (token.value) {
-      headers.set("Authorization", `Bearer ${token.value}`);
-    }
-    const answer = await fetcher(path, { ...options, headers, credentials: "same-origin", cache: "no-store" });
-    if (!answer.ok) {
-      throw await refusal(answer);
-    }
-    return answer;
-  }
 
   return {
     async post(content, clientId) {
@@ -67,10 +40,6 @@ export function server(conversation: string, fetcher: typeof fetch = (...request
       const page = (signal: AbortSignal): Promise<Response> => ask(`/chat/messages?${query({ after: after() })}`, { signal });
       void followForEver(stream, page, news, stop.signal);
       return () => stop.abort();
-    },
-    useToken(given) {
-      token.value = given;
-      saveToken(given);
     },
   };
 }
@@ -129,52 +98,9 @@ function deliver(event: string, news: News): void {
   }
 }
 
-async function refusal(answer: Response): Promise<Refused> {
-  try {
-    const { error } = (await answer.json()) as { error: { code: string; message: string } };
-    return new Refused(answer.status, error.code, error.message);
-  } catch {
-    return new Refused(answer.status, "error", `The server answered ${answer.status}.`);
-  }
-}
-
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
     signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
   });
-}
-
-/** A link brings a code that is good once: it leaves the address bar before it is spent, and a token takes its place. */
-async function enter(fetcher: typeof fetch): Promise<string> {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (!code) {
-    return "";
-  }
-  history.replaceState(null, "", location.pathname + location.search);
-  const body = JSON.stringify({ code });
-  try {
-    const answer = await fetcher("/chat/code", { method: "POST", body, headers: { "Content-Type": "application/json" } });
-    const { token } = (await answer.json()) as { token?: string };
-    saveToken(token ?? "");
-    return token ?? "";
-  } catch {
-    return ""; // the page then asks for a token
-  }
-}
-
-function savedToken(): string {
-  try {
-    return sessionStorage.getItem("chat-token") ?? "";
-  } catch {
-    return "";
-  }
-}
-
-function saveToken(token: string): void {
-  try {
-    sessionStorage.setItem("chat-token", token);
-  } catch {
-    // Without storage the token lasts as long as the page.
-  }
 }

@@ -1,5 +1,5 @@
-/** The server of the page: a few requests, and one socket with the timeline. */
-import type { Item, Op } from "./state";
+/** The requests of the page. */
+import { personClient } from "../person/client";
 
 export interface Listed {
   readonly id: string;
@@ -46,53 +46,20 @@ export interface Added {
   readonly saved: boolean;
 }
 
-export interface Tokens {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-}
+export const person = personClient();
 
-export type Frame =
-  | { readonly type: "ui_state_snapshot"; readonly seq: number; readonly run: string; readonly usage?: Tokens; readonly state: { readonly items: readonly Item[] } }
-  | { readonly type: "ui_state_delta"; readonly seq: number; readonly ops: readonly Op[] }
-  | { readonly type: "run_status"; readonly run: string }
-  | { readonly type: "assistant_delta"; readonly text: string }
-  | { readonly type: "usage"; readonly input_tokens: number; readonly output_tokens: number }
-  | { readonly type: "error"; readonly message: string }
-  | { readonly type: "heartbeat" };
-
-/** The server wants its token. */
-export class NeedsToken extends Error {}
-
-async function answered<T>(asked: Promise<Response>): Promise<T> {
-  let answer: Response;
-  try {
-    answer = await asked;
-  } catch {
-    throw new Error("The server cannot be reached.");
-  }
-  const value = (await answer.json().catch(() => ({}))) as T & { readonly error?: string };
-  if (answer.status === 401) {
-    throw new NeedsToken(value.error ?? "A token is needed");
-  }
-  if (!answer.ok) {
-    throw new Error(typeof value.error === "string" ? value.error : `The server answered ${answer.status}`);
-  }
-  return value;
-}
-
-function ask<T>(path: string, method = "GET", body?: unknown): Promise<T> {
+async function ask<T>(path: string, method = "GET", body?: unknown): Promise<T> {
   const init: RequestInit = { method };
-  if (body !== undefined) {
+  if (method !== "GET") {
     init.headers = { "content-type": "application/json" };
-    init.body = JSON.stringify(body);
+    init.body = JSON.stringify(body ?? {});
   }
-  return answered(fetch(path, init));
+  return (await (await person.ask(path, init)).json().catch(() => ({}))) as T;
 }
 
 const one = (id: string): string => `/api/conversations/${encodeURIComponent(id)}`;
 
 export const api = {
-  login: (token: string): Promise<unknown> => ask("/api/login", "POST", { token }),
   conversations: (): Promise<readonly Listed[]> => ask("/api/conversations"),
   create: (): Promise<{ readonly id: string }> => ask("/api/conversations", "POST"),
   forget: (id: string): Promise<unknown> => ask(one(id), "DELETE"),
@@ -102,10 +69,10 @@ export const api = {
   addTarget: (target: Readonly<Record<string, unknown>>): Promise<Added> => ask("/api/targets", "POST", target),
   removeTarget: (name: string): Promise<unknown> => ask(`/api/targets/${encodeURIComponent(name)}`, "DELETE"),
   reload: (name: string): Promise<Added> => ask(`/api/targets/${encodeURIComponent(name)}/reload`, "POST"),
-  upload: (file: File): Promise<Added> => {
+  upload: async (file: File): Promise<Added> => {
     const form = new FormData();
     form.append("spec", file);
-    return answered(fetch("/api/specs/upload", { method: "POST", body: form }));
+    return (await (await person.ask("/api/specs/upload", { method: "POST", body: form })).json()) as Added;
   },
   model: (): Promise<ModelFacts> => ask("/api/config/llm"),
   changeModel: (facts: Readonly<Record<string, unknown>>): Promise<ModelFacts> => ask("/api/config/llm", "PUT", facts),
@@ -121,59 +88,21 @@ export const api = {
   answer: (id: string, reply: Readonly<Record<string, unknown>>): Promise<unknown> =>
     ask("/api/chat/confirm", "POST", { conversation_id: id, ...reply }),
   result: (handle: string): Promise<unknown> => ask(`/api/results/${handle}`),
+  /** What kind of file a result is; the file itself is not read. */
   kindOf: async (handle: string): Promise<string> => {
-    const answer = await fetch(`/api/results/${handle}`);
+    const answer = await person.ask(`/api/results/${handle}`);
     void answer.body?.cancel();
-    if (!answer.ok) {
-      throw new Error("gone");
-    }
     return (answer.headers.get("content-type") ?? "").replace(/;.*/, "");
   },
+  file: async (handle: string): Promise<Blob> => (await person.ask(`/api/results/${handle}`)).blob(),
 };
 
 /** Say something; the answer arrives on the timeline, so the stream of this request is not read. */
 export async function say(id: string, message: string): Promise<void> {
-  const asked = fetch("/api/chat", {
+  const answer = await person.ask("/api/chat", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ message, conversation_id: id, client_id: crypto.randomUUID() }),
   });
-  const answer = await asked.catch(() => null);
-  if (answer?.ok) {
-    await answer.body?.cancel();
-    return;
-  }
-  await answered(answer ? Promise.resolve(answer) : Promise.reject(new Error()));
-}
-
-/** Follow a conversation until the returned function is called; comes back by itself after a break. */
-export function follow(id: string, seen: () => number, frame: (frame: Frame) => void, connected: (yes: boolean) => void): () => void {
-  let over = false;
-  let wait = 300;
-  let socket: WebSocket;
-  const open = (): void => {
-    socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws/timeline`);
-    socket.onopen = () => {
-      wait = 300;
-      connected(true);
-      socket.send(JSON.stringify({ type: "hello", conversation: id, state_id: id, last_seq: seen() }));
-    };
-    socket.onmessage = (message) => {
-      if (!over) {
-        frame(JSON.parse(String(message.data)) as Frame);
-      }
-    };
-    socket.onclose = () => {
-      if (!over) {
-        connected(false);
-        setTimeout(() => over || open(), wait);
-        wait = Math.min(wait * 2, 5_000);
-      }
-    };
-  };
-  open();
-  return () => {
-    over = true;
-    socket.close();
-  };
+  await answer.body?.cancel();
 }

@@ -1,14 +1,18 @@
 /** One element per item of the timeline. */
+import { headline, json, previewOf, riskBadge } from "../person/request";
 import { button, make } from "./dom";
 import { resultView } from "./result";
 import { rich } from "./rich";
 import { endWords, type Item } from "./state";
 
+/** What may be done with items; null where the page cannot. */
 export interface Acts {
   /** Say something else instead; resolves when the server took it. */
-  edit(item: Item, text: string): Promise<void>;
-  again(item: Item): void;
-  decide(item: Item, reply: Readonly<Record<string, unknown>>): void;
+  readonly edit: ((item: Item, text: string) => Promise<void>) | null;
+  readonly again: ((item: Item) => void) | null;
+  readonly decide: ((item: Item, reply: Readonly<Record<string, unknown>>) => void) | null;
+  /** Go to where a question is answered. */
+  readonly review: ((item: Item) => void) | null;
 }
 
 export interface ItemView {
@@ -41,7 +45,7 @@ export function itemView(item: Item, acts: Acts): ItemView {
     case "tool":
       return { element: tool(item), label: `Tool ${item.name ?? ""}, ${WORDS[item.status ?? ""] ?? ""}` };
     case "approval":
-      return { element: item.status === "pending" ? question(item, acts) : decided(item), label: `Approval of ${item.tool ?? ""}` };
+      return { element: item.status === "pending" ? pending(item, acts) : decided(item), label: `Approval of ${item.tool ?? ""}` };
     case "end_turn":
       return { element: make("p.nlui-item.nlui-notice", {}, endWords(item)), label: "End of turn" };
     default:
@@ -54,7 +58,11 @@ function userMessage(item: Item, acts: Acts): HTMLElement {
   const row = make("div.nlui-acts");
   const whole = make("div.nlui-item.nlui-user", {}, bubble, row);
   const read = (): void => {
-    row.replaceChildren(button("Edit", write, "nlui-small"), button("Ask again", () => acts.again(item), "nlui-small"));
+    const { edit, again } = acts;
+    row.replaceChildren(
+      ...(edit ? [button("Edit", write, "nlui-small")] : []),
+      ...(again ? [button("Ask again", () => again(item), "nlui-small")] : []),
+    );
     whole.replaceChildren(bubble, row);
     whole.classList.remove("nlui-editing");
   };
@@ -63,7 +71,7 @@ function userMessage(item: Item, acts: Acts): HTMLElement {
     field.value = item.text ?? "";
     const send = (): void => {
       if (field.value.trim()) {
-        void acts.edit(item, field.value.trim()).catch(() => undefined);
+        void acts.edit?.(item, field.value.trim()).catch(() => undefined);
       }
     };
     field.addEventListener("keydown", (event) => {
@@ -106,7 +114,24 @@ function decided(item: Item): HTMLElement {
   return make("details.nlui-item.nlui-tool", {}, make("summary", {}, "Asked about ", make("code", {}, item.tool ?? ""), status), args(item.args));
 }
 
-function question(item: Item, acts: Acts): HTMLElement {
+function pending(item: Item, { decide, review }: Acts): HTMLElement {
+  if (decide) {
+    return question(item, decide);
+  }
+  return make(
+    "div",
+    { class: approvalClass(item) },
+    make("div.ask-head", {}, ...headline(item.tool ?? "", previewOf(item.request))),
+    make("p.ask-who", {}, "Waits for your answer. ", riskBadge(item.risk ?? "")),
+    review ? make("div.nlui-row", {}, button("Review", () => review(item), "nlui-primary")) : null,
+  );
+}
+
+function approvalClass(item: Item): string {
+  return item.risk === "destroys" ? "nlui-item nlui-approval ask-destroys" : "nlui-item nlui-approval";
+}
+
+function question(item: Item, decide: NonNullable<Acts["decide"]>): HTMLElement {
   const field = make("textarea.nlui-args", { rows: "4", "aria-label": "Arguments", spellcheck: "false" });
   field.value = JSON.stringify(item.args ?? {}, null, 2);
   const before = field.value;
@@ -115,20 +140,23 @@ function question(item: Item, acts: Acts): HTMLElement {
   const yes = (scope: string): void => {
     try {
       const edited = field.value === before ? {} : { arguments: JSON.parse(field.value) as unknown };
-      acts.decide(item, { ...base, approved: true, scope, ...edited });
+      decide(item, { ...base, approved: true, scope, ...edited });
     } catch {
       problem.textContent = "The arguments are not JSON.";
     }
   };
-  const buttons = SCOPES.map(([words, scope]) => button(words, () => yes(scope), scope === "once" ? "nlui-primary" : ""));
-  const no = button("Deny", () => acts.decide(item, { ...base, approved: false }), "nlui-danger");
+  const prominent = item.risk === "destroys" ? "" : "nlui-primary";
+  const buttons = SCOPES.map(([words, scope]) => button(words, () => yes(scope), scope === "once" ? prominent : ""));
+  const no = button("Deny", () => decide(item, { ...base, approved: false }), "nlui-danger");
+  const preview = previewOf(item.request);
   const request = item.request
-    ? make("details", {}, make("summary", {}, "The request"), make("pre.nlui-raw", { tabindex: "0" }, JSON.stringify(item.request, null, 2)))
+    ? make("details", {}, make("summary", {}, "The request"), make("pre.nlui-raw", { tabindex: "0" }, json(item.request)))
     : null;
   return make(
-    "div.nlui-item.nlui-approval",
-    {},
-    make("h2", {}, "May I call ", make("code", {}, item.tool ?? ""), "?"),
+    "div",
+    { class: approvalClass(item) },
+    make("h2", {}, "May I call ", make("code", {}, item.tool ?? ""), "? ", riskBadge(item.risk ?? "")),
+    preview ? make("div.ask-head", {}, ...headline(item.tool ?? "", preview)) : null,
     field,
     request,
     make("div.nlui-row", {}, ...buttons, no),

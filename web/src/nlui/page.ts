@@ -4,10 +4,12 @@ import "../chat/chat.css";
 import "./items.css";
 import "./nlui.css";
 import { composer } from "../chat/composer";
-import { api, follow, type Frame, NeedsToken, say } from "./api";
-import { field, form, submitButton } from "./dialog";
+import { codeFromAddress, reasonOf } from "../person/client";
+import { entry, waiting } from "../person/entry";
+import { api, person, say } from "./api";
 import { button, make } from "./dom";
 import { find } from "./find";
+import { follow, type Frame } from "./follow";
 import { log } from "./log";
 import { side } from "./side";
 import { type Item, Timeline } from "./state";
@@ -35,6 +37,7 @@ const view = log(
     edit: (item, text) => act(api.edit(open, indexOf(item), text)),
     again: (item) => void act(api.regenerate(open, indexOf(item))),
     decide: (_, reply) => void act(api.answer(open, reply)),
+    review: null,
   },
   empty,
 );
@@ -59,11 +62,7 @@ function toggleMenu(shown = !document.body.classList.contains("nlui-menu")): voi
 }
 
 function problem(error: unknown): void {
-  if (error instanceof NeedsToken) {
-    askForToken();
-    return;
-  }
-  tell(error instanceof Error ? error.message : String(error), true);
+  tell(reasonOf(error), true);
 }
 
 function tell(words: string, bad = false): void {
@@ -75,24 +74,6 @@ function tell(words: string, bad = false): void {
 async function act(work: Promise<unknown>): Promise<void> {
   tell(WORDS[run] ?? "");
   await work.catch(problem);
-}
-
-let asking = false;
-function askForToken(): void {
-  if (asking) {
-    return;
-  }
-  asking = true;
-  const token = make("input.nlui-field", { type: "password", autocomplete: "current-password" });
-  const shown = form("This server asks for its token", [field("Token", token, "server.token of its nlui.yaml")], [submitButton("Open")], () => {
-    api.login(token.value).then(
-      () => location.reload(),
-      () => shown.say("This is not the token."),
-    );
-  });
-  shown.dialog.addEventListener("close", () => {
-    asking = false;
-  });
 }
 
 function indexOf(item: Item): number {
@@ -177,7 +158,7 @@ function go(id: string): void {
   timeline.reset([], 0);
   draw();
   panel.spent(0, 0);
-  leave = follow(id, () => timeline.seq, took, (yes) => {
+  const connected = (yes: boolean): void => {
     if (away && yes) {
       tell("");
       void panel.refresh(id).catch(problem);
@@ -185,7 +166,8 @@ function go(id: string): void {
       tell("The server cannot be reached. Trying again…", true);
     }
     away = !yes;
-  });
+  };
+  leave = follow({ id, token: person.credential(), seen: () => timeline.seq, frame: took, connected });
   void act(panel.refresh(id));
   write.focus();
 }
@@ -206,8 +188,6 @@ async function talk(): Promise<string> {
   return open;
 }
 
-document.body.className = "nlui";
-document.body.append(panel.element, main);
 main.addEventListener("click", (event) => {
   if (event.target !== menu) {
     toggleMenu(false);
@@ -219,13 +199,49 @@ document.addEventListener("keydown", (event) => {
   }
 });
 stop.hidden = true;
-void api.model().then((found) => {
-  if (found.provider === "scripted") {
-    empty.append(make("p", {}, "This is a demo over a small coffee shop: try “show the orders” or “ship order 1”."));
+
+/** Show the page of somebody who is signed in. */
+function enter(): void {
+  document.body.className = "nlui";
+  document.body.replaceChildren(panel.element, main);
+  void api.model().then((found) => {
+    if (found.provider === "scripted" && empty.childElementCount === 2) {
+      empty.append(make("p", {}, "This is a demo over a small coffee shop: try “show the orders” or “ship order 1”."));
+    }
+  }, () => undefined);
+  if (location.hash.length > 1) {
+    go(location.hash.slice(1));
+  } else {
+    void begin().catch(problem);
   }
-}, () => undefined);
-if (location.hash.length > 1) {
-  go(location.hash.slice(1));
-} else {
-  void begin().catch(problem);
 }
+
+/** Ask for a code; what was being done ends here. */
+function ask(why: string): void {
+  leave();
+  open = "";
+  const screen = entry((code) => person.enter(code).then(enter), why);
+  document.body.className = "";
+  document.body.replaceChildren(screen.element);
+  screen.focus();
+}
+
+/** Sign in with the code of a link, if there is one; also one that is opened in this very tab. */
+async function arrive(): Promise<void> {
+  const code = codeFromAddress();
+  let why = "";
+  if (code) {
+    document.body.className = "";
+    document.body.replaceChildren(waiting("Signing you in…"));
+    await person.enter(code).catch((error: unknown) => (why = reasonOf(error)));
+  }
+  if (person.credential()) {
+    enter();
+  } else {
+    ask(why);
+  }
+}
+
+person.onLeft(ask);
+addEventListener("hashchange", () => void arrive());
+void arrive();

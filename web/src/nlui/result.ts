@@ -86,22 +86,37 @@ export function view(value: unknown, asCard = false): HTMLElement {
 /** Pictures and sounds are shown, other files offered; they come from this server, by their handle. */
 function fileView(handle: string): HTMLElement {
   const place = make("div.nlui-file", {}, "…");
-  const link = `/api/results/${handle}`;
-  api.kindOf(handle).then(
-    (kind) => {
-      if (/^image\/(png|jpeg|gif|webp)$/.test(kind)) {
-        place.replaceChildren(make("img.nlui-picture", { src: link, alt: `Result, ${kind}` }));
-      } else if (kind.startsWith("audio/")) {
-        place.replaceChildren(make("audio", { src: link, controls: "" }));
-      } else {
-        place.replaceChildren(make("a", { href: link, download: "result" }, `Download (${kind})`));
-      }
-    },
-    () => {
-      place.textContent = "The file is gone; make the call again.";
-    },
-  );
+  const gone = (): void => {
+    place.textContent = "The file is gone; make the call again.";
+  };
+  // A picture's own request could not bring the credential, so its bytes are asked for here.
+  const show = async (): Promise<void> => {
+    const kind = await api.kindOf(handle);
+    if (/^image\/(png|jpeg|gif|webp)$/.test(kind)) {
+      place.replaceChildren(make("img.nlui-picture", { src: await dataUrl(await api.file(handle)), alt: `Result, ${kind}` }));
+    } else if (kind.startsWith("audio/")) {
+      place.replaceChildren(make("audio", { src: await dataUrl(await api.file(handle)), controls: "" }));
+    } else {
+      place.replaceChildren(button(`Download (${kind})`, () => void api.file(handle).then(save, gone), "nlui-small"));
+    }
+  };
+  show().catch(gone);
   return place;
+}
+
+function dataUrl(file: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error("unreadable"));
+    reader.readAsDataURL(file);
+  });
+}
+
+function save(file: Blob): void {
+  const link = make("a", { href: URL.createObjectURL(file), download: "result" });
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 function table(rows: readonly Row[]): HTMLElement {

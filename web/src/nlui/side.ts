@@ -1,15 +1,8 @@
 /** The side of the page: conversations, tools with their health, and the model. */
-import { api, type Listed, type ModelFacts } from "./api";
+import { api, type Listed, type ModelFacts, person } from "./api";
 import { button, make } from "./dom";
 import { modelSettings } from "./settings";
 import { addApi, sources } from "./sources";
-
-declare global {
-  interface Window {
-    /** Makes a theme switch of a select; from /look/look.js. */
-    uiLook?: (select: HTMLSelectElement) => void;
-  }
-}
 
 export interface Side {
   readonly element: HTMLElement;
@@ -47,6 +40,7 @@ export function side(go: (id: string) => void, begin: () => void, problem: (erro
     tokens,
     make("h2", {}, "Theme"),
     look,
+    button("Sign out", () => void person.leave().catch(problem), "nlui-small"),
   );
   const facts = (found: ModelFacts): void => {
     const scripted = found.provider === "scripted";

@@ -16,6 +16,7 @@ export interface Item {
   readonly digest?: string;
   readonly tool?: string;
   readonly request?: unknown;
+  readonly risk?: string;
   readonly decided_by?: string;
   readonly decision?: string;
   readonly reason?: string;

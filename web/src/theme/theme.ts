@@ -50,6 +50,16 @@ export function followSystem(): void {
   }
 }
 
+/** In the page of the person, take the theme that was chosen there; the page around us is the only one that is heard. */
+export function followParent(): void {
+  document.documentElement.classList.add("ui-framed");
+  addEventListener("message", ({ source, data }: MessageEvent<{ readonly type?: unknown; readonly name?: unknown } | null>) => {
+    if (source === window.parent && data?.type === "ui-theme" && typeof data.name === "string" && /^[\w-]+$/.test(data.name)) {
+      apply(data.name);
+    }
+  });
+}
+
 /** Keep the style sheet of the shown theme switched on, whoever changes the class. */
 function wakeSheets(): void {
   const { classList } = document.documentElement;

@@ -1,0 +1,45 @@
+"""The person's origin of a gateway that has no chat page: its approvals."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from ui_mcp.compositor.approvals.desk import Desk
+from ui_mcp.httpd.approvals import ApprovalPages, approvals_page
+from ui_mcp.httpd.look import look_route
+from ui_mcp.httpd.person_app import Describe, HtmlRoute, PersonSite, entry_routes, person_app
+from ui_mcp.httpd.person_auth import Access
+from ui_mcp.httpd.security import Guard, Rules
+from ui_mcp.httpd.serve import App
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.jsontypes import JsonObject
+
+
+def approvals_app(port: int, pages: ApprovalPages, desk: Desk) -> App:
+    """Build the listener on which the person answers what a gateway asks."""
+    access = Access(str(port))
+
+    def page(request: Request) -> Response:
+        return approvals_page(access.nonces)
+
+    site = PersonSite(access, page, describing(desk), [*pages.routes(), look_route()])
+    return Guard(person_app(site), Rules(ports=frozenset({port})))
+
+
+def person_routes(access: Access, desk: Desk) -> list[BaseRoute]:
+    """Return what a listener adds that serves more than the person: the way in, and the page of approvals."""
+
+    async def page(request: Request) -> Response:
+        return approvals_page(access.nonces)
+
+    return [*entry_routes(access, describing(desk)), HtmlRoute("/approvals", page, methods=["GET"]), look_route()]
+
+
+def describing(desk: Desk) -> Describe:
+    """Return what the page of a gateway is told: there is no app to embed."""
+
+    async def describe(request: Request) -> JsonObject:
+        pending = len(await desk.pending())
+        return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": pending}
+
+    return describe

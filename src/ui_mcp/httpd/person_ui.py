@@ -1,0 +1,92 @@
+"""The person's origin of the UI server: the page that embeds the app, beside chat and decisions."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ui_mcp.config import Config
+from ui_mcp.errors import LifecycleError
+from ui_mcp.host.host import Host
+from ui_mcp.httpd.look import look_route
+from ui_mcp.httpd.person_app import HtmlRoute, PersonSite, person_app
+from ui_mcp.httpd.person_auth import Access
+from ui_mcp.httpd.person_page import PERSON_FOLDER, file_route, person_html, person_page
+from ui_mcp.httpd.security import LOOPBACK_NAMES, Guard, Rules
+from ui_mcp.httpd.serve import App
+from ui_mcp.installer.version import bundled_version
+from ui_mcp.jsontypes import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The listeners that the person's page brings together."""
+
+    ui_port: int
+    person_port: int
+    waiting: Callable[[], Awaitable[int]]
+    """Counts what waits for the person."""
+
+
+def ui_person_app(host: Host, config: Config, beside: Beside, access: Access, routes: Sequence[BaseRoute]) -> App:
+    """Build the person's origin of the UI server; `routes` are chat, timeline and approvals."""
+    frames = origins_of(config, beside.ui_port)
+
+    def page(request: Request) -> Response:
+        return person_html(person_page(), access.nonces, frames=frames)
+
+    async def describe(request: Request) -> JsonObject:
+        return {
+            "app_url": _app_url(host, request, beside.ui_port),
+            "version": bundled_version(),
+            "base_dir": host.configured().workspace.given,
+            "pending": await beside.waiting(),
+        }
+
+    files = [file_route("/person/assets", PERSON_FOLDER), look_route()]
+    site = PersonSite(access, page, describe, [*routes, *files])
+    return Guard(person_app(site), person_rules(config, beside.person_port))
+
+
+def person_rules(config: Config, port: int) -> Rules:
+    """Say what a person's listener accepts: its own names, no other origin, whatever is allowed elsewhere."""
+    return Rules(ports=frozenset({port}), allowed_hosts=frozenset(config.server.allowed_hosts))
+
+
+def origins_of(config: Config, port: int) -> tuple[str, ...]:
+    """Return the origins that a port of ours has, for policies; these cannot name addresses of IPv6."""
+    names = (*LOOPBACK_NAMES, *(_bare(name) for name in config.server.allowed_hosts))
+    return tuple(f"http://{name}:{port}" for name in names if ":" not in name)
+
+
+def leading_to_person(person_port: int) -> Sequence[BaseRoute]:
+    """On the UI port: where the person's page is, as a bare address that grants nothing."""
+
+    async def person_url(request: Request) -> Response:
+        return JSONResponse({"url": _same_name(request, person_port)})
+
+    async def redirect(request: Request) -> Response:
+        return RedirectResponse(_same_name(request, person_port) + request.url.path, 307)
+
+    pages = (HtmlRoute(path, redirect, methods=["GET"]) for path in ("/chat", "/approvals"))
+    return [Route("/person-url", person_url, methods=["GET"]), *pages]
+
+
+def _app_url(host: Host, connection: HTTPConnection, ui_port: int) -> str:
+    """Return the address of the app under the name that the browser uses for us, so that its cookies are same-site."""
+    try:
+        path = host.running().local_url.partition("://")[2].partition("/")[2]
+    except LifecycleError:
+        path = ""
+    return f"{_same_name(connection, ui_port)}/{path}"
+
+
+def _same_name(connection: HTTPConnection, port: int) -> str:
+    return f"http://{_bare(connection.headers.get('host', ''))}:{port}"
+
+
+def _bare(host: str) -> str:
+    name, _, digits = host.rpartition(":")
+    return name if name and digits.isdigit() else host

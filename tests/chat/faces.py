@@ -1,0 +1,26 @@
+"""The human face of a chat over HTTP, in this process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from ui_mcp.app.chat import Served, chat_face, directory_of, face_app, opened
+from ui_mcp.chat.chat import Chat
+from ui_mcp.chat.desk import Open
+from ui_mcp.httpd.admission import principal_of
+from ui_mcp.mcpd.endpoints import Endpoints
+
+
+@asynccontextmanager
+async def face_of(folder: Path, port: int, rate: float = 20.0) -> AsyncIterator[tuple[Chat, Any]]:
+    """Yield the chat of a base directory and the application of its human face."""
+    served = Served("human", str(folder))
+    async with opened(served) as (config, chat, announcements):
+        desk = Open(chat, directory_of(served, chat, always=True))
+        endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
+        try:
+            yield chat, face_app("human", desk, rate, endpoints, port)
+        finally:
+            chat.tail.interrupt()
+            endpoints.close()

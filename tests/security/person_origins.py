@@ -1,0 +1,68 @@
+"""Every listener of the person, in this process, with the table of its routes."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chat.faces import face_of
+from compositor.gateways import gateway
+from ui_mcp.app.doors import Doors
+from ui_mcp.app.nlui import Asked, gateway_face
+from ui_mcp.app.nlui_chat import chat_app, serving
+from ui_mcp.app.person_listener import person_app_beside, person_listening
+from ui_mcp.app.ui import open_host
+from ui_mcp.compositor.settings import GatewaySettings
+from ui_mcp.httpd.approvals import ApprovalPages
+from ui_mcp.httpd.person_auth import Access
+from ui_mcp.httpd.person_gateway import approvals_app
+from ui_mcp.httpd.security import Guard, Rules
+from ui_mcp.httpd.serve import bind, port_of
+from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.toolkit.announcements import Announcements
+
+KINDS = ("ui", "approvals", "nlui", "face")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A listener of the person."""
+
+    url: str
+    app: Any
+
+
+@asynccontextmanager
+async def person_origin(kind: str, folder: Path) -> AsyncIterator[Origin]:
+    """Serve one of them."""
+    async with AsyncExitStack() as stack:
+        if kind == "ui":
+            flags = {"lua.host": "thread", "lua.max_seconds": 60}
+            host = await stack.enter_async_context(open_host(flags, Doors(), Announcements()))
+            await host.begin(str(folder / ".claude" / "ui"))
+            running = await host.start()
+            port = int(running.person_url.rpartition(":")[2])
+            table = person_app_beside(host, running.config, running.workspace, 1, port)
+            yield Origin(running.person_url, table)
+            return
+        listener = bind("127.0.0.1", 0)
+        app = await _app(kind, folder, port_of(listener), stack)
+        await stack.enter_async_context(person_listening(app, listener))
+        yield Origin(f"http://127.0.0.1:{port_of(listener)}", app)
+
+
+async def _app(kind: str, folder: Path, port: int, stack: AsyncExitStack) -> Any:
+    rules = Rules(ports=frozenset({port}), sockets_without_origin=kind == "nlui")
+    if kind == "approvals":
+        found = await stack.enter_async_context(gateway(folder))
+        pages = ApprovalPages(found.desk, found.proposals, found.replay, found.scrubber)
+        return approvals_app(port, pages, found.desk)
+    if kind == "nlui":
+        settings = GatewaySettings.model_validate({"data_dir": str(folder / "data"), "llm": {"provider": "scripted"}})
+        chat = await stack.enter_async_context(serving(Asked(settings=settings)))
+        endpoints = Endpoints(gateway_face(chat.gateway, Asked()), post_path="/messages")
+        stack.callback(endpoints.close)
+        return Guard(chat_app(chat, endpoints, Access(str(port))), rules)
+    _, app = await stack.enter_async_context(face_of(folder / ".claude" / "ui", port))
+    return Guard(app, rules)

@@ -1,0 +1,57 @@
+/** The timeline of a conversation, over one socket that is opened again whenever it breaks. */
+import type { Item, Op } from "./state";
+
+export interface Tokens {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+export type Frame =
+  | { readonly type: "ui_state_snapshot"; readonly seq: number; readonly run: string; readonly usage?: Tokens; readonly state: { readonly items: readonly Item[] } }
+  | { readonly type: "ui_state_delta"; readonly seq: number; readonly ops: readonly Op[] }
+  | { readonly type: "run_status"; readonly run: string }
+  | { readonly type: "assistant_delta"; readonly text: string }
+  | { readonly type: "usage"; readonly input_tokens: number; readonly output_tokens: number }
+  | { readonly type: "error"; readonly message: string }
+  | { readonly type: "heartbeat" };
+
+export interface Following {
+  readonly id: string;
+  /** The person's credential, where a page has one. */
+  readonly token: string;
+  readonly seen: () => number;
+  readonly frame: (frame: Frame) => void;
+  readonly connected: (yes: boolean) => void;
+}
+
+/** Follow a conversation until the returned function is called; comes back by itself after a break. */
+export function follow({ id, token, seen, frame, connected }: Following): () => void {
+  let over = false;
+  let wait = 300;
+  let socket: WebSocket;
+  const open = (): void => {
+    socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws/timeline`);
+    socket.onopen = () => {
+      wait = 300;
+      connected(true);
+      socket.send(JSON.stringify({ type: "hello", conversation: id, state_id: id, last_seq: seen(), ...(token ? { token } : {}) }));
+    };
+    socket.onmessage = (message) => {
+      if (!over) {
+        frame(JSON.parse(String(message.data)) as Frame);
+      }
+    };
+    socket.onclose = () => {
+      if (!over) {
+        connected(false);
+        setTimeout(() => over || open(), wait);
+        wait = Math.min(wait * 2, 5_000);
+      }
+    };
+  };
+  open();
+  return () => {
+    over = true;
+    socket.close();
+  };
+}

@@ -1,0 +1,97 @@
+/** What somebody sees who is not signed in: where the code comes from, and a field for it. */
+import { button, make } from "../nlui/dom";
+import { reasonOf } from "./client";
+import "./entry.css";
+
+const LENGTH = 16;
+const MARK =
+  '<svg viewBox="0 0 20 20" width="40" height="40" aria-hidden="true"><rect x="2" y="2" width="7" height="7" rx="2"/><rect x="11" y="2" width="7" height="7" rx="2" opacity=".55"/><rect x="2" y="11" width="7" height="7" rx="2" opacity=".55"/><circle cx="14.5" cy="14.5" r="3.5"/></svg>';
+
+export interface Entry {
+  readonly element: HTMLElement;
+  focus(): void;
+}
+
+/** Build the screen; `enter` spends a code, `problem` says why the person is here, if there is a reason. */
+export function entry(enter: (code: string) => Promise<void>, problem = ""): Entry {
+  const field = make("input.entry-code", {
+    id: "entry-code",
+    autocomplete: "one-time-code",
+    autocapitalize: "characters",
+    spellcheck: "false",
+    placeholder: "XXXX-XXXX-XXXX-XXXX",
+    maxlength: "40",
+    "aria-describedby": "entry-problem",
+  });
+  const trouble = make("p.entry-problem", { id: "entry-problem", role: "alert" }, problem);
+  const go = make("button.entry-go", { type: "submit" }, "Continue");
+  const inside = make("form.entry-form", {}, make("label", { for: "entry-code" }, "Code"), field, trouble, go);
+  const mark = make("div.entry-mark");
+  mark.innerHTML = MARK;
+  field.addEventListener("input", () => {
+    trouble.textContent = "";
+    field.removeAttribute("aria-invalid");
+    if (field.selectionStart === field.value.length) {
+      field.value = grouped(field.value); // in the middle of the text the caret would jump
+    }
+  });
+  inside.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void submit();
+  });
+
+  async function submit(): Promise<void> {
+    const code = grouped(field.value);
+    if (code.replaceAll("-", "").length < LENGTH) {
+      refuse("A code has 16 letters and digits.");
+      return;
+    }
+    go.disabled = true;
+    try {
+      await enter(code);
+    } catch (error) {
+      refuse(reasonOf(error));
+    } finally {
+      go.disabled = false;
+    }
+  }
+
+  function refuse(why: string): void {
+    trouble.textContent = why;
+    field.setAttribute("aria-invalid", "true");
+    field.select();
+    field.focus();
+  }
+
+  const element = make(
+    "main.entry",
+    {},
+    make(
+      "div.entry-card",
+      {},
+      mark,
+      make("h1", {}, "Confirm that it’s you"),
+      make("p", {}, "Here you write to your agents and decide what they may do, so this page opens only for you. Enter the code that your terminal shows."),
+      inside,
+      make("div.entry-help", {}, make("p", {}, "No code, or an old one? This command prints a new link and code. Each works once, for ten minutes."), command()),
+    ),
+  );
+  return { element, focus: () => field.focus() };
+}
+
+/** What stands in the page's place for the moment in which a code from a link is spent or the server is asked. */
+export function waiting(words: string): HTMLElement {
+  return make("main.entry", {}, make("p.entry-waiting", { role: "status" }, words));
+}
+
+function command(): HTMLElement {
+  const text = "ui-mcp approvals open";
+  const copy = button("Copy", () => void navigator.clipboard.writeText(text).then(() => (copy.textContent = "Copied")), "entry-copy");
+  return make("div.entry-command", {}, make("code", {}, text), copy);
+}
+
+/** Write a code as the terminal shows it: capitals, in groups of four. */
+export function grouped(text: string): string {
+  const plain = text.toUpperCase().replace(/[^A-Z0-9]/g, "").slice(0, LENGTH);
+  return plain.replace(/(.{4})(?=.)/g, "$1-");
+}

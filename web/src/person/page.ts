@@ -1,0 +1,195 @@
+/**
+ * The page of the person: the app in a frame of its own origin, and beside it the chat and the waiting calls.
+ * App code in the frame may take the keyboard's focus away from us and give it back, so no single key answers anything
+ * and nothing that the frame says is listened to.
+ */
+import { activity, type Woven } from "../chat/activity";
+import { chat, type Chat } from "../chat/chat";
+import { server } from "../chat/server";
+import { button, make } from "../nlui/dom";
+import { codeFromAddress, personClient, readJson, reasonOf, Refused } from "./client";
+import { entry, waiting } from "./entry";
+import { appFrame } from "./frame";
+import { pauseAfter, questions, type Questions } from "./questions";
+import { type Tab, tabs } from "./tabs";
+import "./person.css";
+
+interface State {
+  readonly app_url: string | null;
+  readonly version: string;
+  readonly base_dir: string | null;
+  readonly pending: number;
+  readonly chat?: boolean;
+  readonly approvals?: boolean;
+}
+
+const NAME = "ui-mcp";
+const person = personClient();
+let close: () => void = () => undefined;
+
+function show(...screen: readonly HTMLElement[]): void {
+  close();
+  close = () => undefined;
+  document.title = NAME;
+  document.body.className = "person";
+  document.body.replaceChildren(...screen);
+}
+
+function askForCode(why: string): void {
+  const screen = entry((code) => person.enter(code).then(open), why);
+  show(screen.element);
+  screen.focus();
+}
+
+async function stateNow(): Promise<State> {
+  const state = await readJson<State>(person.ask, "/person/state");
+  return { ...state, app_url: state.app_url || null };
+}
+
+/** Ask what this server has, until it answers. */
+async function open(): Promise<void> {
+  show(waiting("Loading…"));
+  for (let failures = 1; ; failures++) {
+    try {
+      shell(await stateNow());
+      return;
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401) {
+        return; // the screen that asks for a code is here already
+      }
+      const pause = pauseAfter(failures);
+      show(waiting(`${reasonOf(error)} Trying again in ${Math.round(pause / 1000)} s…`));
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+function shell(state: State): void {
+  const hasChat = state.chat ?? state.app_url !== null;
+  const frame = state.app_url === null ? null : appFrame(state.app_url);
+  const pill = button("", () => review(), "person-waiting");
+  pill.hidden = true;
+  const banner = make("div.person-banner", { role: "status" });
+  banner.hidden = true;
+  const spoken = make("div.person-spoken", { "aria-live": "polite" });
+  let asked: Questions | null = null;
+  let talk: Chat | null = null;
+
+  const views: Tab[] = [];
+  if (frame) {
+    views.push({ id: "app", name: "App", panel: frame.element });
+  }
+  if (hasChat) {
+    const body = make("section.person-view.person-chat", { "aria-label": "Chat with your agent" });
+    views.push({ id: "chat", name: "Chat", panel: body });
+    const follow = (changed: (woven: Woven) => void): (() => void) =>
+      activity({ conversation: "default", credential: person.credential(), review: (item) => review(item.approval_id) }, changed);
+    queueMicrotask(() => {
+      talk = chat(body, server("default", person.ask), { follow });
+    });
+  }
+  if (state.approvals ?? true) {
+    asked = questions(person.ask, { waiting: count, trouble });
+    views.push({ id: "questions", name: "Questions", panel: make("section.person-view", { "aria-label": "Questions" }, asked.element) });
+  }
+  const bar = tabs(views, firstView(state, hasChat));
+  const toggle = button("Panel", () => togglePanel(), "person-toggle");
+  toggle.title = "Show or hide chat and questions (Alt+C)";
+  toggle.hidden = !frame;
+
+  function review(id?: string): void {
+    document.body.classList.remove("panel-closed");
+    bar.choose("questions");
+    asked?.focus(id);
+  }
+
+  function count(waitingCalls: number, more: boolean): void {
+    pill.hidden = waitingCalls === 0;
+    pill.textContent = waitingCalls === 1 ? "1 call waits" : `${waitingCalls} calls wait`;
+    document.title = waitingCalls ? `(${waitingCalls}) ${NAME}` : NAME;
+    bar.count("questions", waitingCalls);
+    if (more) {
+      spoken.textContent = `${pill.textContent} for your answer`;
+    }
+  }
+
+  let away = false;
+  function trouble(why: string | null, seconds: number): void {
+    banner.hidden = why === null;
+    banner.replaceChildren();
+    if (why !== null) {
+      away = true;
+      const now = button("Try now", () => asked?.look(), "ask-quiet");
+      banner.append(`${why} Trying again in ${seconds} s. Nothing that you answered is lost.`, now);
+    } else if (away) {
+      away = false; // after a restart the app may be at another port
+      void stateNow().then(({ app_url }) => frame?.go(app_url), () => undefined);
+    }
+  }
+
+  function togglePanel(): void {
+    if (bar.isNarrow()) {
+      bar.choose(bar.chosen() === "chat" && frame ? "app" : "chat");
+    } else {
+      const closed = document.body.classList.toggle("panel-closed", frame !== null && !document.body.classList.contains("panel-closed"));
+      toggle.setAttribute("aria-expanded", String(!closed));
+    }
+    if (!document.body.classList.contains("panel-closed") && bar.chosen() === "chat") {
+      talk?.focus();
+    }
+  }
+
+  const keys = (event: KeyboardEvent): void => {
+    if (event.code === "KeyC" && event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      togglePanel();
+    }
+  };
+  document.addEventListener("keydown", keys);
+  toggle.setAttribute("aria-expanded", "true");
+  show(head(state, pill, toggle), make("main.person-main", {}, banner, bar.element, ...views.map((view) => view.panel), spoken));
+  document.body.classList.add(frame ? "with-app" : "without-app", ...(views.length === 1 ? ["single-view"] : []));
+  close = () => {
+    document.removeEventListener("keydown", keys);
+    asked?.stop();
+    talk?.stop();
+  };
+}
+
+function firstView(state: State, hasChat: boolean): string {
+  if (location.pathname.startsWith("/approvals") || state.pending > 0 || !hasChat) {
+    return "questions";
+  }
+  return location.pathname.startsWith("/chat") || state.app_url === null || !matchMedia("(max-width: 800px)").matches ? "chat" : "app";
+}
+
+function head(state: State, ...controls: readonly HTMLElement[]): HTMLElement {
+  const mark = make("span.page-home", { "aria-hidden": "true" });
+  window.uiMark?.(mark);
+  const look = make("select", { "aria-label": "Theme" });
+  look.dataset["themeSwitch"] = "";
+  window.uiLook?.(look);
+  const problem = make("span.person-problem", { role: "alert" });
+  const leave = button("Sign out", () => void person.leave().catch((error: unknown) => (problem.textContent = reasonOf(error))), "person-quiet");
+  const where = state.base_dir ? make("span.person-where", { title: state.base_dir }, state.base_dir) : make("span.person-where");
+  return make("header.person-head", {}, mark, make("h1", { title: `Version ${state.version}` }, NAME), where, problem, ...controls, look, leave);
+}
+
+/** Sign in with the code of a link, if there is one; also one that is opened in this very tab. */
+async function arrive(): Promise<void> {
+  const code = codeFromAddress();
+  let why = "";
+  if (code) {
+    show(waiting("Signing you in…"));
+    await person.enter(code).catch((error: unknown) => (why = reasonOf(error)));
+  }
+  if (person.credential()) {
+    await open();
+  } else {
+    askForCode(why);
+  }
+}
+
+person.onLeft(askForCode);
+addEventListener("hashchange", () => void arrive());
+void arrive();

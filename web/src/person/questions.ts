@@ -1,0 +1,210 @@
+/** Everything that waits for an answer, proposals of rules, and what was answered; looks again by itself. */
+import { button, make } from "../nlui/dom";
+import { type Card, card } from "./card";
+import { type Ask, readJson, reasonOf, sendJson } from "./client";
+import { type Proposal, type ProposalCard, proposalCard } from "./proposal";
+import { type Approval, plain } from "./request";
+
+const LOOK_MS = 1500;
+const LONGEST_MS = 30_000;
+const ANSWERED = 20;
+
+interface Listing {
+  readonly approvals: readonly Approval[];
+  readonly proposals: readonly Proposal[];
+}
+
+interface Outcome {
+  readonly error?: { readonly message: string };
+}
+
+export interface Questions {
+  readonly element: HTMLElement;
+  /** Go to the question about an approval, or to the first. */
+  focus(id?: string): void;
+  /** Look now instead of when it is time again. */
+  look(): void;
+  stop(): void;
+}
+
+export interface Watch {
+  /** How many calls wait, and whether there are more than before. */
+  waiting(count: number, more: boolean): void;
+  /** `null` while the server answers, else why not and after how many seconds it is asked again. */
+  trouble(why: string | null, seconds: number): void;
+}
+
+export function questions(ask: Ask, watch: Watch): Questions {
+  const said = make("p.questions-said", { role: "status" });
+  const count = make("span");
+  const approveAll = button("Approve selected", () => void decideMany("approve"), "ask-yes");
+  const many = make("div.questions-many", {}, count, approveAll, button("Deny selected", () => void decideMany("deny_continue"), "ask-no"));
+  many.hidden = true;
+  const none = make(
+    "div.questions-empty",
+    {},
+    make("strong", {}, "Nothing is waiting for you"),
+    make("span", {}, "When an agent wants to make a call that needs your approval, it appears here."),
+  );
+  none.hidden = true;
+  const open = make("div.questions-open", { "aria-label": "Waiting calls", role: "group" });
+  const rules = make("section.questions-rules", {}, make("h2", {}, "Proposed rules"));
+  rules.hidden = true;
+  const past = make("ul.questions-past");
+  const answered = make("details.questions-answered", {}, make("summary", {}, "Answered"), past);
+  answered.hidden = true;
+  const element = make("div.questions", {}, said, none, many, open, rules, answered);
+  const cards = new Map<string, Card>();
+  const proposals = new Map<string, ProposalCard>();
+  let wanted: string | null = null;
+  let turn = 0;
+  let failures = 0;
+  let timer = 0;
+  let over = false;
+
+  const chosen = (): readonly Card[] => [...cards.values()].filter((one) => one.isChosen());
+  const selection = (): void => {
+    const picked = chosen();
+    many.hidden = picked.length === 0;
+    const destructive = picked.some((one) => one.row.risk === "destroys");
+    approveAll.disabled = destructive;
+    count.textContent = `${picked.length} selected${destructive ? "; destructive calls are approved one by one" : ""}`;
+  };
+  const say = (words: string): void => {
+    said.textContent = words;
+  };
+  const settled = (words: string): void => {
+    if (words) {
+      say(words);
+    }
+    void refresh();
+  };
+
+  async function decideMany(decision: "approve" | "deny_continue"): Promise<void> {
+    const decisions = chosen().map(({ row }) => ({ id: row.id, digest: row.digest, decision }));
+    try {
+      const { results } = await sendJson<{ readonly results: readonly Outcome[] }>(ask, "/approvals/decisions", { decisions });
+      const failed = results.flatMap((one) => (one.error ? [one.error.message] : []));
+      settled(`${results.length - failed.length} answered${failed.length ? `; ${failed.length} not: ${failed[0]}` : ""}`);
+    } catch (error) {
+      settled(reasonOf(error));
+    }
+  }
+
+  function showCards(rows: readonly Approval[]): void {
+    const ids = new Set(rows.map((row) => row.id));
+    const focused = [...cards.values()].find((one) => one.element.contains(document.activeElement));
+    for (const [id, one] of cards) {
+      if (!ids.has(id)) {
+        one.element.remove();
+        cards.delete(id);
+      }
+    }
+    // What is shown stays the same element: a button that is being pressed must not be replaced under the pointer.
+    const added = rows.filter((row) => !cards.has(row.id)).map((row) => card(row, { ask, settled, chosen: selection }));
+    added.forEach((one) => cards.set(one.row.id, one));
+    open.append(...added.map((one) => one.element));
+    cards.forEach((one) => one.offerChoice(cards.size > 1));
+    none.hidden = cards.size > 0;
+    selection();
+    if (focused && !cards.has(focused.row.id)) {
+      [...cards.values()][0]?.focus();
+    }
+    watch.waiting(cards.size, added.length > 0);
+    reveal();
+  }
+
+  function showProposals(offered: readonly Proposal[]): void {
+    const ids = new Set(offered.map((one) => one.id));
+    for (const [id, one] of proposals) {
+      if (!ids.has(id)) {
+        one.element.remove();
+        proposals.delete(id);
+      }
+    }
+    for (const one of offered) {
+      const shown = proposals.get(one.id) ?? proposalCard(one, ask, settled);
+      if (!proposals.has(one.id)) {
+        proposals.set(one.id, shown);
+        rules.append(shown.element);
+      }
+      shown.show(one);
+    }
+    rules.hidden = proposals.size === 0;
+  }
+
+  async function showAnswered(mine: number): Promise<void> {
+    const { approvals } = await readJson<Listing>(ask, "/approvals?status=history");
+    if (mine === turn) {
+      past.replaceChildren(...approvals.slice(0, ANSWERED).map(answeredRow));
+      answered.hidden = approvals.length === 0;
+    }
+  }
+
+  function reveal(): void {
+    const one = wanted === null ? undefined : cards.get(wanted);
+    if (one) {
+      wanted = null;
+      one.element.scrollIntoView({ block: "start" });
+      one.focus();
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    const mine = ++turn;
+    clearTimeout(timer);
+    try {
+      const { approvals, proposals: offered } = await readJson<Listing>(ask, "/approvals");
+      if (mine !== turn || over) {
+        return; // a later look knows better
+      }
+      failures = 0;
+      watch.trouble(null, 0);
+      showCards(approvals);
+      showProposals(offered);
+      await showAnswered(mine);
+    } catch (error) {
+      failures += 1;
+      if (mine === turn && !over) {
+        watch.trouble(reasonOf(error), Math.round(pauseAfter(failures) / 1000));
+      }
+    }
+    if (mine === turn && !over) {
+      timer = window.setTimeout(() => void refresh(), pauseAfter(failures));
+    }
+  }
+
+  void refresh();
+  return {
+    element,
+    focus(id) {
+      wanted = id ?? [...cards.keys()][0] ?? null;
+      reveal();
+    },
+    look: () => void refresh(),
+    stop() {
+      over = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Milliseconds until the next look: doubled with each failure. */
+export function pauseAfter(failures: number): number {
+  return Math.min(LOOK_MS * 2 ** failures, LONGEST_MS);
+}
+
+function answeredRow(row: Approval): HTMLElement {
+  const when = new Date((row.decided_at ?? row.created_at) * 1000);
+  const good = row.status === "approved";
+  const done = row.execution.state === "none" ? "" : ` · ${row.execution.state}`;
+  const by = row.decided_by ? ` by ${plain(row.decided_by)}` : "";
+  return make(
+    "li",
+    {},
+    make("code", {}, plain(row.tool)),
+    make("span", { class: good ? "questions-good" : "questions-bad" }, `${row.status}${by}`),
+    make("span.ask-dim", {}, `${when.toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}${done}`),
+    row.answer_reason ? make("span.ask-dim", {}, `“${plain(row.answer_reason)}”`) : null,
+  );
+}
