@@ -95,6 +95,19 @@ async def test_a_killed_child_is_noticed_while_idle(tmp_path: Path) -> None:
     await world.close()
 
 
+@pytest.mark.covers("UI-BUDG-6")
+async def test_a_stopped_child_holds_a_call_no_longer_than_its_budget(tmp_path: Path) -> None:
+    world = await ChildHost().launch(launch_at(tmp_path, max_seconds=1), Recorded())
+    assert (await world.enter(Op.RUN, "return 1")).result == "1"
+
+    os.kill(world.pid, signal.SIGSTOP)
+
+    # Far more than the budget of a second, less than the 40 s after which a child that is only slow is given up.
+    with pytest.raises(SessionGoneError, match="stopped"), anyio.fail_after(30):
+        await world.enter(Op.RUN, "return 2")
+    await world.close()
+
+
 async def test_a_cancelled_caller_does_not_disturb_the_next(tmp_path: Path) -> None:
     world = await ChildHost().launch(launch_at(tmp_path, max_seconds=60), Recorded())
 

@@ -188,3 +188,18 @@ def test_timers_come_back_by_handle(bench: Bench) -> None:
     assert bench.run("return log") == ["once", "again"]
     assert bench.out[3:] == [("timer", "2", 0.02), ("cancel", "2", 0.0)]
     assert bench.must("timer", 2) is False
+
+
+@pytest.mark.covers("UI-LSES-13")
+def test_the_ten_thousand_and_first_waiting_timer_is_an_error_that_names_the_limit(bench: Bench) -> None:
+    bench.run("for i = 1, 10000 do session:setTimeout(function() end, 3600000) end")
+    asked = len(bench.out)
+
+    code, message, *_ = bench.enter("run", "session:setInterval(function() end, 1000)")
+
+    assert code == "lua-error"
+    assert "10000 timers" in message
+    assert "session:clearTimeout" in message
+    assert len(bench.out) == asked
+    assert bench.must("timer", 1) is True
+    bench.run("session:clearTimeout(2) session:setTimeout(function() end, 1) session:setTimeout(function() end, 1)")

@@ -7,13 +7,14 @@ import pytest
 from anyio import create_task_group, fail_after, sleep
 from anyio.lowlevel import checkpoint
 
+from ui_mcp.errors import RefusedError
 from ui_mcp.session.coalesced import Coalesced
 from ui_mcp.session.connection import Connection
 from ui_mcp.session.events import EventQueue
 from ui_mcp.session.outputs import WorldOutputs
 from ui_mcp.session.pages import Pages
 from ui_mcp.session.revival import Crashes
-from ui_mcp.session.timers import Timers
+from ui_mcp.session.timers import MAX_TIMERS, Timers
 
 
 @pytest.mark.covers("UI-LSES-9")
@@ -51,6 +52,24 @@ async def test_cancelled_timers_do_not_fire_and_unknown_handles_are_ignored() ->
             timers.start(2, 0.0)
 
     assert fired == [2, 3]
+
+
+@pytest.mark.covers("UI-LSES-13")
+async def test_more_timers_than_a_session_may_have_are_refused_and_cost_no_task() -> None:
+    async def fire(handle: int) -> None:
+        raise AssertionError(handle)
+
+    async with create_task_group() as group:
+        timers = Timers(group, fire)
+        for handle in range(MAX_TIMERS):
+            timers.start(handle, 3600)
+
+        with pytest.raises(RefusedError, match="10000 timers"):
+            timers.start(MAX_TIMERS, 3600)
+        timers.start(0, 3600)  # one that is replaced counts once
+
+        assert len(timers) == MAX_TIMERS
+        timers.cancel_all()
 
 
 async def test_a_timer_that_was_cancelled_while_due_does_not_fire() -> None:

@@ -6,14 +6,16 @@ from collections import deque
 
 import anyio
 
-from ui_mcp.errors import SessionGoneError
+from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import dumps
 from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, question
 from ui_mcp.lua.host import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
 from ui_mcp.lua.nursery_process import FORKS
-from ui_mcp.lua.process import Process
+from ui_mcp.lua.process import Process, stopped
 from ui_mcp.lua.replies import deliver, heard, reply_of, start_error
 
+GRACE = 2.0
+"""Seconds after its budget when a child that does nothing at all is given up; its own alarm comes a second earlier."""
 QUEUED = 32
 """Questions a child may have before it while more are put without waiting."""
 
@@ -50,6 +52,8 @@ class ChildWorld:
         self._received = bytearray()
         self._unanswered: deque[asyncio.Future[Reply]] = deque()
         """What the child has been asked, in order; whoever asked may have lost interest."""
+        self._asked = 0.0
+        """Since when the child has been at the first of them, by the loop's clock."""
         self._lookout: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
         self._closing = False
@@ -94,20 +98,29 @@ class ChildWorld:
             raise SessionGoneError(self._reason or "The session has ended")
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._unanswered.append(answer)
+        if len(self._unanswered) == 1:
+            self._asked = answer.get_loop().time()
         if self._lookout is None:
             self._look()
         self.process.write(question((op, len(facts), *facts, *args)))
         return answer
 
-    def _look(self, before: asyncio.Future[Reply] | None = None) -> None:
+    def _look(self) -> None:
         """See now and then whether answers come; a child that overruns ends itself, unless it cannot even do that."""
-        first = self._unanswered[0] if self._unanswered else None
-        if first is None:
+        if not self._unanswered:
             self._lookout = None
-        elif first is before:
-            self.process.kill()
+            return
+        loop = self._unanswered[0].get_loop()
+        waited, budget = loop.time() - self._asked, self._seconds + GRACE
+        # Looking for changes has budgets of its own, so a child that works may take several times as long.
+        if waited >= 10 * self._seconds + 30:
+            self._reason = f"timeout: the session's process gave no answer for {waited:.0f} s"
+        elif waited >= budget and stopped(self.pid):
+            self._reason = f"timeout: the session's process was stopped and gave no answer for {waited:.0f} s"
         else:
-            self._lookout = first.get_loop().call_later(10 * self._seconds + 30, self._look, first)
+            self._lookout = loop.call_later(max(budget - waited, 1.0), self._look)
+            return
+        self.process.kill()
 
     def _take(self, kind: Flat, *values: Flat) -> None:
         if kind != "end":
@@ -116,6 +129,7 @@ class ChildWorld:
             return
         reply = reply_of(values, self._outputs)
         answer = self._unanswered.popleft()
+        self._asked = answer.get_loop().time()  # the next one is being worked on from now on
         if not answer.done():
             answer.set_result(reply)
 
@@ -127,13 +141,13 @@ class ChildWorld:
             while len(received) >= at + HEAD and len(received) >= (end := at + HEAD + length(received[at : at + HEAD])):
                 self._take(*heard(bytes(received[at + HEAD : end])))
                 at = end
-        except ValueError:
+        except (ValueError, UiMcpError):  # no child of ours says that
             self.process.kill()
         del received[:at]
 
     def exited(self, status: int | None) -> None:
         """Note why, and tell whoever waits."""
-        self._reason = _why(status, self._seconds)
+        self._reason = self._reason or _why(status, self._seconds)
         self._gone.set()
         if self._lookout is not None:
             self._lookout.cancel()

@@ -3,6 +3,15 @@
 from typing import Protocol
 
 
+def stopped(pid: int) -> bool:
+    """Say whether a process was stopped from outside (SIGSTOP, a debugger), where the system tells."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] in {b"T", b"t"}
+    except (OSError, IndexError):
+        return False
+
+
 class Owner(Protocol):
     """Who hears of a process, on the event loop."""
 

@@ -5,7 +5,10 @@ from collections.abc import Awaitable, Callable
 from anyio import CancelScope, sleep
 from anyio.abc import TaskGroup
 
+from ui_mcp.errors import RefusedError
+
 MAX_TIMERS = 10_000
+"""As in lua/engine/session.lua, which refuses the next one."""
 
 
 class Timers:
@@ -20,8 +23,14 @@ class Timers:
         return len(self._waiting)
 
     def start(self, handle: int, seconds: float) -> None:
-        """Fire `handle` after `seconds`; an earlier wish for the same handle is replaced."""
+        """Fire `handle` after `seconds`; an earlier wish for the same handle is replaced.
+
+        Raises:
+            RefusedError: there are too many; the engine refuses them first, so its process cannot be believed any more.
+        """
         self.cancel(handle)
+        if len(self._waiting) >= MAX_TIMERS:
+            raise RefusedError(f"{MAX_TIMERS} timers are waiting, the most a session may have")
         scope = self._waiting[handle] = CancelScope()
         self._tasks.start_soon(self._wait, handle, max(seconds, 0.0), scope)
 

@@ -32,12 +32,16 @@ function session.metaTostring(object)
 end
 
 -- Timers: the server counts the time, the handle comes back when it is due.
-local timers, last = {}, 0
+local timers, last, waiting = {}, 0, 0
 local LONGEST = 86400 * 365
+local MAX_TIMERS = 10000 -- each costs the server a task, outside the memory limit of this process; as in session/timers.py
 
 local function timer(f, ms, again)
   if type(f) ~= "function" then error("a timer needs a function", 3) end
-  last = last + 1
+  if waiting >= MAX_TIMERS then
+    error(MAX_TIMERS .. " timers are waiting, the most a session may have; stop some with session:clearTimeout(handle)", 3)
+  end
+  last, waiting = last + 1, waiting + 1
   local seconds = max(0, min((tonumber(ms) or 0) / 1000, LONGEST))
   timers[last] = { run = f, again = again and (seconds > 0.001 and seconds or 0.001) }
   host.emit("timer", tostring(last), seconds)
@@ -46,7 +50,7 @@ end
 
 local function cancel(_, handle)
   if timers[handle] then
-    timers[handle] = nil
+    timers[handle], waiting = nil, waiting - 1
     host.emit("cancel", tostring(handle), 0)
   end
 end
@@ -60,7 +64,7 @@ session.clearImmediate, session.clearTimeout, session.clearInterval = cancel, ca
 function E.ops.timer(handle)
   local due = timers[handle]
   if not due then return "false" end
-  if not due.again then timers[handle] = nil end
+  if not due.again then timers[handle], waiting = nil, waiting - 1 end
   local ok, fault = guard.call(due.run)
   if due.again and timers[handle] then host.emit("timer", tostring(handle), due.again) end
   return "true", not ok and fault or nil
