@@ -380,6 +380,69 @@ async def test_idle_sessions_end_and_the_longest_idle_makes_room(monkeypatch: py
     assert len(sessions) == 0
 
 
+@pytest.mark.covers("MCP-LIM-5")
+async def test_a_flood_of_handshakes_ends_sessions_of_its_own_connection_before_any_other() -> None:
+    endpoint = StreamableEndpoint(Service(face()))
+    living = await session_of(endpoint, ("127.0.0.1", 40_000))
+
+    for _ in range(1500):
+        await session_of(endpoint, ("127.0.0.1", 50_000))
+
+    assert endpoint.sessions.find(living) is not None
+    assert len(endpoint.sessions) == 1000
+
+
+@pytest.mark.covers("MCP-LIM-5")
+async def test_a_flood_over_many_connections_ends_sessions_that_only_shook_hands_first() -> None:
+    endpoint = StreamableEndpoint(Service(face()))
+    living = await session_of(endpoint, ("127.0.0.1", 40_000))
+    found = endpoint.sessions.find(living)
+    assert found is not None
+    with endpoint.sessions.using(found):
+        pass
+
+    for port in range(1500):
+        await session_of(endpoint, ("127.0.0.1", 50_000 + port))
+
+    assert endpoint.sessions.find(living) is found
+
+
+@pytest.mark.covers("MCP-LIM-5")
+def test_a_flooding_principal_ends_none_of_another_principals_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
+    sessions = Sessions(Service(face()))
+    anna = sessions.open("anna")
+    assert anna is not None
+
+    for _ in range(5):
+        flooding = sessions.open("bert")
+        assert flooding is not None
+        for _ in range(3):
+            with sessions.using(flooding):
+                pass
+
+    assert sessions.find(anna.id) is anna
+    sessions.end_all()
+
+
+async def session_of(endpoint: StreamableEndpoint, client: tuple[str, int]) -> str:
+    """Shake hands from an address; answer the session's id."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode()
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json"), (b"accept", b"application/json, text/event-stream")]
+    await endpoint({"method": "POST", "headers": headers, "client": client}, receive, send)
+    session_id: bytes = dict(sent[0]["headers"])[b"mcp-session-id"]
+    return session_id.decode()
+
+
 @pytest.mark.covers("R-NO-13")
 async def test_a_session_that_missed_something_is_gone_before_its_stream_ends() -> None:
     endpoint = StreamableEndpoint(Service(face()))

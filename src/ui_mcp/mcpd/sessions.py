@@ -22,6 +22,9 @@ class Session:
     id: str
     conversation: Conversation
     used: float
+    connection: str = ""
+    """The address it shook hands from."""
+    uses: int = 0
     busy: int = 0
     stream: anyio.CancelScope | None = None
     """The open notification stream."""
@@ -43,17 +46,17 @@ class Sessions:
         self._end_idle()
         return self._by_id.get(session_id)
 
-    def open(self, principal: str) -> Session | None:
-        """Make a session, ending the longest idle one if there are too many; None if all are busy."""
+    def open(self, principal: str, connection: str = "") -> Session | None:
+        """Make a session, ending an idle one if there are too many; None if all are busy."""
         self._end_idle()
         if len(self._by_id) >= MAX_SESSIONS:
-            idle = next((session for session in self._by_id.values() if not session.busy), None)
+            idle = self._most_dispensable(principal, connection)
             if idle is None:
                 return None
             self.end(idle)
         session_id = secret_id()
         conversation = Conversation(self._service, principal=principal, session_id=session_id)
-        session = self._by_id[session_id] = Session(session_id, conversation, self._clock())
+        session = self._by_id[session_id] = Session(session_id, conversation, self._clock(), connection)
         return session
 
     def end(self, session: Session) -> None:
@@ -72,6 +75,7 @@ class Sessions:
     def using(self, session: Session) -> Iterator[None]:
         """Keep a session from being ended as idle."""
         session.busy += 1
+        session.uses += 1
         try:
             yield
         finally:
@@ -79,6 +83,19 @@ class Sessions:
             session.used = self._clock()
             if self._by_id.pop(session.id, None) is not None:
                 self._by_id[session.id] = session  # now the most recently used
+
+    def _most_dispensable(self, principal: str, connection: str) -> Session | None:
+        """Choose who makes room: the caller's own sessions first, then the least and the longest ago used."""
+        idle = (session for session in self._by_id.values() if not session.busy)
+        return min(
+            idle,
+            key=lambda one: (
+                not connection or one.connection != connection,
+                one.conversation.principal != principal,
+                one.uses,
+            ),
+            default=None,
+        )
 
     def _end_idle(self) -> None:
         limit = self._clock() - IDLE_SECONDS

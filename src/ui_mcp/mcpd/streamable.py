@@ -181,7 +181,8 @@ class StreamableEndpoint:
                 await self._converse(session, headers, message, receive, send)
 
     async def _initialize(self, scope: asgi.Scope, message: JsonObject, send: asgi.Send) -> None:
-        session = self.sessions.open(self._principal(scope))
+        host, port = scope.get("client") or ("", "")
+        session = self.sessions.open(self._principal(scope), f"{host}:{port}" if host else "")
         if session is None:
             await asgi.respond_json(send, *refusal(503, rpc.INTERNAL_ERROR, "Too many sessions", message["id"]))
             return
