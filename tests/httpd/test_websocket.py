@@ -9,9 +9,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from servers import running_server
 from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import Json, dumps, loads
-from ui_mcp.session.outbox import FELL_BEHIND, SESSION_ENDED
 from ui_mcp.session.session import Session
 from ui_mcp.testing.socket import open_socket
+from ui_mcp.wire import FELL_BEHIND, SESSION_ENDED
 
 APP = """
 Note = session:prototype("Note", { title = "draft", presses = 0 })
@@ -176,6 +176,21 @@ async def test_ending_the_session_tells_the_page_and_closes_it(running: Running,
     assert "session_ended" in notice["data"]["properties"]["notice"]
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == SESSION_ENDED
+
+
+@pytest.mark.covers("UI-WIRE-15")
+async def test_a_page_of_an_ended_session_is_closed_with_the_reason_however_long(
+    running: Running, session: Session
+) -> None:
+    await session.end("wegen Überfüllung geschlossen: " + "ü" * 200)
+
+    async with connect(socket_url(running), origin=running.url) as socket:  # type: ignore[arg-type]
+        with pytest.raises(ConnectionClosed) as closed, fail_after(60):
+            await socket.recv()
+
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == SESSION_ENDED
+    assert closed.value.rcvd.reason.startswith("wegen Überfüllung geschlossen: üüü")
 
 
 @pytest.mark.slow

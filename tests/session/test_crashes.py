@@ -12,11 +12,11 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua.child_host import ChildWorld
 from ui_mcp.lua.host import Op
-from ui_mcp.session.outbox import RESTARTED, SESSION_ENDED
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.browser import open_page
 from ui_mcp.testing.project import open_sessions, settings
+from ui_mcp.wire import RESTARTED, SESSION_ENDED
 from ui_mcp.workspace import Workspace
 
 APP = 'Note = session:prototype("Note", { title = "draft" })\nif not session.reloading then note = Note:new() end'

@@ -10,7 +10,7 @@ from anyio import create_task_group, sleep_forever
 from ui_mcp.session import longpoll
 from ui_mcp.session.connection import Connection
 from ui_mcp.session.longpoll import LongPoll, LongPolls, Numbered
-from ui_mcp.session.outbox import RESTARTED, SESSION_ENDED
+from ui_mcp.wire import RESTARTED, SESSION_ENDED
 
 
 class Line:

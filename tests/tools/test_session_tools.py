@@ -13,6 +13,7 @@ from ui_mcp.toolkit.tool import Call, Text
 from ui_mcp.tools.audit import audit
 from ui_mcp.tools.display import display
 from ui_mcp.tools.run import run
+from ui_mcp.tools.sync import sync
 from ui_mcp.tools.upload_viewdef import upload_viewdef
 from ui_mcp.tools.wait import wait
 
@@ -248,3 +249,12 @@ async def test_audit_works_before_the_start(host: Host) -> None:
     report = loads((await call(host, "ui_audit", name="empty"))[0])
 
     assert [finding["rule"] for finding in report["violations"]] == ["missing_app_lua"]
+
+
+@pytest.mark.covers("UI-WIRE-15", "MCP-APP-5")
+async def test_an_embedded_page_of_an_ended_session_is_told_that_it_is_over(host: Host, running: Running) -> None:
+    await running.sessions.get("1").end()
+
+    result = await FunctionToolset(host, [sync]).call("ui_sync", {}, Call())
+
+    assert result.structured == {"conn": "", "seq": 0, "frames": [], "closed": True, "ended": True}

@@ -9,6 +9,7 @@ import { setTheme } from "./theme/theme";
 import { connect, type Connection } from "./transport/connection";
 import type { Dial } from "./transport/transport";
 import { App } from "./view/app";
+import { NOTICE_ENDED, NOTICE_LOADED } from "./wire.gen";
 
 export interface Beginning {
   readonly root: Element;
@@ -23,20 +24,20 @@ export interface Beginning {
 export function start({ root, dial, probe, meet }: Beginning): Connection {
   const showStatus = banner(() => connection.retry());
   let ended = false;
-  const end = (): void => {
+  const end = (reason: string): void => {
     if (!ended) {
       ended = true;
       connection.end();
-      showEnded();
+      showEnded(reason);
     }
   };
   const app = new App(root, {
     deliver: (frame) => connection.send(frame),
     meet,
     notice: (level, text, code) => {
-      if (code === "session_ended") {
-        end();
-      } else if (code === "load_mended") {
+      if (code === NOTICE_ENDED) {
+        end(level === "error" ? text : "");
+      } else if (code === NOTICE_LOADED) {
         takeBack(text);
       } else {
         notify(level, text);
@@ -48,12 +49,12 @@ export function start({ root, dial, probe, meet }: Beginning): Connection {
     {
       opened: (asked) => app.opened(asked),
       frame: (text) => (isLook(text) ? void answerLook(text, (frame) => connection.send(frame)) : app.receive(text)),
-      status(status) {
+      status(status, reason) {
         showStatus(status);
         if (status === "lost") {
           app.lost();
         } else if (status === "ended") {
-          end();
+          end(reason);
         }
       },
     },

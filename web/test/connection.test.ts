@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect, type Status } from "../src/transport/connection";
 import type { Listener } from "../src/transport/transport";
 
+const STABLE_MS = 3000;
+
 describe("a connection", () => {
   let lines: Listener[];
   let sent: string[];
@@ -14,7 +16,7 @@ describe("a connection", () => {
         lines.push(listener);
         return { send: (frame) => void sent.push(frame), close: () => undefined };
       },
-      { opened: () => void seen.push("opened"), frame: (text) => void seen.push(text), status: (status: Status) => void seen.push(status) },
+      { opened: () => void seen.push("opened"), frame: (text) => void seen.push(text), status: (status: Status, reason) => void seen.push(`${status} ${reason}`.trim()) },
       () => reachable(),
     );
 
@@ -35,18 +37,41 @@ describe("a connection", () => {
     expect(sent).toEqual(["b"]);
   });
 
-  it("comes back at once after a loss and starts over", async () => {
+  it("comes back at once after the loss of a connection that was stable, and starts over", async () => {
     open();
     lines[0]?.open();
+    await vi.advanceTimersByTimeAsync(STABLE_MS);
     lines[0]?.closed(false);
     await vi.advanceTimersByTimeAsync(0);
     lines[1]?.open();
     expect(seen).toEqual(["open", "opened", "lost", "open", "opened"]);
   });
 
+  it("backs off from a server that accepts and hangs up at once", async () => {
+    open();
+    for (let elapsed = 0; elapsed < 60_000; elapsed += 100) {
+      const line = lines.at(-1);
+      line?.open();
+      line?.closed(false);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(lines.length).toBeLessThan(8);
+  });
+
+  it("ends for good when the server says that the session is over, and hands on why", async () => {
+    const connection = open();
+    lines[0]?.open();
+    lines[0]?.closed(true, "it crashed");
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(connection.status).toBe("ended");
+    expect(seen.at(-1)).toBe("ended it crashed");
+    expect(lines).toHaveLength(1);
+  });
+
   it("waits longer each time while the server is away, without end", async () => {
     open();
     lines[0]?.open();
+    await vi.advanceTimersByTimeAsync(STABLE_MS);
     reachable = () => Promise.reject(new Error("refused"));
     lines[0]?.closed(false);
     await vi.advanceTimersByTimeAsync(600_000);
@@ -59,6 +84,7 @@ describe("a connection", () => {
   it("ends when the session is gone", async () => {
     const connection = open();
     lines[0]?.open();
+    await vi.advanceTimersByTimeAsync(STABLE_MS);
     reachable = () => Promise.resolve(false);
     lines[0]?.closed(false);
     await vi.advanceTimersByTimeAsync(0);
@@ -70,6 +96,7 @@ describe("a connection", () => {
   it("does not listen to a line it has replaced", async () => {
     const connection = open();
     lines[0]?.open();
+    await vi.advanceTimersByTimeAsync(STABLE_MS);
     lines[0]?.closed(false);
     await vi.advanceTimersByTimeAsync(0);
     lines[1]?.open();

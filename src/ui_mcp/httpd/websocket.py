@@ -12,8 +12,9 @@ from starlette.websockets import WebSocket
 from ui_mcp.errors import UiMcpError
 from ui_mcp.httpd.line import Line, line_of
 from ui_mcp.session.connection import Connection
-from ui_mcp.session.outbox import GOING_AWAY, SESSION_ENDED, Closed
+from ui_mcp.session.outbox import Closed
 from ui_mcp.session.session import Session
+from ui_mcp.wire import GOING_AWAY, RESTARTED, SESSION_ENDED
 
 DRIVEN = "ui-mcp-eyes"
 """Word in the user agent of the browser by which an agent looks at pages."""
@@ -43,9 +44,10 @@ class PageSocket:
                     await _carry(receive, send, connection)
                 closed = connection.closed or Closed(GOING_AWAY, "the server stops")
         except UiMcpError as error:
-            closed = Closed(SESSION_ENDED, error.message[:100])
+            # One that died in this very moment gets another world, so the page may come back.
+            closed = Closed(SESSION_ENDED if session.over else RESTARTED, session.over or error.message)
         with suppress(RuntimeError, OSError):  # the page is gone already
-            await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
+            await send({"type": "websocket.close", "code": closed.code, "reason": closed.short_reason})
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.session.events import EventQueue
 from ui_mcp.session.notices import system_event
 from ui_mcp.session.pages import Pages
+from ui_mcp.wire import NOTICE_LOAD_ERROR, NOTICE_LOADED
 
 
 class LoadProblems:
@@ -21,7 +22,7 @@ class LoadProblems:
         file, message = str(problem.get("file", "")), str(problem.get("message", "An app could not be loaded"))
         self.mended(file)
         self._events.push_system(system_event("load_error", {"session": self._vended, **problem}))
-        self._pages.tell("error", message, "load_error")
+        self._pages.tell("error", message, NOTICE_LOAD_ERROR)
         if file:
             self._shown[file] = message
 
@@ -29,4 +30,4 @@ class LoadProblems:
         """Take back what pages were told about a file."""
         message = self._shown.pop(file, None)
         if message is not None:
-            self._pages.tell("info", message, "load_mended")
+            self._pages.tell("info", message, NOTICE_LOADED)

@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.ids import secret_id
 from ui_mcp.session.connection import Connection
-from ui_mcp.session.outbox import SESSION_ENDED
+from ui_mcp.wire import FINAL
 
 SILENT_SECONDS = 60.0
 """A page that has not asked for so long counts as closed."""
@@ -41,6 +41,7 @@ class Synced:
 
 
 GONE = Synced(seq=0, frames=[], closed=True, ended=False)
+OVER = Synced(seq=0, frames=[], closed=True, ended=True)
 
 
 class LongPoll:
@@ -74,7 +75,7 @@ class LongPoll:
             seq=self._seq,
             frames=[kept.frame for kept in self._kept],
             closed=closed is not None,
-            ended=closed is not None and closed.code == SESSION_ENDED,
+            ended=closed is not None and closed.code in FINAL,
         )
 
     async def silence(self) -> None:

@@ -5,11 +5,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ui_mcp.wire import FELL_BEHIND
+
 MAX_BYTES = 32 * 1024 * 1024
-GOING_AWAY = 1001
-RESTARTED = 1012
-FELL_BEHIND = 1013
-SESSION_ENDED = 4001
+MAX_REASON = 123
+"""Bytes of a reason that fit into a WebSocket's close frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,11 @@ class Closed:
 
     code: int
     reason: str
+
+    @property
+    def short_reason(self) -> str:
+        """The reason, cut to what a close frame holds."""
+        return self.reason.encode("utf-8", "replace")[:MAX_REASON].decode("utf-8", "ignore")
 
 
 class Outbox:

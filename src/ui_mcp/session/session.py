@@ -21,11 +21,11 @@ from ui_mcp.session.life import Life
 from ui_mcp.session.loading import LoadProblems
 from ui_mcp.session.longpoll import LongPolls
 from ui_mcp.session.notices import notice_frame, system_event
-from ui_mcp.session.outbox import RESTARTED, SESSION_ENDED
 from ui_mcp.session.outputs import WorldOutputs
 from ui_mcp.session.pages import Pages
 from ui_mcp.session.surroundings import Surroundings
 from ui_mcp.session.timers import Timers
+from ui_mcp.wire import NOTICE_ENDED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED
 
 WATCHED_SECONDS = 10.0
 """How long a look at the variables keeps compute times being measured."""
@@ -57,6 +57,11 @@ class Session:
     def idle(self) -> float:
         """Seconds since anything happened; 0 while a page or a waiter is here."""
         return 0.0 if self.pages or self.events.polling else monotonic() - self.touched
+
+    @property
+    def over(self) -> str | None:
+        """Why the session has ended for good, if it has."""
+        return self._life.over
 
     async def start(self) -> None:
         """Start the Lua world.
@@ -161,7 +166,7 @@ class Session:
         """Close the pages, release the waiters and free the world."""
         if self._life.over is None:
             self._life.over = reason
-            self.pages.tell("info", "This session has ended.", "session_ended")
+            self.pages.tell("info", "This session has ended.", NOTICE_ENDED)
         self._timers.cancel_all()
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
@@ -257,10 +262,10 @@ class Session:
         facts = {"session": self.vended, "restarted": over is None, "reason": over or reason}
         self.events.push_system(system_event("session_restarted", facts))
         if over is not None:
-            self.pages.tell("error", f"The app stopped and stays down: {over}", "session_ended")
+            self.pages.tell("error", f"The app stopped and stays down: {over}", NOTICE_ENDED)
             self.pages.close(SESSION_ENDED, "session ended")
             return
-        self.pages.tell("warning", f"The app stopped and was started again: {reason}", "session_restarted")
+        self.pages.tell("warning", f"The app stopped and was started again: {reason}", NOTICE_RESTARTED)
         self.pages.close(RESTARTED, "session restarted")
         await self._show_again()
 

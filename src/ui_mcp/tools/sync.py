@@ -43,10 +43,12 @@ class SyncArgs(Args):
 )
 async def sync(host: Host, args: SyncArgs, call: Call) -> ToolResult:
     """Carry frames between an embedded page and its session. For pages, not for models."""
-    from ui_mcp.session.longpoll import GONE, Numbered
+    from ui_mcp.session.longpoll import GONE, OVER, Numbered
 
     running = host.running()
     session = running.sessions.get(args.session)
+    if session.over and not args.conn:
+        return _answer("", OVER)
     poll = session.polls.find(args.conn) if args.conn else await session.polls.open()
     if poll is None:
         return _answer(args.conn or "", GONE)

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -13,6 +15,13 @@ pytestmark = pytest.mark.slow
 NOTE_BANNERS = """() => { window.banners = "";
     new MutationObserver(() => { window.banners += document.querySelector(".ui-banner")?.textContent ?? ""; })
         .observe(document.body, { childList: true, subtree: true }) }"""
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.mark.covers("UI-WIRE-14")
@@ -83,6 +92,29 @@ def test_an_ended_session_says_so_and_leads_to_the_start(server: Server, page: P
     expect(page.get_by_role("heading", name="Session ended")).to_be_visible()
     page.get_by_role("link", name="Start again").click()
     expect(page.locator(".shell-landing")).to_be_visible()
+    console.clear()
+
+
+@pytest.mark.covers("UI-WIRE-13", "UI-WIRE-15")
+def test_a_reload_in_an_ended_session_says_so_and_opens_no_further_socket(
+    counter: Server, page: Page, console: list[str]
+) -> None:
+    for _ in range(3):
+        [child] = counter.children()
+        os.kill(child, signal.SIGKILL)
+        wait_until(lambda gone=child: gone not in counter.children())  # type: ignore[misc]
+        if "crashed three times" in str(counter.call("ui_run", code="return 1")):
+            break
+    sockets: list[str] = []
+    page.on("websocket", lambda socket: sockets.append(socket.url))
+    page.clock.install()
+
+    page.goto(counter.url)
+
+    expect(page.get_by_role("heading", name="Session ended")).to_be_visible()
+    expect(page.get_by_text("crashed three times within a minute")).to_be_visible()
+    page.clock.run_for(120_000)
+    assert len(sockets) <= 2  # that of the page's head, and the one that learns why it was closed
     console.clear()
 
 

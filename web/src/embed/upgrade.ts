@@ -1,6 +1,7 @@
 /** The WebSocket as an upgrade of the long poll, where the host's policy lets us reach the loopback address. */
 import type { Upgrade } from "../transport/sync";
 import type { Transport } from "../transport/transport";
+import { FINAL } from "../wire.gen";
 
 /** Blocked loopback requests may stay silent; only the clock tells. */
 const PATIENCE_MS = 300;
@@ -35,7 +36,7 @@ export function socketUpgrade(domains: readonly string[]): Upgrade {
         clearTimeout(timer);
         line.onerror = null;
         line.onmessage = (event) => listener.frame(String(event.data));
-        line.onclose = () => listener.closed(false);
+        line.onclose = (event) => listener.closed(FINAL.has(event.code), event.reason);
         resolve({ send: (frame) => line.send(frame), close: () => line.close() });
         queueMicrotask(() => listener.open());
       };

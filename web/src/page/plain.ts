@@ -1,13 +1,14 @@
 /** The pages that stand instead of an app: the session ended, or it is open elsewhere. */
 import { make } from "./markup";
 
-/** Show that the session is over, with a way to a new one. */
-export function showEnded(): void {
+/** Show that the session is over and why, with a way to a new one. */
+export function showEnded(reason = ""): void {
   const link = make("a", "ui-button ui-button-primary", "Start again");
   link.href = "/";
   replacePage(
     "Session ended",
     make("p", "", "This session has ended and its state is gone. Everything you saved in the project is still there."),
+    ...(reason === "" ? [] : [make("p", "ui-plain-hint", reason)]),
     make("p", "ui-plain-actions", link),
   );
   document.title = "Session ended";

@@ -7,11 +7,14 @@ export interface ConnectionEvents {
   /** A new line is open; the server knows nothing of this page yet. */
   opened(asked: boolean): void;
   frame(text: string): void;
-  status(status: Status): void;
+  /** `reason` is what the server said when it ended the session. */
+  status(status: Status, reason: string): void;
 }
 
 /** Seconds to wait before each attempt; the last one repeats. */
 const WAITS = [1, 2, 4, 8, 16, 30];
+/** A connection that was open for less than this counts as a failed attempt, so that a server that accepts and hangs up is not asked without end. */
+const STABLE_MS = 3000;
 
 export interface Connection {
   readonly status: Status;
@@ -28,17 +31,17 @@ export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promi
   let attempt = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const become = (next: Status): void => {
+  const become = (next: Status, reason = ""): void => {
     if (status !== next) {
       status = next;
-      events.status(next);
+      events.status(next, reason);
     }
   };
-  const end = (): void => {
+  const end = (reason = ""): void => {
     clearTimeout(timer);
     line?.close();
     line = null;
-    become("ended");
+    become("ended", reason);
   };
   const later = (): void => {
     const wait = WAITS[Math.min(attempt, WAITS.length - 1)] ?? 30;
@@ -62,27 +65,27 @@ export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promi
     }
   };
   const open = (): void => {
-    let opened = false;
+    let opened: number | null = null;
     const mine = dial({
       open(asked = false) {
-        opened = true;
-        attempt = 0;
+        opened = Date.now();
         line = mine;
         become("open");
         events.opened(asked);
       },
       frame: (text) => events.frame(text),
-      closed(ended) {
+      closed(ended, reason = "") {
         // A line that was replaced has nothing to say any more.
         if (line !== null && line !== mine) {
           return;
         }
         line = null;
         if (ended) {
-          end();
+          end(reason);
         } else {
           become("lost");
-          if (opened) {
+          if (opened !== null && Date.now() - opened >= STABLE_MS) {
+            attempt = 0;
             void again();
           } else {
             later();
@@ -116,6 +119,6 @@ export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promi
       return true;
     },
     retry,
-    end,
+    end: () => end(),
   };
 }

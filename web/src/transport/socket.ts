@@ -1,8 +1,6 @@
 /** The WebSocket transport. */
+import { FINAL } from "../wire.gen";
 import type { Dial, Listener, Transport } from "./transport";
-
-/** Close code of a server that ended the session. */
-const SESSION_ENDED = 4404;
 
 /** A line that the page's head opened before this script was loaded, with what it has brought so far. */
 interface Early {
@@ -46,7 +44,7 @@ function takeOver({ line, frames }: Early, listener: Listener): Transport {
 function carry(line: WebSocket, listener: Listener, opened: (event: Event) => void): Transport {
   line.onopen = opened;
   line.onmessage = (event) => listener.frame(String(event.data));
-  line.onclose = (event) => listener.closed(event.code === SESSION_ENDED);
+  line.onclose = (event) => listener.closed(FINAL.has(event.code), event.reason);
   return {
     send: (frame) => line.send(frame),
     close() {

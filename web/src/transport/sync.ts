@@ -62,6 +62,10 @@ class Poller implements Transport {
   async open(): Promise<SyncAnswer | null> {
     try {
       const answer = await this.sync({ session: this.session, wait_ms: 0 });
+      if (answer.ended === true) {
+        this.end(true);
+        return null;
+      }
       this.conn = answer.conn;
       return answer;
     } catch {

@@ -9,8 +9,8 @@ export interface Listener {
   /** The line is open; `asked` when it has asked for the page already. */
   open(asked?: boolean): void;
   frame(text: string): void;
-  /** The line is gone; `ended` when the session will not come back. */
-  closed(ended: boolean): void;
+  /** The connection is gone; `ended` when the session will not come back, for the reason the server gave. */
+  closed(ended: boolean, reason?: string): void;
 }
 
 export type Dial = (listener: Listener) => Transport;
