@@ -106,3 +106,19 @@ def test_a_secret_comes_from_the_keyring(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(ConfigError, match=r"pip install 'ui-mcp\[keyring\]'"):
         token("keyring:shop/me")
+
+
+@pytest.mark.covers("GW-CFG-2", "UI-ROB-6")
+@pytest.mark.parametrize("place", ["~no-such-person/key", "\\0", "FOLDER/binary", "FOLDER"])
+def test_a_secret_that_cannot_be_read_from_its_file_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    text = f'server: {{token: "file:{place.replace("FOLDER", str(tmp_path))}"}}'
+
+    with pytest.raises(ConfigError, match="token: cannot read"):
+        read(text.encode(), "nlui.yaml", {}, tmp_path)
+
+
+@pytest.mark.covers("UI-ROB-6")
+def test_a_wrong_value_in_a_file_that_only_our_reader_takes_is_still_named() -> None:
+    with pytest.raises(ConfigError, match=r"nlui.yaml:1: llm"):
+        read(b"\x80approvals:\n  sync_wait_s: 0.3\nllm:", "nlui.yaml", {}, Path("/srv"))

@@ -131,8 +131,9 @@ def _text(value: str, key: str, environment: Mapping[str, str], used: set[str]) 
     if kind == "file":
         try:
             return Path(rest).expanduser().read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise ConfigError(f"{key}: cannot read {rest}: {error.strerror or error}") from error
+        except (OSError, ValueError, RuntimeError) as error:  # not there, not text, or in the home of nobody
+            reason = getattr(error, "strerror", None) or error
+            raise ConfigError(f"{key}: cannot read {rest!r}: {reason}") from error
     return _from_keyring(rest) if kind == "keyring" else value
 
 
@@ -202,8 +203,11 @@ def _model_in(annotation: Any) -> type[Part] | None:
 
 
 def _line(data: bytes, path: tuple[int | str, ...]) -> int:
-    """Find the line a value stands on."""
-    node = yaml.compose(data, Loader=yaml.SafeLoader)
+    """Find the line a value stands on; 1 where only a more tolerant reader could read the file."""
+    try:
+        node = yaml.compose(data, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return 1
     for part in path:
         if isinstance(node, yaml.MappingNode):
             found = [(key, value) for key, value in node.value if str(key.value) == str(part)]

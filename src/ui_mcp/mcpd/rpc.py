@@ -1,6 +1,7 @@
 """JSON-RPC 2.0 messages: their kinds, their bytes, and the protocol era each belongs to."""
 
 import json
+import math
 from typing import Literal
 
 import orjson
@@ -89,12 +90,29 @@ def invalid(message: Json) -> JsonObject:
 
 
 def encode(message: Json) -> bytes:
-    """Write one message as compact UTF-8 without a line break."""
+    """Write one message as compact UTF-8 without a line break; NaN and infinities become null."""
     try:
         return orjson.dumps(message)
     except TypeError:
-        # Lone surrogates and integers beyond 64 bits: rare, but no reason to lose an answer.
-        return json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
+        # Lone surrogates, integers beyond 64 bits, deep nesting: rare, but no reason to lose an answer.
+        return _encode_slowly(message)
+
+
+def _encode_slowly(message: Json) -> bytes:
+    try:
+        text = json.dumps(_finite(message), ensure_ascii=False, separators=(",", ":"), default=str)
+    except RecursionError:
+        request_id = message.get("id") if isinstance(message, dict) else None
+        return orjson.dumps(error(request_id, INTERNAL_ERROR, "The answer is nested too deeply to be written"))
+    return text.encode("utf-8", "replace")
+
+
+def _finite(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _finite(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(member) for member in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def decode(data: bytes | bytearray | memoryview) -> Json:
