@@ -10,8 +10,10 @@ BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.p
 # `make bench BENCHMARKS=benchmarks/x.py` runs one.
 BENCHMARKS ?=
 MINUTES ?= 20
+# `make fuzz CASES=20000` is a shorter run; fewer cases than asked for is a failure.
+CASES ?= 200000
 
-.PHONY: help run test quick check e2e bench soak docs requirements web agent release ci audit clean FORCE
+.PHONY: help run test quick check e2e bench soak fuzz docs requirements web agent release ci audit clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +42,9 @@ bench: test-setup  ## measure every claim beside its rival and write docs/benchm
 
 soak: test-setup  ## many people and kills of everything for MINUTES (20)
 	PYTHONPATH=tests $(BIN)/python -m soak.run $(MINUTES)
+
+fuzz: $(STAMPS)/dev assets  ## CASES (200000) random cases at every border, up to half an hour
+	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(CASES)
 
 docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its reference from the code
 	$(BIN)/python scripts/settings.py

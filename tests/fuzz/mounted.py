@@ -1,0 +1,233 @@
+"""Borders: what a mounted MCP server lists, answers and asks, as bytes on its pipe."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+from hypothesis import strategies as st
+
+from fuzz.border import Border
+from fuzz.values import any_json, damage, damaged, mutated, text_of
+from ui_mcp.app.nlui import Asked, gateway_face
+from ui_mcp.compositor.connection import Listeners
+from ui_mcp.compositor.gateway import Gateway, Surroundings
+from ui_mcp.compositor.settings import BackendSettings, GatewaySettings
+from ui_mcp.mcpd import rpc
+from ui_mcp.mcpd.callers import Callers
+from ui_mcp.mcpd.channel import Greeting, Hooks
+from ui_mcp.mcpd.client import McpServer, Options
+from ui_mcp.mcpd.conversation import Conversation
+from ui_mcp.mcpd.line_channel import LineChannel
+from ui_mcp.mcpd.server import Service
+from ui_mcp.mcpd.upstream_news import relayed
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string", "pattern": "^x*$", "enum": ["x"]}, "b": {"$ref": "#/$defs/n"}},
+    "$defs": {"n": {"type": "integer", "minimum": 0, "default": 5}},
+    "required": ["a"],
+}
+TOOL = {
+    "name": "do",
+    "title": "Do",
+    "description": "It does.",
+    "inputSchema": SCHEMA,
+    "outputSchema": SCHEMA,
+    "annotations": {"readOnlyHint": True, "title": "T"},
+    "_meta": {"ui": {"resourceUri": "ui://x"}},
+    "icons": [{"src": "data:,"}],
+}
+BLOCKS = [
+    {"type": "text", "text": "done", "annotations": {"priority": 1, "audience": ["user"]}},
+    {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+    {"type": "resource_link", "uri": "x://a", "name": "a"},
+    {"type": "resource", "resource": {"uri": "x://a", "text": "t", "mimeType": "text/plain"}},
+]
+ANSWERS: dict[str, Any] = {
+    "tools/list": {"tools": [TOOL, {**TOOL, "name": "other"}], "nextCursor": None},
+    "resources/list": {"resources": [{"uri": "x://a", "name": "a", "size": 5, "mimeType": "text/plain"}]},
+    "resources/templates/list": {"resourceTemplates": [{"uriTemplate": "x://{a}", "name": "t"}]},
+    "prompts/list": {"prompts": [{"name": "p", "arguments": [{"name": "a", "required": True}]}]},
+    "resources/read": {"contents": [{"uri": "x://a", "blob": "aGk=", "_meta": {}}], "ttlMs": 5},
+    "prompts/get": {"messages": [{"role": "user", "content": BLOCKS[0]}]},
+    "completion/complete": {"completion": {"values": ["a"], "total": 1, "hasMore": False}},
+    "tools/call": {"content": BLOCKS, "structuredContent": {"a": "x"}, "isError": False, "_meta": {"k": 1}},
+}
+USES: list[tuple[str, Any]] = [
+    ("tools/list", {}),
+    ("resources/list", {}),
+    ("resources/templates/list", {}),
+    ("resources/read", {"uri": "x://a"}),
+    ("prompts/list", {}),
+    ("prompts/get", {"name": "bad__p", "arguments": {"a": "b"}}),
+    ("completion/complete", {"ref": {"type": "ref/prompt", "name": "bad__p"}, "argument": {"name": "a", "value": "b"}}),
+]
+MESSAGE = {"role": "user", "content": {"type": "text", "text": "hi"}}
+ASKED: list[Any] = [
+    {"method": "sampling/createMessage", "params": {"messages": [MESSAGE], "maxTokens": 5, "tools": [TOOL]}},
+    {"method": "elicitation/create", "params": {"message": "m", "requestedSchema": SCHEMA, "mode": "form"}},
+    {"method": "roots/list", "params": {}},
+    {"method": "ping"},
+    {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1, "total": 2, "message": "m"}},
+    {"method": "notifications/resources/updated", "params": {"uri": "x://a"}},
+    {"method": "notifications/tools/list_changed"},
+    {"method": "notifications/message", "params": {"level": "info", "data": {}}},
+    {"method": "notifications/cancelled", "params": {"requestId": "ask"}},
+]
+REPLIES: list[Any] = [
+    {"action": "accept", "content": {"a": "x"}},
+    {"role": "assistant", "content": {"type": "text", "text": "hi"}, "model": "m", "stopReason": "endTurn"},
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a server answers by method, what it says before each answer, and what its client replies when asked."""
+
+    answers: dict[str, Any] = field(default_factory=dict)
+    raw: bytes = b""
+    asks: tuple[Any, ...] = ()
+    reply: Any = None
+
+
+class Upstream:
+    """A server's end of the pipe, in this process: each request is answered from the case."""
+
+    def __init__(self) -> None:
+        self.case = Case()
+        self.channel: LineChannel
+
+    def write(self, data: bytes) -> None:
+        """Take what the client writes, as `pipes.Writer` does."""
+        import orjson
+
+        message = orjson.loads(data)
+        if "id" in message and "method" in message:
+            asyncio.get_running_loop().call_soon(self._respond, message)
+
+    def _respond(self, message: Any) -> None:
+        case = self.case
+        for number, one in enumerate(case.asks):
+            extra = one if isinstance(one, dict) else {"method": one}
+            whole = {"jsonrpc": "2.0", **({"id": f"ask{number}"} if number % 2 == 0 else {}), **extra}
+            self.channel.take(text_of(whole).encode() + b"\n")
+        if case.raw:
+            self.channel.take(case.raw.replace(b"\n", b" ") + b"\n")
+        result = case.answers.get(message["method"], ANSWERS.get(message["method"], {}))
+        self.channel.take(text_of({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode() + b"\n")
+        # Behind an answer that is no JSON, for which a client waits in vain, comes one that can be read.
+        refusal = {"code": -32603, "message": "the server failed"}
+        self.channel.take(text_of({"jsonrpc": "2.0", "id": message["id"], "error": refusal}).encode() + b"\n")
+
+
+class Mounted:
+    """A gateway with a fuzzed server and a good one, as a client of the gateway uses it."""
+
+    def __init__(self, gateway: Gateway, upstreams: dict[str, Upstream]) -> None:
+        self._gateway, self._upstreams = gateway, upstreams
+        self._client = Conversation(Service(gateway_face(gateway, Asked())))
+        self._reply: Any = None
+
+    async def greet(self) -> None:
+        """Shake hands as a client that can be asked."""
+        able = {"sampling": {}, "elicitation": {}}
+        hello = {"protocolVersion": "2025-06-18", "capabilities": able, "clientInfo": {"name": "t", "version": "1"}}
+        await self._request("initialize", hello)
+
+    async def take(self, case: Case) -> None:
+        self._upstreams["bad"].case, self._reply = case, case.reply
+        mount = await self._gateway.attach(BackendSettings(name="bad", command="none", timeout_s=20))
+        try:
+            await mount.settled(20)
+            for entry in list(mount.entries())[:1]:
+                await self._request("tools/call", {"name": entry.name, "arguments": {"a": "x"}})
+            for method, params in USES:
+                if method in case.answers:
+                    await self._request(method, params)
+        finally:
+            await self._gateway.detach("bad")
+
+    async def neighbour_answers(self) -> None:
+        answer = await self._request("tools/call", {"name": "good__do", "arguments": {"a": "x"}})
+        assert "result" in answer, answer
+        assert answer["result"]["structuredContent"] == {"a": "x"}
+        assert "good" in {one.name for one in self._gateway.health() if one.state == "active"}
+
+    async def _request(self, method: str, params: Any) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = await self._client.answer(message, self._outlet)
+        rpc.encode(answer)
+        assert answer is not None
+        assert answer.get("error", {}).get("message") != "Internal error"
+        return answer
+
+    async def _outlet(self, message: Any) -> None:
+        """Answer what the server asks by way of the gateway."""
+        if "id" in message:
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": self._reply}
+            try:
+                self._client.answered(rpc.decode(text_of(answer).encode()))
+            except ValueError:  # no JSON at all: the transport has refused it
+                self._client.answered({**answer, "result": {}})
+
+
+@asynccontextmanager
+async def mounted_opened(folder: Path) -> AsyncIterator[Mounted]:
+    upstreams = {"good": Upstream(), "bad": Upstream()}
+
+    @asynccontextmanager
+    async def connect(settings: BackendSettings, listeners: Listeners) -> AsyncIterator[McpServer]:
+        callers = Callers(())
+        notified = relayed(listeners.list_changed, listeners.resource_updated)
+        hooks = Hooks(notified, callers.answer, listeners.stderr, callers.capabilities)
+        problem: Exception | None = None
+        async with anyio.create_task_group() as tasks:
+            upstream = upstreams[settings.name]
+            upstream.channel = LineChannel(upstream, hooks, tasks)  # type: ignore[arg-type]
+            kinds: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
+            upstream.channel.greeting = Greeting(False, "s", None, kinds)
+            try:
+                yield McpServer(upstream.channel, callers, Options(call_seconds=20))
+            except Exception as error:  # raised again outside, as `client.connected` does
+                problem = error
+            tasks.cancel_scope.cancel()
+        if problem is not None:
+            raise problem
+
+    settings = GatewaySettings.model_validate({"mcp": {"servers": [{"name": "good", "command": "none"}]}})
+    around = Surroundings(folder / "data", folder / "cache", connect)  # type: ignore[arg-type]
+    async with Gateway(settings, around).running() as gateway:
+        await gateway.ready()
+        mounted = Mounted(gateway, upstreams)
+        await mounted.greet()
+        yield mounted
+
+
+def answers(*methods: str) -> st.SearchStrategy[Case]:
+    """Return servers that answer these methods wrongly."""
+    wrong = st.fixed_dictionaries({}, optional={method: mutated(ANSWERS[method]) | any_json for method in methods})
+    return st.builds(Case, wrong)
+
+
+asks = st.lists(st.sampled_from(ASKED) | mutated(*ASKED) | any_json, min_size=1, max_size=3).map(tuple)
+raws = st.builds(lambda tree, changes: damaged(text_of(tree).encode(), changes), mutated(*ASKED) | any_json, damage)
+
+BORDERS = [
+    Border(
+        "lists of a mounted server",
+        answers(*(method for method in ANSWERS if method != "tools/call")),
+        mounted_opened,
+        150,
+    ),
+    Border("results of tools", answers("tools/call"), mounted_opened, 150),
+    Border(
+        "sampling and elicitation",
+        st.builds(Case, st.just({}), raws | st.just(b""), asks, mutated(*REPLIES) | any_json),
+        mounted_opened,
+        150,
+    ),
+]
