@@ -68,9 +68,9 @@ async def _body(opened: Open, who: Principal, family: str, conversation: str, qu
     if not query:
         return (await chat.window(who, conversation)).to_json()
     limit = query.get("limit")
-    if limit is not None and not limit.isdecimal():
-        raise ChatError(f"limit is a whole number, not {limit!r}", "invalid_argument")
-    ask = Ask(query.get("after"), None if limit is None else int(limit), conversation=conversation)
+    if limit is not None and not (limit.isascii() and limit.isdecimal()):
+        raise ChatError(f"limit is a whole number, not {limit[:40]!r}", "invalid_argument")
+    ask = Ask(query.get("after"), None if limit is None else int(limit[:9]), conversation=conversation)
     return (await chat.read(who, ask)).to_json()
 
 

@@ -152,7 +152,7 @@ def _check_token(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refus
 
 def _check_length(headers: dict[bytes, str]) -> Refusal | None:
     length = headers.get(b"content-length", "0")
-    if length.isdigit() and int(length) <= MAX_BODY:
+    if length.isascii() and length.isdigit() and len(length) < 16 and int(length) <= MAX_BODY:
         return None
     return Refusal(413, "Request bodies are limited to 4 MiB")
 

@@ -68,6 +68,7 @@ class Asks:
 def _unpacked(answer: JsonObject) -> JsonObject:
     problem = answer.get("error")
     if isinstance(problem, dict):
-        raise MCPError(int(problem.get("code", 0)), str(problem.get("message", "")), problem.get("data"))
+        code = problem.get("code")
+        raise MCPError(code if isinstance(code, int) else 0, str(problem.get("message", "")), problem.get("data"))
     result = answer.get("result")
     return result if isinstance(result, dict) else {}

@@ -19,6 +19,8 @@ from ui_mcp.mcpd.pipes import Writer
 
 METHOD_NOT_FOUND = -32601
 SHOWN_GARBAGE = 200
+LONGEST_ID = 18
+"""Digits of our own numbers when a server sends them back as text."""
 
 
 class LineChannel:
@@ -140,7 +142,7 @@ class LineChannel:
             pending.settle(UpstreamError("The server's answer could not be read: it has no result", rpc_code=0))
 
     def _of(self, number: Json) -> Pending | None:
-        if isinstance(number, str) and number.isdecimal():
+        if isinstance(number, str) and number.isdecimal() and len(number) <= LONGEST_ID:
             number = int(number)
         return self._waiting.get(number) if isinstance(number, int) else None
 

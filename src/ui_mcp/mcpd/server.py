@@ -33,6 +33,8 @@ from ui_mcp.mcpd.subscriptions import Context, Subscriptions, exchange_of
 from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call, InputGiven
 
+_LONGEST_CURSOR = 9
+"""Digits; Python refuses to read numbers of thousands of them."""
 _HINTS: dict[Any, CacheHint] = {
     "server/discover": CacheHint(3_600_000, "public"),
     "tools/list": CacheHint(300_000, "private"),
@@ -88,7 +90,8 @@ class Service:
         if message["method"] != "tools/call" or "tools/call" in self.face.extra_handlers:
             return False
         params = message.get("params") or {}
-        return isinstance(params.get("name"), str) and isinstance(params.get("arguments", {}), dict)
+        described = isinstance(params.get(rpc.META) or {}, dict)
+        return described and isinstance(params.get("name"), str) and isinstance(params.get("arguments", {}), dict)
 
     async def call_tool(self, exchange: Exchange, client: InitializeRequestParams, params: JsonObject) -> JsonObject:
         """Answer `tools/call` of the handshake era past the SDK, whose sieve would drop what it does not know.
@@ -246,7 +249,7 @@ def _offset(params: PaginatedRequestParams | None, size: int) -> int:
     cursor = params.cursor if params else None
     if cursor is None:
         return 0
-    if not size or not cursor.isdecimal() or int(cursor) % size:
+    if not size or not cursor.isdecimal() or len(cursor) > _LONGEST_CURSOR or int(cursor) % size:
         raise MCPError(rpc.INVALID_PARAMS, "Unknown cursor: list again from the start")
     return int(cursor)
 
