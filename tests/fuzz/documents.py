@@ -5,11 +5,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import yaml
 from hypothesis import strategies as st
 
 from fuzz.border import Border
-from fuzz.values import any_json, damage, damaged, mutated, text_of
+from fuzz.values import any_json, damage, damaged, mutated, text_of, yaml_of
 from ui_mcp.app.upstreams import connector
 from ui_mcp.compositor.gateway import Gateway, Surroundings
 from ui_mcp.compositor.offered import Offered
@@ -131,15 +130,8 @@ async def targets_opened(folder: Path) -> AsyncIterator[Targets]:
         yield Targets(gateway, folder)
 
 
-def _yaml(tree: Any) -> bytes:
-    try:
-        return yaml.dump(tree, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)).encode("utf-8", "replace")
-    except RecursionError:
-        return text_of(tree).encode()
-
-
 trees = mutated(THREE, TWO)
-texts = st.builds(lambda tree: text_of(tree).encode(), trees) | st.builds(_yaml, trees)
+texts = st.builds(lambda tree: text_of(tree).encode(), trees) | st.builds(yaml_of, trees)
 documents = texts | texts | st.builds(damaged, texts, damage) | st.builds(lambda tree: text_of(tree).encode(), any_json)
 arguments = st.fixed_dictionaries({}, optional={"id": any_json, "page": any_json, "body": any_json, "name": any_json})
 

@@ -48,6 +48,8 @@ MESSAGES += [
     [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}],
 ]  # type: ignore[list-item]
 FINE = {200, 202, 400, 404, 405, 406, 413, 415, 421, 503}
+OPAQUE = b'"Internal error"'
+"""What a client is told when nobody expected what happened."""
 ACCEPT = "application/json, text/event-stream"
 
 
@@ -66,8 +68,9 @@ class HttpClients:
 
     async def take(self, case: tuple[str, dict[str, str], bytes]) -> None:
         path, headers, body = case
-        status, _, _ = await self.post(path, body, {"mcp-session-id": self._sessions[0], **headers})
+        status, _, answer = await self.post(path, body, {"mcp-session-id": self._sessions[0], **headers})
         assert status in FINE, status
+        assert OPAQUE not in answer, answer
 
     async def neighbour_answers(self) -> None:
         ping = text_of({"jsonrpc": "2.0", "id": "p", "method": "ping"}).encode()
@@ -132,7 +135,9 @@ class Piped:
         name = f"ping-{next(self._ids)}"
         await self._stdin.send(text_of({"jsonrpc": "2.0", "id": name, "method": "ping"}).encode() + b"\n")
         while True:
-            line = json.loads(await self._stdout.receive_until(b"\n", 2**26))
+            text = await self._stdout.receive_until(b"\n", 2**26)
+            assert OPAQUE not in text, text
+            line = json.loads(text)
             if isinstance(line, dict) and line.get("id") == name:
                 assert line["result"] == {}
                 break

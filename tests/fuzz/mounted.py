@@ -99,6 +99,8 @@ class Upstream:
 
     def __init__(self) -> None:
         self.case = Case()
+        self.calls = 0
+        """Calls of tools that came this far."""
         self.channel: LineChannel
 
     def write(self, data: bytes) -> None:
@@ -111,6 +113,7 @@ class Upstream:
 
     def _respond(self, message: Any) -> None:
         case = self.case
+        self.calls += message["method"] == "tools/call"
         for number, one in enumerate(case.asks):
             extra = one if isinstance(one, dict) else {"method": one}
             whole = {"jsonrpc": "2.0", **({"id": f"ask{number}"} if number % 2 == 0 else {}), **extra}
@@ -124,60 +127,67 @@ class Upstream:
         self.channel.take(text_of({"jsonrpc": "2.0", "id": message["id"], "error": refusal}).encode() + b"\n")
 
 
+class Client:
+    """An MCP client of the gateway that can be asked; its user always replies the same."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._conversation = Conversation(Service(gateway_face(gateway, Asked())))
+        self.reply: Any = None
+
+    async def greet(self) -> None:
+        """Shake hands."""
+        able = {"sampling": {}, "elicitation": {}}
+        hello = {"protocolVersion": "2025-06-18", "capabilities": able, "clientInfo": {"name": "t", "version": "1"}}
+        await self.request("initialize", hello)
+
+    async def request(self, method: str, params: Any) -> Any:
+        """Send a request; what comes back can be written and is never an opaque failure."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = await self._conversation.answer(message, self._outlet)
+        assert answer is not None
+        rpc.decode(rpc.encode(answer))
+        assert answer.get("error", {}).get("message") != "Internal error"
+        return answer
+
+    async def _outlet(self, message: Any) -> None:
+        """Answer what the gateway or a server behind it asks."""
+        if "id" in message:
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": self.reply}
+            try:
+                self._conversation.answered(rpc.decode(text_of(answer).encode()))
+            except ValueError:  # no JSON at all: the transport has refused it
+                self._conversation.answered({**answer, "result": {}})
+
+
 class Mounted:
     """A gateway with a fuzzed server and a good one, as a client of the gateway uses it."""
 
     def __init__(self, gateway: Gateway, upstreams: dict[str, Upstream]) -> None:
         self._gateway, self._upstreams = gateway, upstreams
-        self._client = Conversation(Service(gateway_face(gateway, Asked())))
-        self._reply: Any = None
-
-    async def greet(self) -> None:
-        """Shake hands as a client that can be asked."""
-        able = {"sampling": {}, "elicitation": {}}
-        hello = {"protocolVersion": "2025-06-18", "capabilities": able, "clientInfo": {"name": "t", "version": "1"}}
-        await self._request("initialize", hello)
+        self.client = Client(gateway)
 
     async def take(self, case: Case) -> None:
-        self._upstreams["bad"].case, self._reply = case, case.reply
+        self._upstreams["bad"].case, self.client.reply = case, case.reply
         mount = await self._gateway.attach(BackendSettings(name="bad", command="none", timeout_s=20))
         try:
             await mount.settled(20)
             for entry in list(mount.entries())[:1]:
-                await self._request("tools/call", {"name": entry.name, "arguments": {"a": "x"}})
+                await self.client.request("tools/call", {"name": entry.name, "arguments": {"a": "x"}})
             for method, params in USES:
                 if method in case.answers:
-                    await self._request(method, params)
+                    await self.client.request(method, params)
         finally:
             await self._gateway.detach("bad")
 
     async def neighbour_answers(self) -> None:
-        answer = await self._request("tools/call", {"name": "good__do", "arguments": {"a": "x"}})
+        answer = await self.client.request("tools/call", {"name": "good__do", "arguments": {"a": "x"}})
         assert "result" in answer, answer
         assert answer["result"]["structuredContent"] == {"a": "x"}
         assert "good" in {one.name for one in self._gateway.health() if one.state == "active"}
 
-    async def _request(self, method: str, params: Any) -> Any:
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        answer = await self._client.answer(message, self._outlet)
-        rpc.encode(answer)
-        assert answer is not None
-        assert answer.get("error", {}).get("message") != "Internal error"
-        return answer
 
-    async def _outlet(self, message: Any) -> None:
-        """Answer what the server asks by way of the gateway."""
-        if "id" in message:
-            answer = {"jsonrpc": "2.0", "id": message["id"], "result": self._reply}
-            try:
-                self._client.answered(rpc.decode(text_of(answer).encode()))
-            except ValueError:  # no JSON at all: the transport has refused it
-                self._client.answered({**answer, "result": {}})
-
-
-@asynccontextmanager
-async def mounted_opened(folder: Path) -> AsyncIterator[Mounted]:
-    upstreams = {"good": Upstream(), "bad": Upstream()}
+def connect_to(upstreams: dict[str, Upstream]) -> Any:
+    """Return how mounts reach these servers, as `app.upstreams.connector` does for real ones."""
 
     @asynccontextmanager
     async def connect(settings: BackendSettings, listeners: Listeners) -> AsyncIterator[McpServer]:
@@ -198,12 +208,18 @@ async def mounted_opened(folder: Path) -> AsyncIterator[Mounted]:
         if problem is not None:
             raise problem
 
+    return connect
+
+
+@asynccontextmanager
+async def mounted_opened(folder: Path) -> AsyncIterator[Mounted]:
+    upstreams = {"good": Upstream(), "bad": Upstream()}
     settings = GatewaySettings.model_validate({"mcp": {"servers": [{"name": "good", "command": "none"}]}})
-    around = Surroundings(folder / "data", folder / "cache", connect)  # type: ignore[arg-type]
+    around = Surroundings(folder / "data", folder / "cache", connect_to(upstreams))
     async with Gateway(settings, around).running() as gateway:
         await gateway.ready()
         mounted = Mounted(gateway, upstreams)
-        await mounted.greet()
+        await mounted.client.greet()
         yield mounted
 
 

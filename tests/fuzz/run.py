@@ -57,7 +57,7 @@ def main(total: int, seed: int, *names: str) -> int:
     print(f"{done:>9,}  in total")
     for name, (_, problem) in found.items():
         if problem:
-            print(f"\n{name}\n{problem[-6000:]}")
+            print(f"\n{name}", *(line[:400] for line in problem.splitlines()[-60:]), sep="\n")
     if done < total:
         print(f"Fewer than {total:,} cases were run")
     return int(done < total or any(problem for _, problem in found.values()))

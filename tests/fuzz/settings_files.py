@@ -5,11 +5,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import yaml
 from hypothesis import strategies as st
 
 from fuzz.border import Border
-from fuzz.values import any_json, damage, damaged, mutated, text_of, texts
+from fuzz.values import any_json, damage, damaged, mutated, text_of, texts, yaml_of
 from ui_mcp import config
 from ui_mcp.compositor import nlui_yaml
 from ui_mcp.errors import UiMcpError
@@ -92,13 +91,6 @@ async def config_toml_opened(folder: Path) -> AsyncIterator[ConfigToml]:
     yield ConfigToml(folder)
 
 
-def _yaml(tree: Any) -> bytes:
-    try:
-        return yaml.safe_dump(tree, allow_unicode=True).encode("utf-8", "surrogatepass")
-    except RecursionError:
-        return text_of(tree).encode()
-
-
 def _toml(sections: list[tuple[str, Any]]) -> bytes:
     lines = []
     for name, keys in sections:
@@ -109,9 +101,9 @@ def _toml(sections: list[tuple[str, Any]]) -> bytes:
 
 
 trees = mutated(NLUI) | any_json
-yaml_texts = st.builds(_yaml, trees) | st.builds(lambda tree: text_of(tree).encode(), trees)
+yaml_texts = st.builds(yaml_of, trees) | st.builds(lambda tree: text_of(tree).encode(), trees)
 prefixed = st.builds(
-    lambda kind, rest: _yaml({"server": {"token": f"{kind}:{rest}"}}),
+    lambda kind, rest: yaml_of({"server": {"token": f"{kind}:{rest}"}}),
     st.sampled_from(["env", "file", "keyring"]),
     texts | st.sampled_from(["/", "/proc/self/mem", "secret.txt", "~nobody-there/x"]),
 )

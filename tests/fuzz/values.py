@@ -4,6 +4,7 @@ import copy
 import json
 from typing import Any
 
+import yaml
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -52,6 +53,14 @@ any_json: SearchStrategy[Any] = scalars | trees | trees | deep
 def text_of(value: Any) -> str:
     """Write JSON as the world does: numbers beyond 64 bits, NaN and lone surrogates included."""
     return json.dumps(value)
+
+
+def yaml_of(value: Any) -> bytes:
+    """Write YAML, or JSON where that cannot be."""
+    try:
+        return yaml.dump(value, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), encoding="utf-8")
+    except (RecursionError, UnicodeEncodeError):
+        return text_of(value).encode()
 
 
 edits = st.lists(
