@@ -4,6 +4,7 @@
 """
 
 import logging
+import os
 import random
 import sys
 import traceback
@@ -28,6 +29,8 @@ def one(name: str, count: int, seed: int) -> tuple[int, str]:
     before = ran[name]
     problem = ""
     with TemporaryDirectory() as folder:
+        # Settings, state and data of the account stay out of it, in child processes too.
+        os.environ |= {f"XDG_{kind}_HOME": f"{folder}/account" for kind in ("CONFIG", "STATE", "DATA")}
         try:
             feed(border, Path(folder), count, seed)
         except Exception:  # whatever it is, it is a finding, and the other borders go on
