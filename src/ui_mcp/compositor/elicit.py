@@ -74,7 +74,7 @@ def _reply(answer: JsonObject, row: Approval, call: Call) -> Reply | None:
     reason = content.get("reason") if isinstance(content, dict) else None
     by = f"user of {call.client_name or 'the client'}"
     match answer.get("action"):
-        case "accept" if chosen in {"approve", "deny_continue", "deny_abort"}:
+        case "accept" if chosen in ("approve", "deny_continue", "deny_abort"):  # a list: what came may be anything
             decision: Answer = chosen
         case "decline":
             decision = "deny_continue"
