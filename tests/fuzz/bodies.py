@@ -70,6 +70,7 @@ async def nlui_opened(folder: Path) -> AsyncIterator[Bodies]:
     async with serving(asked) as chat:
         bodies = Bodies(_front(chat, Endpoints(gateway_face(chat.gateway, asked))), ("GET", "/api/conversations", b""))
         await bodies.http.get("/", headers={"accept": "text/html"})  # who has opened the page is the person
+        await bodies.http.post("/api/chat", json={"message": "hi", "conversation_id": "c-1"})
         yield bodies
 
 
