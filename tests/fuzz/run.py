@@ -56,11 +56,9 @@ def main(total: int, seed: int, *names: str) -> int:
             found[name] = future.result()
             cases, problem = found[name]
             print(f"{cases:>9,}  {name}{'  FAILED' if problem else ''}", flush=True)
+            print(*(line[:400] for line in problem.splitlines()[-60:]), sep="\n", end="", flush=True)
     done = sum(cases for cases, _ in found.values())
     print(f"{done:>9,}  in total")
-    for name, (_, problem) in found.items():
-        if problem:
-            print(f"\n{name}", *(line[:400] for line in problem.splitlines()[-60:]), sep="\n")
     if done < total:
         print(f"Fewer than {total:,} cases were run")
     return int(done < total or any(problem for _, problem in found.values()))
