@@ -13,12 +13,14 @@ from starlette.requests import Request
 from fuzz.border import Border
 from fuzz.values import messages
 from ui_mcp.app.nlui import Asked, gateway_face
-from ui_mcp.app.nlui_chat import _front, serving
+from ui_mcp.app.nlui_chat import chat_app, serving
 from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.compositor.settings import GatewaySettings
 from ui_mcp.httpd.chat_bridge import ChatBridge
+from ui_mcp.httpd.person_auth import CREDENTIAL_HEADER, NONCE_HEADER, Access
 from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.person import PersonKeys
 
 POST: list[Any] = [
     {"content": "hello", "mime": "text/plain", "client_id": "c", "conversation": "default", "meta": {"a": 1}},
@@ -68,8 +70,15 @@ async def nlui_opened(folder: Path) -> AsyncIterator[Bodies]:
     settings = GatewaySettings.model_validate({"data_dir": str(folder / "data"), "llm": llm})
     asked = Asked(settings=settings)
     async with serving(asked) as chat:
-        bodies = Bodies(_front(chat, Endpoints(gateway_face(chat.gateway, asked))), ("GET", "/api/conversations", b""))
-        await bodies.http.get("/", headers={"accept": "text/html"})  # who has opened the page is the person
+        access = Access("fuzz", PersonKeys(folder / "person"))
+        app = chat_app(chat, Endpoints(gateway_face(chat.gateway, asked)), access)
+        bodies = Bodies(app, ("GET", "/api/conversations", b""))
+        bodies.http.headers |= {
+            CREDENTIAL_HEADER: access.keys.exchange(access.keys.new_code(), "fuzz") or "",
+            NONCE_HEADER: access.nonces.mint(),
+            "origin": "http://127.0.0.1",
+            "sec-fetch-site": "same-origin",
+        }
         await bodies.http.post("/api/chat", json={"message": "hi", "conversation_id": "c-1"})
         yield bodies
 

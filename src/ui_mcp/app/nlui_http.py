@@ -42,7 +42,9 @@ async def serve_approvals(gateway: Gateway, opened: Callable[[str], None]) -> No
     listener = _person_socket(gateway)
     port = port_of(listener)
     pages = ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber)
-    async with person_listening(approvals_app(port, pages, gateway.desk), listener, gateway.settings.server.allowed_users):
+    async with person_listening(
+        approvals_app(port, pages, gateway.desk), listener, gateway.settings.server.allowed_users
+    ):
         opened(f"http://127.0.0.1:{port}")
         await anyio.sleep_forever()
 
