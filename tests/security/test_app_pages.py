@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page
 
+from agreeing import agree
 from chromium import launched
 from interaction.lineclient import LineClient
 from interaction.test_serve import get
@@ -77,6 +78,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
         config = tmp_path / ".claude/ui/config/config.toml"
         config.parent.mkdir(parents=True)
         config.write_text('[gateway]\nconfig = "nlui.yaml"\n')
+        agree(config.parent.parent)
         with LineClient(cwd=tmp_path) as agent:
             url = agent.call("ui_start")
             waiting = agent.call("shop__ship", id=42)

@@ -28,6 +28,7 @@ from ui_mcp.toolkit.tool import Call, Relayed, Text, ToolResult, structured_resu
 from ui_mcp.toolkit.toolset import UnknownToolError
 
 CHANGED = "it changed since it was approved"
+EDITED = "the arguments were edited: this is the request that they make"
 """The reason of a question that takes the place of an answered one."""
 
 
@@ -164,12 +165,13 @@ class Policed:
 
     async def _ask_again(self, row: Approval, arguments: JsonObject, call: Call) -> Ran:
         """Put a call that changed since it was approved as a new question, which shows it as it is now."""
+        reason = EDITED if row.decision == "approve_with_edit" else CHANGED
         try:
             entry = self._catalogue.entry(row.tool)
             self._log.note(entry, row.arguments, call, "changed", row.id)
-            fresh = await self._questions.ask(entry, arguments, call, Verdict("ask", CHANGED))
+            fresh = await self._questions.ask(entry, arguments, call, Verdict("ask", reason))
         except UiMcpError as error:
-            words = f"{row.tool} was not run: {CHANGED}, and cannot be asked about again\n{error.message}"
+            words = f"{row.tool} was not run: {reason}, and cannot be asked about again\n{error.message}"
             return Ran(good=False, result=to_json(text_result(words, is_error=True)))
         return Ran(good=False, result=to_json(self._waiting(fresh)), successor=fresh.id)
 

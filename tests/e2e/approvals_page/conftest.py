@@ -12,6 +12,7 @@ import anyio
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
+from agreeing import agree
 from chromium import FLAGS
 from compositor.conftest import Recorder, json_reply, recorder
 from compositor.gateways import gateway
@@ -81,6 +82,7 @@ async def whole(tmp_path: Path, shop: Recorder) -> AsyncIterator[Whole]:
     config = tmp_path / ".claude" / "ui" / "config" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f'[gateway]\nconfig = "{yaml}"\n')
+    agree(config.parent.parent)
     async with gateway(tmp_path, shop) as found, running_server(tmp_path) as server:
         yield Whole(found, server)
 

@@ -38,6 +38,9 @@ async def test_a_person_approves_edits_and_denies(browser: Browser, shop: Record
     await expect(edited.get_by_role("alert").first).to_contain_text("The arguments cannot be read as JSON")
     await edited.get_by_label("Edited arguments").fill('{"body": {"name": "yacht"}}')
     await edited.get_by_role("button", name="Approve once").click()
+    request = page.get_by_role("article").filter(has_text="this is the request that they make")
+    await expect(request.get_by_label("Body")).to_contain_text("yacht")
+    await request.get_by_role("button", name="Approve once").click()
     await found.policed.outcome(second, 20, Call())
 
     denied = page.locator(f"#approval-{third}")
