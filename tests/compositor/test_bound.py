@@ -420,6 +420,14 @@ async def test_arguments_nested_too_deeply_are_invalid_parameters(tool, depth, r
     assert not [record for record in caplog.records if record.exc_info]
 
 
+async def test_a_number_that_json_cannot_hold_is_an_invalid_argument(recorder: Recorder, tmp_path: Path) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        with pytest.raises(InvalidArgumentsError, match="cannot be written as JSON"):
+            await found.policed.call("shop__listThings", {"page": 2**64}, Call())
+
+    assert len(lines(tmp_path)) == 1
+
+
 class Shifty:
     """A mounted server whose tool comes to mean something else."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 from anyio.abc import Process
 from hypothesis import strategies as st
 from websockets.asyncio.client import ClientConnection, connect
@@ -63,8 +64,8 @@ async def session_opened(folder: Path) -> AsyncIterator[PageBeside]:
 class SocketBeside:
     """A hostile socket to a real server; a good one beside it must be answered, and the process must live."""
 
-    def __init__(self, process: Process, url: str, secret: str) -> None:
-        self._process, self._url, self._secret = process, url, secret
+    def __init__(self, process: Process, url: str, cookie: str) -> None:
+        self._process, self._url, self._cookie = process, url, cookie
         self._bad: ClientConnection | None = None
         self._good: ClientConnection | None = None
 
@@ -85,8 +86,8 @@ class SocketBeside:
         assert self._process.returncode is None
 
     async def _dialled(self) -> ClientConnection:
-        address = f"{self._url.replace('http', 'ws', 1)}/ws/{self._secret}"
-        return await connect(address, origin=self._url, max_size=None)  # type: ignore[arg-type]
+        address, headers = f"{self._url.replace('http', 'ws', 1)}/ws/1", {"Cookie": self._cookie}
+        return await connect(address, origin=self._url, additional_headers=headers, max_size=None)  # type: ignore[arg-type]
 
     async def close(self) -> None:
         """Leave politely."""
@@ -99,12 +100,15 @@ class SocketBeside:
 async def served_opened(folder: Path) -> AsyncIterator[SocketBeside]:
     command = [sys.executable, "-m", "ui_mcp", "serve", "--port", "0", "--mcp-port", "0"]
     async with await anyio.open_process(command, cwd=folder, stderr=None) as process:
-        url = await _url_of(process)
-        found = SocketBeside(process, url, await _secret(url))
-        yield found
-        await found.close()
-        os.kill(process.pid, signal.SIGTERM)
-        await process.wait()
+        try:
+            url = await _url_of(process)
+            found = SocketBeside(process, url, await _cookie(url))
+            yield found
+            await found.close()
+        finally:
+            os.kill(process.pid, signal.SIGTERM)
+            with anyio.CancelScope(shield=True):
+                await process.wait()
 
 
 async def _url_of(process: Process) -> str:
@@ -115,12 +119,10 @@ async def _url_of(process: Process) -> str:
     return text.decode().splitlines()[1].split()[1]
 
 
-async def _secret(url: str) -> str:
-    import httpx2
-
+async def _cookie(url: str) -> str:
     async with httpx2.AsyncClient() as client:
         cookies = (await client.get(url)).cookies
-    return next(value for name, value in cookies.items() if name.startswith("ui-session"))
+    return "; ".join(f"{name}={value}" for name, value in cookies.items())
 
 
 def _text(frame: Any) -> str:

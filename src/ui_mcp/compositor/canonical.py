@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from ui_mcp.errors import TooDeepError
+from ui_mcp.errors import InvalidArgumentsError, TooDeepError
 from ui_mcp.jsontypes import Json, dumps, is_deeper
 
 MAX_DEPTH = 100
@@ -31,11 +31,16 @@ def digest(value: Json) -> str:
     return sha256(canonical(value).encode()).hexdigest()
 
 
-def limit_depth(arguments: Json) -> None:
+def require_json(arguments: Json) -> None:
     """Refuse arguments that could be neither compared nor written down.
 
     Raises:
         TooDeepError: they are nested too deeply.
+        InvalidArgumentsError: they hold a value that is not JSON, such as a whole number beyond 64 bits.
     """
     if is_deeper(arguments, MAX_DEPTH):
         raise TooDeepError(f"arguments are nested too deeply (limit {MAX_DEPTH})")
+    try:
+        dumps(arguments)
+    except TypeError as error:
+        raise InvalidArgumentsError(f"arguments cannot be written as JSON: {error}") from error

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from ui_mcp.compositor.audit import OWN, Audit, Line, text_bytes
-from ui_mcp.compositor.canonical import limit_depth
+from ui_mcp.compositor.canonical import require_json
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
@@ -28,7 +28,7 @@ class Noted:
         """Run one tool and note it under its listed name."""
         started = time.perf_counter()
         try:
-            limit_depth(arguments)
+            require_json(arguments)
         except InvalidArgumentsError:
             await self._note(name, {}, call, started, None)
             raise

@@ -10,7 +10,7 @@ from ui_mcp.compositor.approvals.row import Approval
 from ui_mcp.compositor.approvals.scope import Grant, session_grant
 from ui_mcp.compositor.audit import Audit
 from ui_mcp.compositor.call_log import CallLog
-from ui_mcp.compositor.canonical import MAX_FOREIGN_DEPTH, limit_depth
+from ui_mcp.compositor.canonical import MAX_FOREIGN_DEPTH, require_json
 from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.codes import carries_stamp, denied, is_imitation, misused
 from ui_mcp.compositor.elicit import asked_by_result, asked_directly
@@ -122,7 +122,7 @@ class Policed:
 
     def _is_dry_run(self, entry: Entry, arguments: JsonObject, call: Call) -> bool:
         try:
-            limit_depth(arguments)
+            require_json(arguments)
         except InvalidArgumentsError:
             self._log.note(entry, {}, call, "invalid", is_error=True)
             raise

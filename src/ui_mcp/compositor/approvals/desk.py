@@ -24,7 +24,7 @@ from ui_mcp.compositor.approvals.row import (
 )
 from ui_mcp.compositor.approvals.scope import always_rule
 from ui_mcp.compositor.approvals.store import ApprovalStore
-from ui_mcp.compositor.canonical import limit_depth
+from ui_mcp.compositor.canonical import require_json
 from ui_mcp.errors import CompositorError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
@@ -171,7 +171,7 @@ class Desk:
     async def _edited(self, row: Approval, reply: Reply) -> Approval:
         if reply.decision != "approve_with_edit" or reply.arguments is None:
             return row
-        limit_depth(reply.arguments)
+        require_json(reply.arguments)
         edited = row.edited(reply.arguments)
         return edited if self.preview is None else await self.preview(edited)
 
