@@ -64,7 +64,7 @@ def _print_next_steps(running: Running, app: str, mcp_url: str) -> None:
     sys.stdout.write(
         f"""
 What next:
-  See it                open {running.url}
+  See it                open the address after "You": the app, with a chat and what waits for you beside it
   Change it             edit {view}
                         and save: the page follows at once
   Connect your agent    claude mcp add --transport http ui {mcp_url}/mcp
