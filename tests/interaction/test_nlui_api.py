@@ -222,6 +222,7 @@ def test_with_a_token_only_who_knows_it_gets_further_than_the_page(folder: Path)
     (folder / "nlui.yaml").write_text(YAML + "server:\n  token: t0ken-t0ken\n")
     with nlui(folder, "--port", "0") as url, httpx2.Client(base_url=url, timeout=60) as page:
         assert page.get("/").status_code == 200
+        assert page.get("/person/assets/index.html").status_code == 200
         assert page.get("/api/conversations").status_code == 401
         assert page.get("/timeline").status_code == 401
         assert page.post("/mcp", json={}).status_code == 401

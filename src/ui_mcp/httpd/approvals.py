@@ -1,7 +1,6 @@
 """`/approvals` of a gateway: where the person sees the calls that wait, and answers them."""
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -23,11 +22,9 @@ from ui_mcp.compositor.proposals import Proposals
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.settings import Rule
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
-from ui_mcp.httpd.person_auth import NOT_IN, PageNonces, is_person
-from ui_mcp.httpd.person_page import person_html
+from ui_mcp.httpd.person_auth import NOT_IN, is_person
 from ui_mcp.jsontypes import JsonObject
 
-PAGE = Path(__file__).parent / "approvals.html"
 PERSON = "human"
 """How an answer of the person is signed."""
 _STATUS: dict[type[UiMcpError], int] = {
@@ -167,11 +164,6 @@ async def one_of_many(desk: Desk, one: OneOfMany, who: str) -> JsonObject:
     except UiMcpError as error:
         return {"id": one.id, "error": {"code": error.code, "message": error.message}}
     return {"id": one.id, "status": row.status, "decision": row.decision}
-
-
-def approvals_page(nonces: PageNonces) -> Response:
-    """Return the page; it holds nothing secret and asks for the rest."""
-    return person_html(PAGE, nonces)
 
 
 def health_route(describe: Callable[[], JsonObject]) -> BaseRoute:

@@ -28,7 +28,7 @@ from ui_mcp.ids import same_secret
 UPLOAD = "/api/specs/upload"
 FOR_PROGRAMS = frozenset({"/api/chat", "/api/chat/stop", "/mcp", "/sse", "/message", "/messages"})
 """What may change something without the person: MCP, and conversations that a program began itself."""
-_FILES = ("/nlui/", "/look/")
+_FILES = ("/nlui/", "/person/assets/", "/look/")
 _HEADERS = ("authorization", "x-target-authorization", "content-type", "last-event-id")
 TOKEN_NEEDED = Refused(401, "unauthorized", "A token is needed, or the code that the terminal of nlui shows")
 

@@ -5,10 +5,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from ui_mcp.compositor.approvals.desk import Desk
-from ui_mcp.httpd.approvals import ApprovalPages, approvals_page
+from ui_mcp.httpd.approvals import ApprovalPages
 from ui_mcp.httpd.look import look_route
 from ui_mcp.httpd.person_app import Describe, HtmlRoute, PersonSite, entry_routes, person_app
 from ui_mcp.httpd.person_auth import Access
+from ui_mcp.httpd.person_page import PERSON_FOLDER, file_route, person_html, person_page
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App
 from ui_mcp.installer.version import bundled_version
@@ -20,9 +21,9 @@ def approvals_app(port: int, pages: ApprovalPages, desk: Desk) -> App:
     access = Access(str(port))
 
     def page(request: Request) -> Response:
-        return approvals_page(access.nonces)
+        return person_html(person_page(), access.nonces)
 
-    site = PersonSite(access, page, describing(desk), [*pages.routes(), look_route()])
+    site = PersonSite(access, page, describing(desk), [*pages.routes(), *_files()])
     return Guard(person_app(site), Rules(ports=frozenset({port})))
 
 
@@ -30,9 +31,13 @@ def person_routes(access: Access, desk: Desk) -> list[BaseRoute]:
     """Return what a listener adds that serves more than the person: the way in, and the page of approvals."""
 
     async def page(request: Request) -> Response:
-        return approvals_page(access.nonces)
+        return person_html(person_page(), access.nonces)
 
-    return [*entry_routes(access, describing(desk)), HtmlRoute("/approvals", page, methods=["GET"]), look_route()]
+    return [*entry_routes(access, describing(desk)), HtmlRoute("/approvals", page, methods=["GET"]), *_files()]
+
+
+def _files() -> list[BaseRoute]:
+    return [file_route("/person/assets", PERSON_FOLDER), look_route()]
 
 
 def describing(desk: Desk) -> Describe:

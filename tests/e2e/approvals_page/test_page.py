@@ -1,5 +1,6 @@
 """The waiting calls on the page of the person: see the request, say yes, edit, say no, and how far a yes reaches."""
 
+import re
 from pathlib import Path
 
 import httpx2
@@ -14,6 +15,7 @@ from person_client import let_in
 from ui_mcp.compositor.approvals.desk import Reply
 from ui_mcp.compositor.offered import Offered
 from ui_mcp.errors import DeniedError
+from ui_mcp.httpd.person_page import PERSON_FOLDER
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.tool import Call
 
@@ -89,6 +91,17 @@ async def test_always_shows_what_it_covers_before_it_is_given(browser: Browser, 
 
     assert allowed.structured == {"id": 7}
     assert (still.structured or {})["status"] == "awaiting_approval"
+
+
+async def test_a_gateway_alone_serves_the_page_of_the_person_with_its_files(shop: Recorder, tmp_path: Path) -> None:
+    built = (PERSON_FOLDER / "index.html").read_text()
+    async with gateway_alone(tmp_path, shop) as (_, url), httpx2.AsyncClient(timeout=30) as client:
+        pages = [await client.get(url + path, headers={"accept": "text/html"}) for path in ("/", "/approvals")]
+        files = re.findall(r'(?:src|href)="(/[^"]+)"', pages[0].text)
+        found = [(await client.get(url + path)).status_code for path in files]
+
+    assert all(one in page.text for page in pages for one in re.findall(r"/person/assets/[^\"]+", built))
+    assert set(found) == {200}
 
 
 @pytest.mark.covers("R-PC-6")
