@@ -22,6 +22,7 @@ WIDENING = frozenset(
         "server.host",
         "server.allowed_hosts",
         "server.allowed_origins",
+        "server.allowed_users",
         "lua.permissions.read",
         "lua.permissions.write",
         "lua.permissions.exec",

@@ -35,6 +35,7 @@ host = "0.0.0.0"
 require_token = true
 allowed_hosts = ["box.lan"]
 allowed_origins = ["http://evil.example"]
+allowed_users = ["*"]
 [lua.permissions]
 exec = true
 read = ["/"]
