@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ui_mcp.app.agreed import wishes
+from ui_mcp.app.agreed import wish_of, wishes
 from ui_mcp.config import rights, trusted_place
 from ui_mcp.trust import Agreements
 from ui_mcp.workspace import Workspace
@@ -18,4 +18,11 @@ def agree(base: Path, home: Path | None = None) -> None:
 def agree_to_file(file: Path) -> Path:
     """Agree to what one configuration file asks for; return the file."""
     Agreements().add(trusted_place(file), rights(file))
+    return file
+
+
+def agree_to_gateway(file: Path, account: Path | None = None) -> Path:
+    """Agree to an nlui.yaml, as `nlui trust` does; `account` is another configuration directory; return the file."""
+    wish = wish_of(file)
+    Agreements(account / "ui-mcp/trusted.json" if account else None).add(wish.place, wish.contents)
     return file

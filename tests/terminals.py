@@ -68,9 +68,12 @@ def in_terminal(
         os.close(ours)
 
 
-def run_in_terminal(command: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Done:
+def run_in_terminal(
+    command: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None, typed: str = ""
+) -> Done:
     """Run a command to its end as a person at a terminal would."""
     with in_terminal(command, cwd, env) as (process, terminal):
+        os.write(terminal, typed.encode())
         stdout, stderr = process.communicate(timeout=SECONDS)
         return Done(process.returncode, stdout, stderr, _written(terminal))
 

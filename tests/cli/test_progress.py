@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agreeing import agree_to_gateway
 from ui_mcp.cli.progress import line
 
 DOCUMENT = b'{"openapi": "3.1.0", "info": {"title": "Slow", "version": "1"}, "paths": {"/a": {"get": {}}}}'
@@ -33,6 +34,7 @@ def test_nlui_check_says_at_a_terminal_what_it_waits_for(tmp_path: Path) -> None
     (tmp_path / "nlui.yaml").write_text(
         f"data_dir: ./data\ntargets: [{{name: slow, spec: 'http://127.0.0.1:{server.server_port}/openapi.json'}}]\n"
     )
+    agree_to_gateway(tmp_path / "nlui.yaml")
     ours, theirs = os.openpty()
     command = [sys.executable, "-c", "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())", "check"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs) as process:

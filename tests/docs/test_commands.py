@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
-from agreeing import agree
+from agreeing import agree, agree_to_gateway
 from docs.blocks import ROOT, Block, block, blocks, one_by_one, together
 from docs.terminal import Terminal, get
 from introspect.demos import needs
@@ -71,6 +71,7 @@ def test_the_agent_answers_what_is_posted(given: tuple[Block], terminal: Termina
     file = terminal.home / "nlui.yaml"
     written = file.read_text()
     file.write_text(SCRIPTED + written[written.index("# HTTP APIs") :])
+    agree_to_gateway(file, terminal.home / ".config")
     with terminal.going(agent), terminal.following(follow) as following:
         terminal.run(post)
         [asked, answered] = lines_of(following, 2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agreeing import agree
+from agreeing import agree, agree_to_gateway
 from docs.blocks import Block, blocks, together
 from docs.terminal import Terminal, get
 from interaction.lineclient import LineClient
@@ -22,7 +22,7 @@ def write(code: str, terminal: Terminal, *, more: str = "") -> Path:
         code = code.replace(there, here)
     file = terminal.folder / "nlui.yaml"
     file.write_text(code + more)
-    return file
+    return agree_to_gateway(file, terminal.home / ".config")
 
 
 @together("run", *blocks("docs/howto/mount.md"))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agreeing import agree_to_gateway
+
 
 @contextmanager
 def nlui_demo(folder: Path, *, stop: str = "terminate") -> Iterator[str]:
@@ -17,8 +19,10 @@ def nlui_demo(folder: Path, *, stop: str = "terminate") -> Iterator[str]:
 
 @contextmanager
 def nlui(folder: Path, *arguments: str, stop: str = "terminate", **environment: str) -> Iterator[str]:
-    """Run `nlui` in a folder that is also its home; yield the address of the chat."""
+    """Run `nlui` in a folder that is also its home and whose file the person agreed to; yield the chat's address."""
     home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "c"), "XDG_DATA_HOME": str(folder / "d")}
+    if (folder / "nlui.yaml").is_file():
+        agree_to_gateway(folder / "nlui.yaml", folder / "c")
     command = [sys.executable, "-m", "ui_mcp", "nlui", *arguments]
     with subprocess.Popen(
         command,

@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from agreeing import agree_to_gateway
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.timeline import StoredEvent, replay
 from ui_mcp.chat.chat import Ask, Chat, open_chat
@@ -32,6 +33,7 @@ HUMAN = principal("human", "human")
 
 @contextmanager
 def agent(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    agree_to_gateway(folder / "nlui.yaml")
     command = [sys.executable, "-m", "ui_mcp", "agent"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page
 
-from agreeing import agree
+from agreeing import agree, agree_to_gateway
 from chromium import launched
 from interaction.lineclient import LineClient
 from interaction.test_serve import get
@@ -208,6 +208,7 @@ def test_without_a_gateway_of_its_own_the_server_shows_app_pages_nobody_elses_qu
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "nlui.yaml").write_text((tmp_path / "nlui.yaml").read_text())
+    agree_to_gateway(folder / "nlui.yaml")
     with LineClient(cwd=folder) as agent:
         url = agent.call("ui_start")
         person_url = agent.call("ui_status")["person_url"]

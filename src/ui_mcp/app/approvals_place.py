@@ -2,12 +2,16 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platformdirs import user_config_path, user_data_path
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.host.host import Host
 from ui_mcp.log import logger
+
+if TYPE_CHECKING:
+    from ui_mcp.compositor.settings import GatewaySettings
 
 _log = logger("approvals")
 
@@ -19,11 +23,8 @@ def own_approvals(host: Host) -> str | None:
 
 def approvals_place(host: Host) -> str | None:
     """Return the store of `gateway.config`, or of the nlui.yaml that `ui-mcp agent` finds here: for the person only."""
-    from ui_mcp.compositor import nlui_yaml
-
     try:
-        file = nlui_yaml.find(_named(host), os.environ, user_config_path())
-        settings = nlui_yaml.load(file).settings if file else None
+        settings = _settings(host)
     except UiMcpError as error:
         _log.warning("Cannot find the approvals: %s", error.message)
         return None
@@ -33,10 +34,26 @@ def approvals_place(host: Host) -> str | None:
     return settings.storage.url or str(data / "approvals.db")
 
 
-def _named(host: Host) -> str | None:
+def _settings(host: Host) -> "GatewaySettings | None":
+    """Return the settings that the gateway runs with; None when it runs with the defaults."""
+    from ui_mcp.app.agreed import NotAgreedError, found_file, load_agreed, load_found
+    from ui_mcp.compositor import nlui_yaml
+
+    if named := _named(host):
+        return load_agreed(named, host.configured().workspace.project).settings
+    if found := found_file(None):
+        try:
+            return load_found(found).settings
+        except NotAgreedError:
+            return None
+    file = nlui_yaml.find(None, os.environ, user_config_path())
+    return nlui_yaml.load(file).settings if file else None
+
+
+def _named(host: Host) -> Path | None:
     try:
         configured = host.configured()
     except UiMcpError:
         return None
     given = configured.config.gateway.config
-    return str(configured.workspace.named(given)) if given else None
+    return configured.workspace.named(given) if given else None

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 import anyio
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
+from ui_mcp.app.agreed import NotAgreedError, found_file, load_found
 from ui_mcp.app.asked_by_client import Asking
-from ui_mcp.app.nlui_reload import Stamp, follow_file, stamp_of
+from ui_mcp.app.nlui_reload import Load, Stamp, follow_file, stamp_of
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.app.upstreams import connector
 from ui_mcp.compositor import nlui_yaml
@@ -21,6 +22,7 @@ from ui_mcp.compositor.offered import Offered, instructions
 from ui_mcp.compositor.policy import Mode
 from ui_mcp.compositor.resources import MountedPrompts, MountedResources, OwnResources
 from ui_mcp.compositor.settings import GatewaySettings, TargetSettings
+from ui_mcp.compositor.source import Health
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.installer.version import bundled_version
@@ -53,7 +55,7 @@ class Asked:
     """Whether the command reports warnings itself."""
     settings: GatewaySettings | None = None
     """Settings made by the program itself; no file is read then."""
-    load: Callable[[Path], nlui_yaml.Loaded] = nlui_yaml.load
+    load: Load = nlui_yaml.load
     """Reads the configuration file, at first and after each change."""
 
 
@@ -65,9 +67,18 @@ class Configuration:
     warnings: list[str]
     variables: frozenset[str]
     file: Path | None = None
-    """Where changes made on the page are written; None when there is no file."""
+    """None when there is none."""
     stamp: Stamp = (0, 0, 0)
     """Of the file, before it was read."""
+    load: Load = nlui_yaml.load
+    """Reads the file again after a change."""
+    not_agreed: str = ""
+    """Why the file is not in effect; "" when it is."""
+
+    @property
+    def writable(self) -> Path | None:
+        """Where changes made on the page are written; None where there is no file that is in effect."""
+        return None if self.not_agreed else self.file
 
 
 def configuration(asked: Asked) -> Configuration:
@@ -83,9 +94,15 @@ def configuration(asked: Asked) -> Configuration:
     file = nlui_yaml.find(source, os.environ, user_config_path())
     if file is None:
         return Configuration(GatewaySettings(), [_NOWHERE], frozenset())
-    stamp, loaded = stamp_of(file), asked.load(file)
+    load = load_found if found_file(source) else asked.load
+    stamp = stamp_of(file)
+    try:
+        loaded = load(file)
+    except NotAgreedError as error:
+        why = error.message
+        return Configuration(GatewaySettings(), [why], frozenset(), file.resolve(), stamp, load, why)
     empty = [] if loaded.settings.targets or loaded.settings.backends else [_nothing(file)]
-    return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, file.resolve(), stamp)
+    return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, file.resolve(), stamp, load)
 
 
 def _nothing(file: Path) -> str:
@@ -147,7 +164,9 @@ async def opened(
         if patience is None:
             tasks.start_soon(page.open_when_asked, gateway)
         if read.file is not None:
-            tasks.start_soon(follow_file, gateway, read.file, read.stamp, asked.load)
+            if read.not_agreed:
+                gateway.failures[read.file.name] = Health(read.file.name, "builtin", "failed", error=read.not_agreed)
+            tasks.start_soon(follow_file, gateway, read.file, read.stamp, read.load)
         yield gateway
         tasks.cancel_scope.cancel()
 

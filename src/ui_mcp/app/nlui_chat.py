@@ -138,7 +138,7 @@ async def serving(asked: Asked) -> AsyncIterator[Serving]:
         stack.push_async_callback(journal.close)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
-        file = configuration(asked).file
+        file = configuration(asked).writable
         model = LiveModel(model_settings(gateway.settings.llm), gateway.settings.proxy, file, data)
         talks: Conversations
         watch = ApprovalWatch(gateway, lambda name: talks.writer(name), AGENT)  # noqa: PLW0108 - not made yet

@@ -14,6 +14,7 @@ from ui_mcp.compositor.source import Health
 from ui_mcp.hints.stirring import Rest
 from ui_mcp.isolation import Boundary
 from ui_mcp.log import logger
+from ui_mcp.trust import Agreements
 
 POLL_SECONDS = 0.5
 QUIET_SECONDS = 0.05
@@ -24,16 +25,19 @@ _log = logger("nlui")
 
 
 async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: Load = nlui_yaml.load) -> None:
-    """Take over every change since the file had this stamp, for ever."""
+    """Take over every change since the file had this stamp, and what the person agrees to, for ever."""
+    agreements = Agreements().file
+    agreed = await _stamp(agreements)
     with closing(Rest(POLL_SECONDS)) as rest:
         async with anyio.create_task_group() as tasks:
             if sys.platform != "win32":
                 tasks.start_soon(_on_signal, gateway, file, load)
             while True:
-                if await _stamp(file) != stamp:
+                before, agreed = agreed, await _stamp(agreements)
+                if await _stamp(file) != stamp or agreed != before:
                     stamp = await _quiet(file)
                     await reload(gateway, file, load)
-                await rest.until_stirred([file])
+                await rest.until_stirred([file, agreements])
 
 
 async def reload(gateway: Gateway, file: Path, load: Load = nlui_yaml.load) -> None:

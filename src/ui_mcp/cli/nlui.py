@@ -9,6 +9,7 @@ nlui tools SPEC|CONFIG|URL        print the tools (also: nlui dump)
 nlui call TOOL --arg k=v          call one tool
 nlui audit tail|export            read the log of calls
 nlui init                         write a commented nlui.yaml to start from
+nlui trust                        agree to an nlui.yaml that was found here
 
 Without a configuration, nlui shows a demo: a scripted model over a small shop, without a key.
 nlui COMMAND --help says more about a command.
@@ -24,7 +25,7 @@ from ui_mcp.cli.options import port
 HELP = "use APIs and MCP servers as tools (the same as nlui)"
 TAKES_ALL = True
 LEVELS = ("warning", "info", "debug")
-COMMANDS = ("check", "tools", "dump", "call", "audit", "init", "serve")
+COMMANDS = ("check", "tools", "dump", "call", "audit", "init", "trust", "serve")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +67,9 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         if stdio is None:
             raise RuntimeError("stdin and stdout were not set aside")
         return run_stdio(asked, *stdio)
+    from ui_mcp.cli.trust import offer
+
+    offer(asked.source)
     if options.mcp_sse or options.mcp_http:
         return run_http(asked, options.mcp_port)
     from ui_mcp.app.nlui_chat import run_chat

@@ -1,8 +1,9 @@
-"""The commands of nlui that do one thing and end: check, tools, call, audit, init."""
+"""The commands of nlui that do one thing and end: check, tools, call, audit, init, trust."""
 
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -12,12 +13,14 @@ from ui_mcp.app.ui import run
 from ui_mcp.cli.main import complain
 from ui_mcp.cli.nlui_starter import STARTER
 from ui_mcp.cli.progress import telling
+from ui_mcp.cli.trust import offer, settle
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.nlui_yaml import FILE
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.names import SEPARATOR
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
+from ui_mcp.trust import Agreements
 
 PATIENCE = 30.0
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
@@ -29,6 +32,8 @@ def run_command(words: Sequence[str]) -> int:
     """Carry out one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
     options = parser().parse_args(list(words))
     try:
+        if "source" in options:
+            offer(options.source)
         code: int = options.run(options)
     except ConfigError as error:
         return _complain(error, BAD_CONFIG)
@@ -86,6 +91,17 @@ def parser() -> argparse.ArgumentParser:
     )
     init.add_argument("file", nargs="?", default=FILE, metavar="FILE", help=f"where to (default {FILE})")
     init.set_defaults(run=_init)
+    trust = commands.add_parser(
+        "trust",
+        help="agree to an nlui.yaml that was found here",
+        description="Show an nlui.yaml and ask whether to use it. One that nlui finds in the working directory may "
+        "have come with a project: it has no effect until you agree to what it says, and again after each change. "
+        "A file that you name on the command line of nlui needs no agreement.",
+    )
+    trust.add_argument("file", nargs="?", default=FILE, metavar="FILE", help=f"which file (default {FILE})")
+    trust.add_argument("--yes", action="store_true", help="agree without a question; needs a terminal all the same")
+    trust.add_argument("--revoke", action="store_true", help="take back what was agreed to")
+    trust.set_defaults(run=_trust)
     return found
 
 
@@ -245,7 +261,10 @@ def _audit(options: argparse.Namespace) -> int:
     from ui_mcp.app.nlui_audit import printed
 
     count = options.count if options.action == "tail" else None
-    for line in printed(configuration(Asked(options.source)).settings, options.since, options.format, count):
+    read = configuration(Asked(options.source))
+    if read.not_agreed:
+        print(f"nlui: {read.not_agreed}", file=sys.stderr)
+    for line in printed(read.settings, options.since, options.format, count):
         print(line)
     return 0
 
@@ -256,11 +275,24 @@ def _init(options: argparse.Namespace) -> int:
         raise ConfigError(f"{file} is already there")
     try:
         file.touch(mode=0o600)
-        file.write_text(STARTER, encoding="utf-8")
+        file.write_bytes(STARTER.encode())
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
+    with suppress(ConfigError):  # nlui asks, then
+        Agreements().add(file.resolve(), STARTER.encode())
     print(f"Wrote {file}. Start the chat with: nlui{'' if file.name == FILE else f' {file}'}")
     return 0
+
+
+def _trust(options: argparse.Namespace) -> int:
+    from ui_mcp.app.agreed import wish_of
+
+    file = Path(options.file).resolve()
+    if options.revoke:
+        taken = Agreements().remove(file)
+        print("Taken back; it ends with the next start." if taken else f"Nothing was agreed to for {file}.")
+        return 0
+    return settle([wish_of(file)], "nlui trust", yes=options.yes)
 
 
 def _complain(error: UiMcpError, code: int) -> int:

@@ -3,6 +3,7 @@
 STARTER = """\
 # nlui: chat with your own APIs and MCP servers.
 # Start it with `nlui`, then open http://127.0.0.1:9000. `nlui check` says what was understood of this file.
+# After you edited it, `nlui trust` (or the next `nlui` in a terminal) shows it and asks whether to use it.
 # Secrets never have to stand here: ${VARIABLE} takes one from the environment, file:PATH from a file,
 # keyring:SERVICE/USER from the keyring of your system.
 

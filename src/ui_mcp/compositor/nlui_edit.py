@@ -9,21 +9,28 @@ import yaml
 from ui_mcp.compositor.openapi.text import parse
 from ui_mcp.errors import ConfigError, DiskError
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.trust import Agreements
 
 
 def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
     """Rewrite a file with what `alter` makes of its contents, atomically.
 
+    Only the person changes it here, so an agreement to the old contents goes over to the new ones.
+
     Raises:
         ConfigError: the file cannot be read or written.
     """
     try:
-        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        before = file.read_bytes() if file.exists() else b""
+        text = before.decode().replace("\r\n", "\n").replace("\r", "\n")
         old = parse(text.encode()) or {}
         beside = file.with_name(f".{file.name}.new")
+        data = edited(text, alter(old)).encode()
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            out.write(edited(text, alter(old)))
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(data)
+        if Agreements().hold(file.resolve(), before):
+            Agreements().add(file.resolve(), data)  # first, so that whoever follows the file finds it agreed to
         beside.replace(file)
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from agreeing import agree_to_gateway
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.progress import Progress
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
@@ -83,6 +84,7 @@ class World:
                 }
             )
         )
+        agree_to_gateway(folder / "nlui.yaml")
         self.storage = Workspace.at(".claude/ui", cwd=folder).state_dir
 
     async def count(self, request: Request) -> Response:

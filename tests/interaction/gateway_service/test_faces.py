@@ -13,7 +13,7 @@ import anyio
 import httpx2
 import pytest
 
-from agreeing import agree
+from agreeing import agree, agree_to_gateway
 from compositor.gateways import gateway
 from interaction.gateway_service.nlui_client import NluiClient
 from interaction.lineclient import LineClient
@@ -193,6 +193,7 @@ def test_an_edited_document_changes_the_list_while_the_client_is_connected(tmp_p
         "targets": [{"name": "live", "spec": "api.json", "base_url": "http://x"}],
     }
     (tmp_path / "nlui.yaml").write_text(json.dumps(settings))
+    agree_to_gateway(tmp_path / "nlui.yaml")
     with NluiClient("--mcp", cwd=tmp_path) as client:
         before = client.tools()
         client.noticed.clear()

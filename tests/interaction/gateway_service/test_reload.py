@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from agreeing import agree_to_gateway
 from interaction.gateway_service.nlui_client import NluiClient
 from ui_mcp.app.nlui import Asked, configuration
 from ui_mcp.app.nlui_reload import follow_file
@@ -27,7 +28,12 @@ def server(name: str) -> JsonObject:
 
 def configure(folder: Path, *servers: JsonObject, **more: Json) -> None:
     mcp = {"servers": list(servers), "startup_wait_ms": 60000}
-    (folder / "nlui.yaml").write_text(json.dumps({"data_dir": str(folder / "data"), "mcp": mcp, **more}))
+    save(folder, json.dumps({"data_dir": str(folder / "data"), "mcp": mcp, **more}))
+
+
+def save(folder: Path, text: str) -> None:
+    (folder / "nlui.yaml").write_text(text)
+    agree_to_gateway(folder / "nlui.yaml")
 
 
 def until(client: NluiClient, condition: Callable[[], bool]) -> None:
@@ -78,8 +84,8 @@ def test_a_saved_configuration_changes_what_it_concerns_and_a_broken_one_nothing
         until(client, lambda: "notifications/tools/list_changed" in {one["method"] for one in client.noticed})
         denied = client.call("one__write")
 
-        (tmp_path / "nlui.yaml").write_text("targets: 3\n")
-        until(client, lambda: "stays in force" in health(client))
+        save(tmp_path, "targets: 3\n")
+        until(client, lambda: "should be a list" in health(client))
         kept = set(client.tools())
 
         configure(tmp_path, server("one"))

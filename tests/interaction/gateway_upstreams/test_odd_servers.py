@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from agreeing import agree_to_gateway
 from compositor.gateways import at_its_source, gateway
 from interaction.gateway_service.nlui_client import NluiClient
 from ui_mcp.compositor.gateway import Gateway
@@ -31,6 +32,7 @@ def odd(kind: str, **more: Json) -> JsonObject:
 def configure(folder: Path, *servers: JsonObject) -> None:
     settings = {"data_dir": str(folder / "data"), "mcp": {"servers": list(servers)}}
     (folder / "nlui.yaml").write_text(dumps(settings))
+    agree_to_gateway(folder / "nlui.yaml")
 
 
 def ended(process: int, seconds: float) -> bool:

@@ -81,7 +81,7 @@ def trust(workspace: Workspace) -> Finding:
         return problem("trust", error.message, "Mend the named line; docs/settings.md lists every setting.")
     if not waiting:
         return ok("trust", "no setting waits for you to agree")
-    text = "; ".join(f"{wish.place}: {', '.join(wish.lines)}" for wish in waiting)
+    text = "; ".join(f"{wish.place}: {_few(wish.lines)}" for wish in waiting)
     return note("trust", f"not in effect until you agree: {text}", "`ui-mcp trust` shows it all and asks you.")
 
 
