@@ -43,6 +43,7 @@ def test_a_server_on_the_network_asks_for_its_token_and_shows_its_page(given: tu
     agree(terminal.home / ".claude/ui", terminal.home)
     with terminal.serving("ui-mcp serve") as (ui, mcp, _):
         ui_here, mcp_here = (url.replace("server.example.com", "127.0.0.1") for url in (ui, mcp))
+        person_here = f"http://127.0.0.1:{(terminal.home / '.claude/ui/person-port').read_text().strip()}"
         bearer = {"Authorization": f"Bearer {(terminal.home / '.claude/ui/mcp-token').read_text()}"}
         names = ("server.example.com", "other.example.com")
         asked = [get(f"{mcp_here}/state", headers={"host": name, **bearer}).status_code for name in names]
@@ -51,12 +52,12 @@ def test_a_server_on_the_network_asks_for_its_token_and_shows_its_page(given: tu
         seen = agent.ask("tools/call", name="ui_get_snapshot", arguments={})["content"][0]["text"]
         told = agent.ask("tools/call", name="ui_open_browser", arguments={})["content"][0]["text"]
         [file] = (terminal.home / ".local/state/ui-mcp/open").iterdir()
-        [link] = re.findall(rf'href="({ui}/[^"]+)"', html.unescape(file.read_text()))
+        [link] = re.findall(rf'href="({person_here}/[^"]+)"', html.unescape(file.read_text()))
         with launched("--host-resolver-rules=MAP server.example.com 127.0.0.1") as browser:
             page = browser.new_page()
             page.goto(link)
-            page.get_by_text(START_PAGE).wait_for()
+            page.frame_locator("iframe").get_by_text(START_PAGE).wait_for()
 
     assert START_PAGE in seen
-    assert told == f"Opened {ui}/?conserve=true"
+    assert told == f"Opened {person_here}/"
     assert (asked, without) == ([200, 421], [401, 403])

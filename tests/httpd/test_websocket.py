@@ -184,7 +184,7 @@ async def test_a_page_of_an_ended_session_is_closed_with_the_reason_however_long
 ) -> None:
     await session.end("wegen Überfüllung geschlossen: " + "ü" * 200)
 
-    async with connect(socket_url(running), origin=running.url) as socket:  # type: ignore[arg-type]
+    async with connect(socket_url(running), origin=running.url, additional_headers=visitor(running)) as socket:  # type: ignore[arg-type]
         with pytest.raises(ConnectionClosed) as closed, fail_after(60):
             await socket.recv()
 

@@ -57,7 +57,9 @@ def addresses(running: Running, args: OpenBrowserArgs) -> tuple[str, str]:
     shared = session.vended == "1" and running.config.session.root == "shared"
     if running.person_url and shared and args.path in {"", "/"}:
         asked = "?conserve=true" if args.conserve else ""
-        return f"{running.person_url}/", f"{running.person_url}/{asked}#code={PersonKeys().new_code()}"
+        # Browsers say where a request comes from only at loopback addresses and over https.
+        here = running.config.server.local_url(int(running.person_url.rpartition(":")[2]))
+        return f"{here}/", f"{here}/{asked}#code={PersonKeys().new_code()}"
     base = running.url if shared else f"{running.url}/{session.vended}"
     query = (*(("conserve=true",) if args.conserve else ()), f"code={running.mint_code(session.secret)}")
     return address(base, args.path, query[:-1]), address(base, args.path, query)
