@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from agreeing import agree, agree_to_gateway
 from chromium import launched
+from interaction.chat_ui.test_ui_server import ui_mcp
 from interaction.lineclient import LineClient
 from interaction.test_serve import get
 from person_client import let_in
@@ -179,14 +180,12 @@ def replayed(other: Neighbour, project: Project) -> list[str]:
 @pytest.mark.covers("UI-PERSON-6")
 @pytest.mark.parametrize("role", ["human", "admin", "agent", "orchestrator"])
 def test_no_token_decides_or_writes_as_the_human_on_the_mcp_port(project: Project, role: str) -> None:
-    from interaction.chat_ui.test_ui_server import ui_mcp
-
     token = ui_mcp("token", "create", role, "--role", role, cwd=project.folder)
     mcp = f"http://127.0.0.1:{(project.folder / '.claude/ui/mcp-port').read_text()}"
     bearer = {"authorization": f"Bearer {token}"}
     listed = get(f"{mcp}/approvals", headers=bearer)
-    digest = listed.json()["approvals"][0]["digest"] if listed.status_code == 200 else ""
-    answer = {"decision": "approve", "digest": digest, "scope": "always"}
+    assert listed.status_code in {200, 403}
+    answer = {"decision": "approve", "digest": project.approval["digest"], "scope": "always"}
     one = project.approval["approval_id"]
     with httpx2.Client(base_url=mcp, headers=bearer, timeout=60) as client:
         statuses = [
@@ -199,6 +198,29 @@ def test_no_token_decides_or_writes_as_the_human_on_the_mcp_port(project: Projec
     assert set(statuses) <= {404, 405}
     assert project.decided() == STILL_WAITING
     assert project.said_by_human() == []
+
+
+@pytest.mark.covers("R-AP-16", "UI-PERSON-6")
+def test_app_pages_see_no_proof_by_which_another_client_could_fetch_the_result(project: Project) -> None:
+    json_please = {"accept": "application/json"}
+    with httpx2.Client(base_url=project.url, timeout=60) as page:
+        page.get("/")
+        waiting = page.get("/approvals", headers=json_please).json()["approvals"]
+        token = ui_mcp("token", "create", "looker", "--role", "human", cwd=project.folder)
+        mcp = f"http://127.0.0.1:{(project.folder / '.claude/ui/mcp-port').read_text()}"
+        by_token = get(f"{mcp}/approvals", headers={"authorization": f"Bearer {token}"}).json()["approvals"]
+        one = project.approval["approval_id"]
+        answer = {"decision": "approve", "digest": project.approval["digest"]}
+        with httpx2.Client(base_url=project.person_url, headers=let_in(project.person_url), timeout=60) as person:
+            assert person.post(f"/approvals/{one}/decision", json=answer).status_code == 200
+            project.agent.call("approvals__result", approval_id=one, wait_s=60)
+            kept = person.get("/approvals?status=history", headers=json_please).json()["approvals"]
+        history = page.get("/approvals?status=history", headers=json_please).json()["approvals"]
+
+    assert [row["id"] for row in (*waiting, *by_token, *history)] == [one] * 3
+    assert [row for row in (*waiting, *by_token, *history) if {"digest", "result"} & row.keys()] == []
+    assert project.approval["digest"] not in str((waiting, by_token, history))
+    assert kept[0]["result"] is not None
 
 
 @pytest.mark.covers("UI-PERSON-6")

@@ -1,6 +1,6 @@
 """Approvals on the ui server's listeners: what agents of other processes ask, and the person's answers."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from anyio import to_thread
@@ -21,6 +21,8 @@ from ui_mcp.httpd.nlui_answers import STATUSES
 from ui_mcp.jsontypes import JsonObject
 
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
+_OF_THE_CLIENT = frozenset({"digest", "result"})
+"""With the digest another client could fetch the result as if it had asked."""
 Who = Callable[[Request], Awaitable[Principal | None]]
 Desks = Callable[[], AbstractAsyncContextManager[Desk | None]]
 
@@ -35,7 +37,7 @@ class ApprovalBridge:
     def routes(self) -> Sequence[BaseRoute]:
         """Return the endpoints of the person's own listener."""
         return [
-            *self.reading_routes(),
+            Route("/approvals", self.listed, methods=["GET"]),
             Route("/approvals/decisions", self.decide_many, methods=["POST"]),
             Route("/approvals/proposals/{id}", self.settle, methods=["POST"]),
             Route("/approvals/{id}/decision", self.decide, methods=["POST"]),
@@ -43,14 +45,18 @@ class ApprovalBridge:
 
     def reading_routes(self) -> Sequence[BaseRoute]:
         """Return the endpoints that only read, for every other listener."""
-        return [Route("/approvals", self.listed, methods=["GET"])]
+        return [Route("/approvals", self.watched, methods=["GET"])]
 
     async def pending(self) -> int:
         """Count what waits for an answer."""
         async with self._desk() as desk:
             return 0 if desk is None else len(await desk.pending())
 
-    async def listed(self, request: Request) -> Response:
+    async def watched(self, request: Request) -> Response:
+        """List the same without what is the asking client's alone: its proof of being that client, and the results."""
+        return await self.listed(request, without=_OF_THE_CLIENT)
+
+    async def listed(self, request: Request, *, without: Collection[str] = ()) -> Response:
         """List what waits or was answered."""
         who = await self._who(request)
         if who is None or READ not in who.scopes:
@@ -61,7 +67,8 @@ class ApprovalBridge:
             proposals = [] if desk is None else await Proposals(desk.store).all()
             told = [one.to_json() for one in proposals if one.status == "pending"]
             shown = [{**row.to_json(), "covers": pattern_of(row)} for row in rows]
-            return JSONResponse({"approvals": shown, "proposals": told})
+            kept = [{key: value for key, value in row.items() if key not in without} for row in shown]
+            return JSONResponse({"approvals": kept, "proposals": told})
 
     async def decide(self, request: Request) -> Response:
         """Take a person's answer."""
