@@ -22,6 +22,7 @@ from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.introspect.addresses import whole_address
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.backends.browser import BrowserBackend
+from ui_mcp.introspect.backends.input import TYPED_AT_ONCE
 from ui_mcp.introspect.contract import Ask
 from ui_mcp.introspect.person_pages import is_person_page
 from ui_mcp.person import registered_listener
@@ -217,6 +218,23 @@ async def test_a_page_that_goes_there_meanwhile_is_refused_and_so_is_one_that_fr
         gone = await refused(backend)
 
     assert (framed, gone) == ({"PERSON_PAGE"}, {"PERSON_PAGE"})
+
+
+@pytest.mark.covers("UI-EYES-1")
+async def test_a_page_that_goes_there_while_text_is_typed_gets_no_more_of_it(
+    person: Site, app: Site, debugging: str
+) -> None:
+    person.body = "<title>Person</title><textarea autofocus></textarea>"
+    app.body = f"<textarea autofocus onkeydown=\"location.href = '{person.url}'\"></textarea>"
+    async with attached(debugging, app.url) as backend:
+        backend._lenses.sort(key=lambda lens: lens.page.url == app.url)
+        page = backend._lenses[-1].page
+        with pytest.raises(UiNotEnabledError, match="belongs to the person alone"):
+            await backend.act({"type": "typeText", "text": "approve " * 500})
+        await page.wait_for_url(person.url)
+        arrived = await page.locator("textarea").input_value()
+
+    assert len(arrived) <= TYPED_AT_ONCE
 
 
 @pytest.mark.covers("UI-EYES-1")

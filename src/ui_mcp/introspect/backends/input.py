@@ -7,6 +7,8 @@ from ui_mcp.errors import UiActionFailedError
 from ui_mcp.introspect.backends.lens import DialogOpenError, Lens
 from ui_mcp.jsontypes import JsonObject
 
+TYPED_AT_ONCE = 8
+"""Letters between two looks at where the page is."""
 _BUTTONS: dict[str, Literal["left", "right", "middle"]] = {"primary": "left", "secondary": "right", "middle": "middle"}
 _KEYS = {
     "ENTER": "Enter", "TAB": "Tab", "ESCAPE": "Escape", "SPACE": "Space", "BACK_SPACE": "Backspace",
@@ -59,7 +61,11 @@ async def _click(lens: Lens, action: JsonObject) -> None:
 async def _type(lens: Lens, action: JsonObject) -> None:
     if "target" in action:
         await lens.call({"op": "act", "action": {"type": "focus", "target": action["target"]}})
-    await lens.unless_dialog(lens.page.keyboard.type(action["text"]))
+    text = action["text"]
+    for start in range(0, len(text), TYPED_AT_ONCE):
+        # The first letter may have sent the page elsewhere.
+        await lens.expect_allowed()
+        await lens.unless_dialog(lens.page.keyboard.type(text[start : start + TYPED_AT_ONCE]))
 
 
 async def _press(lens: Lens, action: JsonObject) -> None:
