@@ -12,6 +12,8 @@ from pathlib import Path
 from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.stores import default_url, open_store
 from ui_mcp.chat.tokens import Keys
+from ui_mcp.host.own_files import settle
+from ui_mcp.workspace import Workspace
 
 SECONDS = 180
 _TAKE_CONTROL = """
@@ -80,15 +82,8 @@ def run_in_terminal(
 
 async def human_token(base_dir: Path, name: str = "human") -> str:
     """Make a token of the role human for the chat of a base directory."""
-    (base_dir / "storage").mkdir(parents=True, exist_ok=True)
-    async with open_store(default_url(base_dir / "storage")) as store:
+    async with open_store(default_url(settle(Workspace.at(base_dir)))) as store:
         return await Keys(store).create(name, ROLES["human"])
-
-
-async def revoke_human_token(base_dir: Path, name: str = "human") -> None:
-    """End what `human_token` made."""
-    async with open_store(default_url(base_dir / "storage")) as store:
-        await Keys(store).revoke(name)
 
 
 def _written(terminal: int) -> str:

@@ -229,9 +229,9 @@ async def test_the_chat_of_nlui_waits_for_its_disk_and_finishes_what_it_had_begu
 
 
 def audited(disk: FailingDisk) -> list[str]:
-    """Return the calls of the shop that were written down."""
-    tools = [json.loads(line)["tool"] for file in disk.folder.glob("*/audit.jsonl") for line in file.open()]
-    return [tool for tool in tools if tool.startswith("shop__")]
+    """Return the calls of the shop that were written down as carried out."""
+    lines = [json.loads(line) for file in disk.folder.glob("*/audit.jsonl") for line in file.open()]
+    return [line["tool"] for line in lines if line["tool"].startswith("shop__") and line["outcome"] != "asked"]
 
 
 async def until_shipped(person: Nlui) -> str:
