@@ -40,7 +40,7 @@ export function logView(actions: Actions): LogView {
   const welcome = document.createElement("div");
   welcome.className = "chat-empty";
   welcome.hidden = true;
-  welcome.append(line("strong", "No messages yet"), line("span", "Say something, and your agent will find it here."));
+  welcome.append(line("strong", "No messages yet"), line("span", "What you and your agents say appears here."));
   const list = document.createElement("ol");
   list.className = "chat-messages";
   element.append(more, welcome, list);

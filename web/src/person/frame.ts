@@ -12,7 +12,9 @@ export function appFrame(url: string): AppFrame {
   const element = make("iframe.person-app", {
     title: "App",
     // allow-same-origin keeps the frame in its own origin, which is not ours; there is no allow-top-navigation.
-    sandbox: "allow-scripts allow-same-origin allow-forms allow-popups allow-modals allow-downloads",
+    // Pop-ups leave the sandbox: inside it browsers show an error for sites that isolate their windows (COOP).
+    sandbox:
+      "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads",
     allow: "clipboard-write; fullscreen",
     referrerpolicy: "no-referrer",
     src: url,
