@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
@@ -322,6 +322,20 @@ async def heard(found: Gateway, rules: int) -> None:
 
 
 @pytest.mark.covers("R-AP-7")
+@pytest.mark.covers("R-AP-6")
+async def test_an_answer_of_another_process_is_announced_however_early_it_comes(tmp_path: Path) -> None:
+    heard: list[str] = []
+    with closing(bases.open_store(str(tmp_path / "approvals.db"))) as store:
+        desk = Desk(store, announce=heard.append)
+        row = await desk.ask(desk.new(principal="p", server="s", tool="t", arguments={}, life=60))
+        await Desk(store).answer(row.id, Reply("deny_continue", row.digest, "ann"))
+        heard.clear()
+
+        await desk.settled(row.id, 60)
+
+    assert f"approvals://{row.id}" in heard
+
+
 def test_the_narrow_pattern_means_exactly_what_was_asked() -> None:
     row = Approval("1", 0, 1, "agent", "fs", "fs__rm", {"path": "/a/*[x]?", "deep": {"b": 1, "a": [2]}}, "", "", "")
     rule = rule_for(row, "")

@@ -184,16 +184,13 @@ class Desk:
 
     async def settled(self, approval_id: str, seconds: float | None) -> Approval:
         """Wait until a question is answered and, if so, run; after `seconds` return it as it stands."""
-        was_open = False
         with anyio.move_on_after(seconds):
             while True:
                 changed = self.changed
                 row = await self.get(approval_id)
                 if row.is_settled:
-                    if was_open:  # perhaps another process took the answer, which nobody here has been told
-                        self.tell(row.id)
+                    self.tell(row.id)  # another process may have taken the answer, perhaps before we looked first
                     return row
-                was_open = True
                 with anyio.move_on_after(_POLL):
                     await changed.wait()
         return await self.get(approval_id)
