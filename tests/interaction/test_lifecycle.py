@@ -137,6 +137,7 @@ def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_noth
     with LineClient(cwd=tmp_path, **environment) as agent:
         assert agent.call("ui_open_browser") == "Server not started"
         url = agent.call("ui_start")
+        person = agent.call("ui_status")["person_url"]
         answer = agent.call("ui_open_browser", path="/variables?deep=1#x")
         plain = agent.call("ui_open_browser", conserve=False)
 
@@ -145,14 +146,14 @@ def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_noth
         files = _read(tmp_path / "bin/opened").split()
         links = [html.unescape(link) for link in re.findall(r'href="([^"]+)"', _read(tmp_path / "bin/pages"))]
         assert answer == f"Opened {url}/variables?deep=1&conserve=true#x"
-        assert plain == f"Opened {url}/"
-        assert [re.sub(r"code=[0-9a-f]{32}", "code=…", link) for link in links] == [
+        assert plain == f"Opened {person}/"
+        assert [re.sub(r"code=([0-9a-f]{32}|(\w{4}-){3}\w{4})", "code=…", link) for link in links] == [
             f"{url}/variables?deep=1&conserve=true&code=…#x",
-            f"{url}/?code=…",
+            f"{person}/#code=…",
         ]
         assert {str(Path(file).parent) for file in files} == {f"{tmp_path}/state/ui-mcp/open"}
         assert _read(tmp_path / "bin/modes").split() == ["600", "600"]
-        assert get(links[1])[0] == 200
+        assert get(links[0].partition("#")[0])[0] == 200
         assert "must stay inside" in agent.call("ui_open_browser", path="//evil.example/")
         assert agent.call("ui_open_browser", sessionId="9") == "session 9 not found"
     assert not any(Path(file).exists() for file in files)
@@ -165,14 +166,15 @@ def test_without_a_browser_the_address_is_handed_over(tmp_path: Path, display: s
     with LineClient(
         cwd=tmp_path, PATH=f"{tmp_path}/bin", XDG_STATE_HOME=str(tmp_path / "state"), DISPLAY=display
     ) as agent:
-        url = agent.call("ui_start")
+        agent.call("ui_start")
+        person = agent.call("ui_status")["person_url"]
         answer = agent.call("ui_open_browser")
 
     assert answer.startswith("could not open a browser: ")
     assert "ui-mcp approvals open" in answer
     assert "code=" not in answer
     assert not list((tmp_path / "state/ui-mcp/open").iterdir())
-    assert f"open {url}/" in answer
+    assert f"open {person}/" in answer
 
 
 WATCHER = """
