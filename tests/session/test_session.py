@@ -64,11 +64,13 @@ async def test_work_is_done_one_at_a_time_in_the_order_it_was_asked_for(session:
 
 @pytest.mark.covers("UI-EXEC-3")
 async def test_who_stops_waiting_for_work_does_not_stop_it(session: Session, workspace: Workspace) -> None:
-    work = "io.open('begun', 'w'):close() local t = os.clock() while os.clock() - t < 0.2 do end done = true"
+    workspace.storage.mkdir(exist_ok=True)
+    begun = workspace.storage / "begun"
+    work = f"io.open('{begun}', 'w'):close() local t = os.clock() while os.clock() - t < 0.2 do end done = true"
     async with create_task_group() as group:
         group.start_soon(session.run_lua, work)
         with fail_after(60):
-            while not (workspace.project / "begun").exists():
+            while not begun.exists():
                 await sleep(0.01)
         group.cancel_scope.cancel()
 
