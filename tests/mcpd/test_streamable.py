@@ -21,7 +21,7 @@ from ui_mcp.mcpd.endpoints import Endpoints
 from ui_mcp.mcpd.mailbox import MAX_WAITING
 from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.sessions import IDLE_SECONDS, Sessions
-from ui_mcp.mcpd.streamable import StreamableEndpoint
+from ui_mcp.mcpd.streamable import StreamableEndpoint, _connection
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
 
 Message = dict[str, Any]
@@ -108,6 +108,13 @@ async def test_modern_headers_must_agree_with_the_body(
 
     assert (answer.status_code, answer.json().get("error", {}).get("code")) == (status, code)
     assert "mcp-session-id" not in answer.headers
+
+
+@pytest.mark.parametrize("params", [1, [], {"_meta": 1}, {"_meta": [1]}, {"_meta": None}, None])
+def test_a_modern_request_without_readable_metadata_stands_alone(params: Any) -> None:
+    one, other = (_connection({"params": params}) for _ in range(2))
+
+    assert one != other
 
 
 @pytest.mark.covers("MCP-HTTP-2")

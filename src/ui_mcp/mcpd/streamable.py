@@ -231,9 +231,10 @@ def _connection(message: JsonObject) -> str:
     Raises:
         MCPError: the identity could be guessed.
     """
-    meta = (message.get("params") or {}).get(rpc.META) or {}
-    given = meta.get(CLIENT_ID)
-    if given is None:
+    params = message.get("params")
+    meta = params.get(rpc.META) if isinstance(params, dict) else None
+    given = meta.get(CLIENT_ID) if isinstance(meta, dict) else None
+    if given is None:  # what is malformed otherwise is refused where it is read
         return f"request:{secret_id()}"
     if not isinstance(given, str) or not 16 <= len(given) <= 200:
         raise MCPError(rpc.INVALID_PARAMS, f'_meta["{CLIENT_ID}"] must be a random text of 16 to 200 characters')
