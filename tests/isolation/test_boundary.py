@@ -19,7 +19,6 @@ def test_what_is_raised_inside_is_told_to_the_source_and_logged_once(
 ) -> None:
     told: list[str] = []
     boundary = Boundary("target a", told.append)
-    logging.getLogger("ui_mcp").propagate = True
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             with boundary:

@@ -1,7 +1,6 @@
 """What tools answer and how they fail, as clients see it."""
 
 import errno
-import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,10 +31,7 @@ async def test_each_tool_answers_in_one_form() -> None:
 
 
 @pytest.mark.covers("MCP-RESULT-1", "MCP-ERR-1", "MCP-ERR-2")
-async def test_failures_have_the_code_their_cause_deserves(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logging.getLogger("ui_mcp"), "propagate", True)
+async def test_failures_have_the_code_their_cause_deserves(caplog: pytest.LogCaptureFixture) -> None:
     async with wired(face()) as wire:
         await wire.shake_hands()
         failed = (await wire.call("fail"))["result"]

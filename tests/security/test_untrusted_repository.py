@@ -223,7 +223,6 @@ def test_a_link_in_the_place_of_a_log_is_not_followed_and_the_server_starts(
     repository: Path, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (repository / "log" / name).symlink_to(tmp_path / "victim")
-    logging.getLogger("ui_mcp").propagate = True
 
     prepare(str(repository), {}, environment={})
     lua = Logs(str(repository / "log"))
