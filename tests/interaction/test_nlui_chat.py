@@ -45,6 +45,15 @@ def test_a_question_is_answered_with_a_tool_and_text(chat: httpx2.Client) -> Non
     assert "".join(data["delta"] for name, data in seen if name == "content_delta") == dict(seen)["content"]["text"]
 
 
+def test_a_message_sent_again_is_answered_again_and_not_asked_twice(chat: httpx2.Client) -> None:
+    first = dict(events(chat, "show the orders", client_id="retry"))
+    conversation = first["done"]["conversation_id"]
+    again = list(events(chat, "show the orders", client_id="retry", conversation_id=conversation))
+
+    assert [name for name, _ in again] == ["session", "tool_call", "tool_result", "content", "done"]
+    assert dict(again)["content"] == first["content"]
+
+
 def test_a_call_that_changes_something_waits_for_a_yes(chat: httpx2.Client) -> None:
     names: list[str] = []
     for name, data in events(chat, "ship order 3"):

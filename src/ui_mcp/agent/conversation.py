@@ -72,10 +72,13 @@ class Conversation:
         """Whether a turn is open, or opens because a message came too late for the last one."""
         return self.writer is not None and self.writer.progress.turn != 0
 
-    def has(self, message_id: str) -> bool:
-        """Whether a person's message has been taken."""
-        items = self.writer.timeline.state.items if self.writer else []
-        return any(item["id"] == f"u:{message_id}" for item in items)
+    def after(self, message_id: str) -> list[JsonObject] | None:
+        """Return the items after a person's message, none when it is hidden; None when it has not been taken yet."""
+        items = self.writer.timeline.state.items if self.writer else ()
+        at = next((number for number, item in enumerate(items) if item["id"] == f"u:{message_id}"), None)
+        if at is None:
+            return None
+        return [] if items[at].get("superseded") else [item for item in items[at:] if not item.get("superseded")]
 
     @property
     def scribe(self) -> Scribe:

@@ -1,6 +1,6 @@
 """The events of NLUI's chat stream, translated from changes of the timeline."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ui_mcp.jsontypes import JsonObject, dumps
 
@@ -17,6 +17,8 @@ class NluiEvents:
         self._conversation = conversation_id
         self._goes_on = goes_on
         self._tools: dict[str, str] = {}
+        """Names of the calls whose result is still to come, by item."""
+        self._seen: set[str] = set()
         self.taken = False
         """Whether the message has reached the conversation; a turn that ends before is another one's."""
         self.done = False
@@ -42,7 +44,28 @@ class NluiEvents:
                 for op in frame["ops"]:
                     yield from self._appended(op["item"]) if op["op"] == "append" else self._updated(op)
 
+    def replay(self, items: Iterable[JsonObject]) -> Iterator[Named]:
+        """Translate a message that was taken before now and what followed it, up to the next one that had a turn."""
+        self.taken = True
+        ended = False
+        for item in items:
+            match item["kind"]:
+                case "end_turn":  # not yet the end: a message that came too late for this turn is answered in the next
+                    ended = True
+                    self._seen.add(item["id"])
+                case "user_message" if ended:
+                    yield from self._end()
+                    return
+                case _:
+                    yield from self._appended(item)
+                    yield from self._result(item["id"], item)
+        if not self._goes_on():
+            yield from self._end()
+
     def _appended(self, item: JsonObject) -> Iterator[Named]:
+        if item["id"] in self._seen:
+            return
+        self._seen.add(item["id"])
         match item["kind"]:
             case "user_message":
                 self.taken = True
@@ -52,7 +75,7 @@ class NluiEvents:
                     "tool_call",
                     {"id": item["call_id"], "name": item["name"], "arguments": dumps(item.get("args", {}))},
                 )
-            case "approval":
+            case "approval" if item["status"] == "pending":
                 yield (
                     "tool_confirm",
                     {
@@ -71,19 +94,21 @@ class NluiEvents:
             case "notice":
                 yield "error", {"error": item["text"], "message": item["text"]}
             case "end_turn" if self.taken and not self._goes_on():
-                self.done = True
-                yield "done", {"conversation_id": self._conversation}
+                yield from self._end()
 
     def _updated(self, op: JsonObject) -> Iterator[Named]:
-        values = op["set"]
-        if op["id"] in self._tools and values.get("status") in _OVER and values.get("content"):
+        yield from self._result(op["id"], op["set"])
+        # A rewind closes the open turn, and one that had not begun leaves no item that says so.
+        if op["set"].get("superseded") and self.taken and not self._goes_on():
+            yield from self._end()
+
+    def _result(self, item: str, values: JsonObject) -> Iterator[Named]:
+        if item in self._tools and values.get("status") in _OVER and values.get("content"):
             content = values["content"]
-            yield (
-                "tool_result",
-                {
-                    "id": op["id"].removeprefix("t:"),
-                    "name": self._tools[op["id"]],
-                    "result": content["result"],
-                    "is_error": content["is_error"],
-                },
-            )
+            told = {"id": item.removeprefix("t:"), "name": self._tools.pop(item)}
+            yield "tool_result", told | {"result": content["result"], "is_error": content["is_error"]}
+
+    def _end(self) -> Iterator[Named]:
+        if not self.done:
+            self.done = True
+            yield "done", {"conversation_id": self._conversation}

@@ -49,8 +49,14 @@ class ChatSession:
         self._recording.cancel()
 
     def said(self, message_id: str) -> None:
-        """Hear which message it is; one that was said before, and is said again, has been taken already."""
-        self._events.taken |= self.conversation.has(message_id)
+        """Note which message this is; one that was said before is answered with what came of it then."""
+        earlier = self.conversation.after(message_id)
+        if earlier is None:
+            return
+        for event in self._events.replay(earlier):
+            self._add(*event)
+        if self._events.done:
+            self._recording.cancel()
 
     async def texts(self, after: int = 0) -> AsyncIterator[str]:
         """Yield the events after a number, and then those to come."""
