@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.vendor import Vendor
+from ui_mcp.agent.broadcast import Broadcast
+from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import (
@@ -31,6 +34,7 @@ from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, lines_of
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.models.sampling import SamplingModel
 from ui_mcp.agent.scribe import Scribe
+from ui_mcp.httpd.nlui_sessions import ChatSessions
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.combined import Combined
 
@@ -86,6 +90,7 @@ def is_sound(event: ModelEvent) -> bool:
             dumps([[arguments, data]])
             return isinstance(call_id, str) and isinstance(name, str) and (isinstance(arguments, dict) != bool(problem))
         case Usage(given, taken):
+            dumps([given, taken, given + taken])
             return isinstance(given, int) and isinstance(taken, int)
         case Stop(reason, data):
             dumps(data)
@@ -109,6 +114,39 @@ async def test_a_wrong_shape_ends_the_turn_with_an_error(dialect: str, served: V
 
         assert ended == "error", text
     await journal.close()
+
+
+COUNTED = {
+    "openai": ['{"usage":{"prompt_tokens":1e300,"completion_tokens":18446744073709551615}}'],
+    "anthropic": ['{"type":"message_start","message":{"usage":{"input_tokens":1e20}}}',
+                  '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1e300}}'],
+    "gemini": ['{"usageMetadata":{"promptTokenCount":1e300,"candidatesTokenCount":1e19,"thoughtsTokenCount":1e19}}',
+               '{"candidates":[{"finishReason":"STOP"}]}'],
+}  # fmt: skip
+
+
+@pytest.mark.covers("GW-ISO-7")
+@pytest.mark.parametrize("dialect", COUNTED)
+async def test_a_count_of_tokens_can_be_added_up_and_written_down(dialect: str) -> None:
+    events = await events_of(model(dialect, Canned(COUNTED[dialect])))
+
+    assert any(isinstance(event, Usage) and event.input_tokens > 0 for event in events)
+    assert all(is_sound(event) for event in events)
+
+
+@pytest.mark.covers("GW-ISO-7")
+async def test_a_frame_that_cannot_be_written_ends_its_stream_and_nothing_else() -> None:
+    conversation = SimpleNamespace(name="c-1", news=Broadcast(), goes_on=False)
+    async with anyio.create_task_group() as tasks:
+        sessions = ChatSessions(tasks)
+        session = await sessions.begin(cast("Conversation", conversation))
+        conversation.news.send({"type": "usage", "input_tokens": 10**30, "output_tokens": 0})
+        with anyio.fail_after(5):
+            texts = [text async for text in session.texts()]
+        other = await sessions.begin(cast("Conversation", conversation))
+        other.end("over")
+
+    assert "event: error" in texts[-1]
 
 
 NAMES = st.sampled_from(

@@ -10,6 +10,7 @@ from ui_mcp.agent.nlui_events import NluiEvents
 from ui_mcp.errors import NotFoundError
 from ui_mcp.httpd.events import event_text
 from ui_mcp.ids import secret_id
+from ui_mcp.isolation import Boundary
 
 MOST = 200
 
@@ -25,12 +26,13 @@ class ChatSession:
         self._over = False
         self._more = anyio.Event()
         self._recording = anyio.CancelScope()
+        self._boundary = Boundary(f"stream of {conversation.name}", self._failed)
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
         """Record until the turn has ended; started once nothing can be missed."""
         events = self._events
         try:
-            with self._recording, self.conversation.news.watched() as news:
+            with self._boundary, self._recording, self.conversation.news.watched() as news:
                 self._add(*events.opening())
                 task_status.started()
                 async for frame in news:
@@ -45,7 +47,7 @@ class ChatSession:
     def end(self, reason: str) -> None:
         """Stop before the turn has ended, and say why."""
         if not self._over:
-            self._add("error", {"error": reason, "message": reason})
+            self._failed(reason)
         self._recording.cancel()
 
     def said(self, message_id: str) -> None:
@@ -68,6 +70,9 @@ class ChatSession:
             if self._over and after >= len(self._texts):
                 return
             await more.wait()
+
+    def _failed(self, reason: str) -> None:
+        self._add("error", {"error": reason, "message": reason})
 
     def _add(self, name: str, data: dict[str, object]) -> None:
         self._texts.append(event_text(name, data, str(len(self._texts) + 1)))

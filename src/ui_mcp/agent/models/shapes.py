@@ -8,6 +8,8 @@ from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject
 
 _SHOWN = 80
+_MOST_TOKENS = 10**12
+"""No answer has more; sums of such counts can still be written as JSON."""
 
 
 def record(value: Json, what: str) -> JsonObject:
@@ -75,7 +77,7 @@ def amount(value: Json) -> int:
     """Return a count of tokens; one that makes no sense is not worth the answer."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         return 0
-    return int(value)
+    return int(min(value, _MOST_TOKENS))
 
 
 def complaint(error: Json) -> str:
