@@ -31,6 +31,7 @@ def open_client(
     transport: httpx2.AsyncBaseTransport | None = None,
     *,
     limit: int = MAX_BYTES,
+    events: bool = False,
     bound: Mapping[str, str] | None = None,
     origin: str = "",
     proxy: str | None = None,
@@ -39,11 +40,13 @@ def open_client(
 ) -> httpx2.AsyncClient:
     """Return a client whose answers stay below `limit` bytes, unpacked.
 
+    With `events` a stream of events may go on for ever, as each event stays below MAX_EVENT: only for who reads it
+    event by event, since everybody else gathers the whole.
     The headers of `bound` are sent to the origin of the URL `origin` and nowhere else, whoever redirects. Without a
     `transport` connections are direct, through `proxy`, or as the environment says.
     """
     inner = transport or _Connecting(httpx2.AsyncClient(proxy=proxy, trust_env=trust_env))
-    outer: httpx2.AsyncBaseTransport = Bounded(inner, limit)
+    outer: httpx2.AsyncBaseTransport = Bounded(inner, limit, events=events)
     if bound:
         outer = OriginHeaders(outer, origin, bound)
     return httpx2.AsyncClient(transport=outer, trust_env=False, **options)
@@ -71,9 +74,10 @@ def same_origin(one: str, other: str) -> bool:
 class Bounded(httpx2.AsyncBaseTransport):
     """Unpacks answers while they are read, and ends those that grow too large."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, limit: int = MAX_BYTES) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, limit: int = MAX_BYTES, *, events: bool = False) -> None:
         self._inner = inner
         self._limit = limit
+        self._events = events
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request; the answer comes unpacked."""
@@ -89,7 +93,7 @@ class Bounded(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             packed.status_code,
             headers=headers,
-            stream=_Unpacked(packed, request, self._limit),
+            stream=_Unpacked(packed, request, self._limit, events=self._events and _has_events(packed)),
             extensions=packed.extensions,
         )
 
@@ -136,14 +140,14 @@ class _Connecting(httpx2.AsyncBaseTransport):
 
 
 class _Unpacked(httpx2.AsyncByteStream):
-    def __init__(self, packed: httpx2.Response, request: httpx2.Request, limit: int) -> None:
+    def __init__(self, packed: httpx2.Response, request: httpx2.Request, limit: int, *, events: bool) -> None:
         self._packed = packed
         self._request = request
         self._limit = limit
+        self._events = events
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        kind = self._packed.headers.get("content-type", "").partition(";")[0].strip().lower()
-        events = kind == "text/event-stream"
+        events = self._events
         limit = MAX_EVENT if events else self._limit
         size = unbroken = 0
         tail = b""
@@ -163,6 +167,12 @@ class _Unpacked(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._packed.aclose()
+
+
+def _has_events(answer: httpx2.Response) -> bool:
+    """Say whether an answer is a stream of events; one that tells of an error is read as a whole."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "text/event-stream" and not answer.is_error
 
 
 def _since_blank_line(before: int, text: bytes, added: int) -> tuple[int, bytes]:

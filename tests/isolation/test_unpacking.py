@@ -69,12 +69,13 @@ async def test_a_small_answer_that_grows_beyond_all_limits_is_an_error_and_no_mo
     assert told["list of models"] == "[]"
 
 
-def answering(content: bytes, **headers: str) -> Bounded:
+def answering(content: bytes, status: int = 200, *, events: bool = False, **headers: str) -> Bounded:
     async def body():
         yield content
 
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Bounded(httpx2.MockTransport(lambda request: httpx2.Response(200, headers=given, content=body())), 1000)
+    replying = httpx2.MockTransport(lambda request: httpx2.Response(status, headers=given, content=body()))
+    return Bounded(replying, 1000, events=events)
 
 
 @pytest.mark.covers("GW-ISO-3")
@@ -99,7 +100,7 @@ async def test_an_answer_beyond_the_limit_or_packed_strangely_is_refused() -> No
 @pytest.mark.covers("GW-ISO-3")
 async def test_a_stream_of_events_has_no_end_but_each_event_has() -> None:
     event = b"data: " + bytes(5 << 20) + b"\r\n\r\n"
-    many = answering(event * 8, content_type="text/event-stream; charset=utf-8")
+    many = answering(event * 8, events=True, content_type="text/event-stream; charset=utf-8")
     async with httpx2.AsyncClient(transport=many) as client, client.stream("GET", "http://x/") as answer:
         assert sum([len(chunk) async for chunk in answer.aiter_bytes()]) == len(event) * 8 > MAX_EVENT
 
@@ -108,7 +109,19 @@ async def test_a_stream_of_events_has_no_end_but_each_event_has() -> None:
             yield bytes(1 << 20)
 
     kind = {"content-type": "text/event-stream"}
-    transport = Bounded(httpx2.MockTransport(lambda request: httpx2.Response(200, headers=kind, content=endless())))
+    replying = httpx2.MockTransport(lambda request: httpx2.Response(200, headers=kind, content=endless()))
+    transport = Bounded(replying, events=True)
     async with httpx2.AsyncClient(transport=transport) as client, client.stream("GET", "http://x/") as answer:
         with pytest.raises(TooLargeError, match="An event"):
             [chunk async for chunk in answer.aiter_bytes()]
+
+
+@pytest.mark.covers("GW-ISO-3")
+async def test_calling_an_answer_a_stream_of_events_lifts_no_limit_where_it_is_gathered() -> None:
+    events = b"data: x\n\n" * 200
+    named = answering(events, content_type="text/event-stream")
+    failing = answering(events, 500, events=True, content_type="text/event-stream")
+    for transport in (named, failing):
+        async with httpx2.AsyncClient(transport=transport) as client:
+            with pytest.raises(TooLargeError, match="The answer"):
+                await client.get("http://x/")

@@ -74,7 +74,14 @@ def _client(
 ) -> httpx2.AsyncClient:
     """Return a client that sends the configured headers to the server's own origin alone."""
     return open_client(
-        bound=secret, origin=url, trust_env=True, follow_redirects=True, headers=headers, timeout=timeout, auth=auth
+        events=True,
+        bound=secret,
+        origin=url,
+        trust_env=True,
+        follow_redirects=True,
+        headers=headers,
+        timeout=timeout,
+        auth=auth,
     )
 
 
