@@ -261,6 +261,7 @@ def test_retry_after_reads_seconds_and_dates() -> None:
     assert retry_after("3", lambda: 0) == 3
     assert retry_after("Thu, 01 Jan 1970 00:01:00 GMT", lambda: 20.0) == 40
     assert retry_after("soon", lambda: 0) is None
+    assert retry_after("Mon, 99999999999999999999 Jan 2024 00:00:00 GMT", lambda: 0) is None
     assert retry_after(None, lambda: 0) is None
 
 

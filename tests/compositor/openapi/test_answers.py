@@ -173,7 +173,10 @@ async def test_a_busy_server_is_asked_again_but_only_for_what_may_be_repeated(re
 
 
 @pytest.mark.covers("GW-REQ-10")
-@pytest.mark.parametrize(("header", "wait"), [("3", 3.0), ("31", None), (None, 0.5), ("soon", 0.5)])
+@pytest.mark.parametrize(
+    ("header", "wait"),
+    [("3", 3.0), ("31", None), (None, 0.5), ("soon", 0.5), ("Mon, 99999999999999999999 Jan 2024 00:00:00 GMT", 0.5)],
+)
 def test_patience_with_a_busy_server_has_a_limit(header: str | None, wait: float | None) -> None:
     assert patience(header, 0) == wait
 

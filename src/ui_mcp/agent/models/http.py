@@ -172,7 +172,7 @@ def retry_after(header: str | None, clock: Callable[[], float]) -> float | None:
         pass
     try:
         return max(0.0, parsedate_to_datetime(header).timestamp() - clock())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -140,7 +140,7 @@ def patience(header: str | None, retries: int) -> float | None:
     except ValueError:
         try:
             wait = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             return 0.5 * 2.0**retries
     return max(wait, 0.0) if wait <= _MAX_PATIENCE else None
 
