@@ -315,6 +315,41 @@ async def test_a_yes_for_a_value_covers_no_other_json_value(given, others, recor
     assert same == {}
 
 
+@pytest.mark.covers("R-AP-7")
+@pytest.mark.parametrize("pattern", [None, {"a.b": "*"}])
+async def test_a_yes_for_a_name_with_dots_covers_nothing_inside_of_another(
+    pattern, recorder: Recorder, tmp_path: Path
+) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        write(tmp_path, operation("/things", "post", parameters=[query("a.b"), query("a")]))
+        await found.refresh_targets()
+        row = await asked(found, "shop__addThing", {"a.b": 1})
+        await yes(found, row, scope="session", pattern=pattern)
+        await outcome(found, row)
+        same = told(await found.policed.call("shop__addThing", {"a.b": 1}, A))
+        await asked(found, "shop__addThing", {"a.b": 1, "a": "other"})
+        if pattern is None:
+            await asked(found, "shop__addThing", {"a": {"b": 1, "c": "other"}})
+
+    assert same == {}
+
+
+@pytest.mark.covers("R-AP-1")
+@pytest.mark.parametrize("part", ["args", "exact"])
+async def test_no_second_argument_of_the_same_path_hides_the_one_a_rule_denies(
+    part: str, recorder: Recorder, tmp_path: Path
+) -> None:
+    denied = {"tool": "addThing", part: {"body.name": "boat"}, "decision": "deny_abort"}
+    async with gateway(tmp_path, recorder, policy={"rules": [denied, {"tool": "*", "decision": "allow"}]}) as found:
+        write(tmp_path, operation("/things", "post", parameters=[query("body.name")]))
+        await found.refresh_targets()
+        for arguments in ({**ADD, "body.name": "x"}, {"body": {"name": "x"}, "body.name": "boat"}):
+            with pytest.raises(DeniedError):
+                await found.policed.call("shop__addThing", arguments, A)
+
+    assert recorder.requests == []
+
+
 def pattern_shown(value: Json) -> str:
     """The pattern that the page shows, and sends back when the person leaves it as it is."""
     return "" if value is None else str(value)

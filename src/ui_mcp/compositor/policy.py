@@ -97,9 +97,23 @@ def matches(rule: Rule, question: Question) -> bool:
         and (rule.path == "*" or fnmatchcase(entry.path, rule.path))
         and (rule.tag == "*" or any(fnmatchcase(tag, rule.tag) for tag in entry.tags))
         and fnmatchcase(question.principal, rule.principal)
-        and all(fnmatchcase(_text(at(question.arguments, path)), glob) for path, glob in rule.args.items())
-        and all(_is_exactly(at(question.arguments, path, ABSENT), value) for path, value in rule.exact.items())
-        and (rule.other_args or question.arguments.keys() <= _named(rule))
+        and _arguments_match(rule, question.arguments)
+    )
+
+
+def _arguments_match(rule: Rule, arguments: JsonObject) -> bool:
+    """Say whether a rule fits arguments, of which two may have one path: `a.b` itself and the `b` of `a`.
+
+    A rule that allows has to fit both, so that nobody hides one behind the other; any other rule has to fit one.
+    """
+    fits = all if rule.decision == "allow" else any
+    return (
+        all(fits(fnmatchcase(_text(one), glob) for one in _meant(arguments, path)) for path, glob in rule.args.items())
+        and all(
+            fits(_is_exactly(one, value) for one in _meant(arguments, path, ABSENT, whole=not rule.other_args))
+            for path, value in rule.exact.items()
+        )
+        and (rule.other_args or arguments.keys() <= _named(rule, arguments))
     )
 
 
@@ -124,20 +138,18 @@ def _guard(entry: Entry) -> Verdict:
     return Verdict("allow" if reads else "ask", "its name says it reads" if reads else "nothing says it only reads")
 
 
-def _named(rule: Rule) -> set[str]:
-    paths = {*rule.args, *rule.exact}
-    return paths | {path.partition(".")[0] for path in paths}
+def _named(rule: Rule, arguments: JsonObject) -> set[str]:
+    """Return the names that a rule speaks of; what must be exactly so it names as a whole."""
+    return {path if path in arguments else path.partition(".")[0] for path in rule.args} | rule.exact.keys()
 
 
-def at(value: Json, path: str, otherwise: Json = None) -> Json:
-    """Return the argument at a dotted path; a name that holds dots itself comes first."""
-    if isinstance(value, dict) and path in value:
-        return value[path]
+def _meant(arguments: JsonObject, path: str, otherwise: Json = None, *, whole: bool = False) -> list[Json]:
+    """Return every argument that a path can mean: the one that is called so, and unless `whole` the one inside."""
+    found = [arguments[path]] if path in arguments else []
+    inner: Json = ABSENT if whole or "." not in path else arguments
     for part in path.split("."):
-        if not isinstance(value, dict) or part not in value:
-            return otherwise
-        value = value[part]
-    return value
+        inner = inner[part] if isinstance(inner, dict) and part in inner else ABSENT
+    return (found if inner is ABSENT else [*found, inner]) or [otherwise]
 
 
 def _is_exactly(value: Json, wanted: Json) -> bool:

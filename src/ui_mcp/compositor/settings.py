@@ -165,7 +165,10 @@ class Rule(Part):
     args: dict[str, str] = {}
     """Globs for arguments, by dotted path; numbers and other values are compared as JSON writes them."""
     exact: JsonObject = {}
-    """Arguments that must be exactly these JSON values, by dotted path: 1 is not "1", null is not ""."""
+    """Arguments that must be exactly these JSON values: 1 is not "1", null is not "".
+
+    By dotted path; by name alone where no other arguments may be there.
+    """
     other_args: bool = True
     """Whether arguments that `args` does not name may be there."""
     operation: str = ""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ui_mcp.compositor.approvals.row import Approval
 from ui_mcp.compositor.canonical import canonical
-from ui_mcp.compositor.policy import ALWAYS, Question, at, matches, why_outdated
+from ui_mcp.compositor.policy import ALWAYS, Question, matches, why_outdated
 from ui_mcp.compositor.settings import Rule
 from ui_mcp.jsontypes import Json
 
@@ -37,12 +37,12 @@ def rule_for(row: Approval, reason: str) -> Rule:
     What the person left as it was shown keeps its JSON type; a glob of their own is compared with any value's text.
     """
     pattern, narrow = pattern_of(row), _narrow(row)
-    kept = {path for path, glob in pattern.items() if glob == narrow.get(path) and glob != "*"}
+    kept = {name for name, glob in pattern.items() if glob == narrow.get(name) and glob != "*"}
     return Rule(
         source=_literal(row.server),
         tool=_literal(row.tool),
         args={path: glob for path, glob in pattern.items() if path not in kept},
-        exact={path: at(row.arguments, path) for path in kept},
+        exact={name: row.arguments[name] for name in kept},
         other_args=False,
         operation=row.operation,
         decision="allow",
