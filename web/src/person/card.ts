@@ -1,10 +1,8 @@
 /** The card of one waiting call: everything that would be sent, and every way to answer. */
 import { button, make } from "../nlui/dom";
+import { arm } from "./armed";
 import { type Ask, reasonOf, sendJson } from "./client";
 import { type Approval, headline, indented, json, plain, riskBadge } from "./request";
-
-/** A card that appears under the pointer must not take a click that was meant for something else. */
-const ARMED_AFTER_MS = 500;
 
 type Decision = "approve" | "approve_with_edit" | "deny_continue" | "deny_abort";
 type Lasting = "session" | "always";
@@ -96,12 +94,6 @@ export function card(row: Approval, hooks: Hooks): Card {
     },
     focus: () => title.focus(),
   };
-}
-
-function arm(element: HTMLElement): void {
-  const all = [...element.querySelectorAll("button")];
-  all.forEach((one) => (one.disabled = true));
-  setTimeout(() => all.forEach((one) => (one.disabled = false)), ARMED_AFTER_MS);
 }
 
 function about(row: Approval): HTMLElement {

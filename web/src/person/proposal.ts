@@ -1,5 +1,6 @@
 /** A rule that an agent proposes: what it says, what it would have done, yes or no. */
 import { button, make } from "../nlui/dom";
+import { arm } from "./armed";
 import { type Ask, reasonOf, sendJson } from "./client";
 import { json, plain } from "./request";
 
@@ -55,6 +56,7 @@ export function proposalCard(first: Proposal, ask: Ask, settled: (words: string)
     problem,
     make("div.ask-row-of", {}, button("Accept", () => void settle("accepted"), "ask-quiet"), button("Refuse", () => void settle("refused"), "ask-no")),
   );
+  arm(element);
   return {
     element,
     show(proposal) {

@@ -1,5 +1,6 @@
 /** Everything that waits for an answer, proposals of rules, and what was answered; looks again by itself. */
 import { button, make } from "../nlui/dom";
+import { arm, armOnReturn } from "./armed";
 import { type Card, card } from "./card";
 import { type Ask, readJson, reasonOf, sendJson } from "./client";
 import { type Proposal, type ProposalCard, proposalCard } from "./proposal";
@@ -56,6 +57,8 @@ export function questions(ask: Ask, watch: Watch): Questions {
   const element = make("div.questions", {}, said, none, many, open, rules, answered);
   const cards = new Map<string, Card>();
   const proposals = new Map<string, ProposalCard>();
+  const shown = (): readonly HTMLElement[] => [...cards.values(), ...proposals.values()].map((one) => one.element);
+  const endArming = armOnReturn(element, shown);
   let wanted: string | null = null;
   let turn = 0;
   let failures = 0;
@@ -94,11 +97,13 @@ export function questions(ask: Ask, watch: Watch): Questions {
   function showCards(rows: readonly Approval[]): void {
     const ids = new Set(rows.map((row) => row.id));
     const focused = [...cards.values()].find((one) => one.element.contains(document.activeElement));
-    for (const [id, one] of cards) {
-      if (!ids.has(id)) {
-        one.element.remove();
-        cards.delete(id);
-      }
+    const gone = [...cards].filter(([id]) => !ids.has(id));
+    for (const [id, one] of gone) {
+      one.element.remove();
+      cards.delete(id);
+    }
+    if (gone.length) {
+      shown().forEach(arm); // they moved up, under the pointer perhaps
     }
     // What is shown stays the same element: a button that is being pressed must not be replaced under the pointer.
     const added = rows.filter((row) => !cards.has(row.id)).map((row) => card(row, { ask, settled, chosen: selection }));
@@ -185,6 +190,7 @@ export function questions(ask: Ask, watch: Watch): Questions {
     stop() {
       over = true;
       clearTimeout(timer);
+      endArming();
     },
   };
 }
