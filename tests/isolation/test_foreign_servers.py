@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compositor.conftest import Recorder
+from compositor.conftest import Recorded, Recorder, Reply, json_reply
 from compositor.gateways import at_its_source, gateway
+from isolation.malformed_server import GREETING
 from ui_mcp.compositor.resources import MountedPrompts, MountedResources
 from ui_mcp.errors import UpstreamError
-from ui_mcp.jsontypes import dumps
+from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.mcpd import foreign, results
+from ui_mcp.mcpd.addresses import HttpUrl
+from ui_mcp.mcpd.client import Options, connected
 from ui_mcp.toolkit.tool import Call, Relayed
 
 GOOD = {"name": "good", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
@@ -61,6 +64,27 @@ async def test_a_malformed_tool_is_left_out_or_repaired_and_named_in_the_health(
         assert any("tool 1" in note for note in (health[f"m{number}"].details or {})["notes"]), name
     assert (health["none"].details or {})["notes"] == ["tool: a list was expected, not nothing"]
     assert listed["m0__a"]["inputSchema"] == {"type": "object"}
+
+
+@pytest.mark.covers("GW-ISO-2")
+@pytest.mark.parametrize("name", sorted(LISTS.keys() - {"nesting"}))
+async def test_a_malformed_tool_is_left_out_or_repaired_behind_an_address_too(name: str, recorder: Recorder) -> None:
+    answers = {"initialize": GREETING, "tools/list": {"tools": LISTS[name]}, "prompts/list": {"prompts": None}}
+
+    def answer(request: Recorded) -> Reply:
+        message = loads(request.body or b"{}")
+        if message.get("method") not in answers:
+            return Reply(405 if "id" not in message else 404, b"")
+        return json_reply({"jsonrpc": "2.0", "id": message["id"], "result": answers[message["method"]]})
+
+    recorder.default = answer
+    async with connected(HttpUrl(f"{recorder.url}/mcp"), Options(mode="legacy")) as found:
+        tools = {tool.name: tool for tool in await found.tools(Call())}
+        prompts = await found.prompts(Call())
+
+    assert ("good" in tools, "a" in tools) == (True, name in KEPT)
+    assert prompts == []
+    assert any("tool 1" in note for note in found.notes)
 
 
 @pytest.mark.covers("GW-ISO-2")

@@ -12,6 +12,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
 from ui_mcp.http_client import open_client
+from ui_mcp.mcpd.carried_lists import carried
 
 CONNECT_SECONDS = 30.0
 READ_SECONDS = 300.0
@@ -86,7 +87,7 @@ def _client(
 
 
 class _Noticing:
-    """A read stream that notices its end; everything else is the stream's own."""
+    """A read stream that notices its end and carries lists past the SDK; everything else is the stream's own."""
 
     def __init__(self, stream: Any, lost: anyio.Event) -> None:
         self._stream = stream
@@ -100,7 +101,7 @@ class _Noticing:
 
     async def __anext__(self) -> Any:
         try:
-            return await self._stream.__anext__()
+            return carried(await self._stream.__anext__())
         except (StopAsyncIteration, anyio.ClosedResourceError):
             self._lost.set()
             raise

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from ui_mcp.errors import UiMcpError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd.addresses import HttpUrl, SseUrl, streams
+from ui_mcp.mcpd.carried_lists import restored
 from ui_mcp.mcpd.channel import CLIENT_INFO, Channel, Greeting, Hooks, Patience
 from ui_mcp.mcpd.upstream_news import Listening
 
@@ -86,7 +87,7 @@ class SdkChannel:
     async def _send(self, request: Any, progress: Any) -> JsonObject:
         try:
             body: JsonObject = await self._client.session.send_request(request, _RAW, progress_callback=progress)
-            return body
+            return restored(body)
         except MCPError as error:
             raise UpstreamError(error.message, rpc_code=error.code, data=error.data) from error
         except (ValidationError, RuntimeError, OSError) as error:
