@@ -20,7 +20,7 @@ from ui_mcp.mcpd import sessions as sessions_module
 from ui_mcp.mcpd.endpoints import Endpoints
 from ui_mcp.mcpd.mailbox import MAX_WAITING
 from ui_mcp.mcpd.server import Service
-from ui_mcp.mcpd.sessions import IDLE_SECONDS, Sessions
+from ui_mcp.mcpd.sessions import IDLE_SECONDS, Session, Sessions
 from ui_mcp.mcpd.streamable import StreamableEndpoint, _connection
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
 
@@ -412,6 +412,29 @@ async def test_a_flood_over_many_connections_ends_sessions_that_only_shook_hands
         await session_of(endpoint, ("127.0.0.1", 50_000 + port))
 
     assert endpoint.sessions.find(living) is found
+
+
+@pytest.mark.covers("MCP-LIM-5")
+def test_a_flood_that_uses_its_sessions_ends_none_that_was_in_use_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
+    now = 0.0
+    sessions = Sessions(Service(face()), clock=lambda: now)
+
+    def opened(port: int, uses: int, pause: float) -> Session:
+        nonlocal now
+        found = sessions.open("local", f"127.0.0.1:{port}")
+        assert found is not None
+        for _ in range(uses):
+            now += pause
+            with sessions.using(found):
+                pass
+        return found
+
+    living = opened(40_000, 2, 5.0)
+    for port in range(10):
+        opened(50_000 + port, 9, 0.001)
+
+    assert sessions.find(living.id) is living
 
 
 @pytest.mark.covers("MCP-LIM-5")

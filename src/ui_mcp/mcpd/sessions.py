@@ -21,6 +21,7 @@ class Session:
 
     id: str
     conversation: Conversation
+    opened: float
     used: float
     connection: str = ""
     """The address it shook hands from."""
@@ -56,7 +57,8 @@ class Sessions:
             self.end(idle)
         session_id = secret_id()
         conversation = Conversation(self._service, principal=principal, session_id=session_id)
-        session = self._by_id[session_id] = Session(session_id, conversation, self._clock(), connection)
+        now = self._clock()
+        session = self._by_id[session_id] = Session(session_id, conversation, now, now, connection)
         return session
 
     def end(self, session: Session) -> None:
@@ -85,13 +87,17 @@ class Sessions:
                 self._by_id[session.id] = session  # now the most recently used
 
     def _most_dispensable(self, principal: str, connection: str) -> Session | None:
-        """Choose who makes room: the caller's own sessions first, then the least and the longest ago used."""
+        """Choose who makes room: the caller's own sessions first, then those in use for the shortest time.
+
+        How often one is used says little: a flood can use its sessions as often as it likes, but not for long.
+        """
         idle = (session for session in self._by_id.values() if not session.busy)
         return min(
             idle,
             key=lambda one: (
                 not connection or one.connection != connection,
                 one.conversation.principal != principal,
+                one.used - one.opened,
                 one.uses,
             ),
             default=None,
