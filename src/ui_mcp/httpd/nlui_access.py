@@ -15,12 +15,14 @@ from ui_mcp.httpd.person_auth import (
     CREDENTIAL_HEADER,
     DRIVEN_BROWSER,
     ENTER,
+    OTHER_ORIGIN,
     READING,
     Access,
     Refused,
     careful,
     driven,
     mark_person,
+    own_or_unsaid,
     refusal,
 )
 from ui_mcp.ids import same_secret
@@ -28,6 +30,8 @@ from ui_mcp.ids import same_secret
 UPLOAD = "/api/specs/upload"
 FOR_PROGRAMS = frozenset({"/api/chat", "/api/chat/stop", "/mcp", "/sse", "/message", "/messages"})
 """What may change something without the person: MCP, and conversations that a program began itself."""
+SETTINGS = ("/api/config/", "/api/targets", "/api/specs/", "/api/presets")
+"""What pages of other origins do not even read, whatever `server.cors` lists."""
 _FILES = ("/nlui/", "/person/assets/", "/look/")
 _HEADERS = ("authorization", "x-target-authorization", "content-type", "last-event-id")
 TOKEN_NEEDED = Refused(401, "unauthorized", "A token is needed, or the code that the terminal of nlui shows")
@@ -62,6 +66,8 @@ class NluiAccess:
             return None  # it brings the credential, or the token, in its first frame
         if not self._admitted(connection):
             return TOKEN_NEEDED
+        if scope["path"].startswith(SETTINGS) and not own_or_unsaid(connection):
+            return OTHER_ORIGIN
         if CREDENTIAL_HEADER not in connection.headers and (
             scope["method"] in READING or scope["path"] in FOR_PROGRAMS
         ):
