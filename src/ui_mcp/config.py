@@ -250,8 +250,11 @@ def pending(file: Path) -> JsonObject:
 
 
 def trusted_place(file: Path) -> Path:
-    """Return the base directory that an agreement about its configuration file is kept under."""
-    return file.resolve().parent.parent
+    """Return the base directory that an agreement about its configuration file is kept under.
+
+    A link in the place of the file or its directory is not followed: it would borrow the agreement of another project.
+    """
+    return file.parent.parent.resolve()
 
 
 def account() -> AccountSettings:

@@ -120,6 +120,22 @@ def test_an_agreement_is_for_one_directory_and_kept_for_its_owner_alone(reposito
 
 
 @pytest.mark.covers("UI-TRUST-1")
+@pytest.mark.parametrize("linked", ["config", "config/config.toml"])
+def test_a_link_to_settings_agreed_to_elsewhere_borrows_no_agreement(
+    repository: Path, tmp_path: Path, linked: str
+) -> None:
+    configured(repository, WIDE)
+    agree(repository)
+    clone = tmp_path / "clone/.claude/ui"
+    (clone / linked).parent.mkdir(parents=True)
+    (clone / linked).symlink_to(repository / linked)
+    file = Workspace.at(clone).config_file
+
+    assert load(file, environment={}).lua.permissions.exec is False
+    assert set(pending(file)) == WIDENING
+
+
+@pytest.mark.covers("UI-TRUST-1")
 def test_narrower_settings_flags_and_variables_need_no_agreement(repository: Path) -> None:
     file = configured(repository, '[lua.permissions]\nexec = false\nwrite = []\nread = ["{project}"]\n')
 
