@@ -9,6 +9,7 @@ import pytest
 
 from ui_mcp.errors import AlreadyRunningError, ConfigError
 from ui_mcp.host.lock import exclusive, other_server
+from ui_mcp.host.own_files import settle
 from ui_mcp.host.ports import port_file, token_file
 from ui_mcp.workspace import Workspace, make_own
 
@@ -89,6 +90,27 @@ def test_a_link_in_place_of_the_lock_is_named_with_the_way_out(workspace: Worksp
     with pytest.raises(ConfigError, match=r"running\.lock is a link.*\nRemove it"), exclusive(workspace):
         pass
     assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.covers("UI-OWN-2")
+@pytest.mark.parametrize("name", ["runtime.db", "agent.db", "targets"])
+def test_a_link_in_place_of_a_store_is_named_and_not_followed(workspace: Workspace, tmp_path: Path, name: str) -> None:
+    (workspace.own / name).symlink_to(tmp_path / "victim")
+
+    with pytest.raises(ConfigError, match=rf"{name} is a link.*\nRemove"):
+        settle(workspace)
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.covers("UI-OWN-2")
+def test_a_link_beside_a_store_that_cannot_be_moved_is_not_followed(tmp_path: Path) -> None:
+    workspace = Workspace.at(tmp_path / "ui")
+    workspace.storage.mkdir(parents=True)
+    (workspace.storage / "agent.db").write_text("no database")
+    (workspace.storage / "runtime.db").symlink_to(tmp_path / "victim")
+
+    with pytest.raises(ConfigError, match=r"runtime\.db is a link.*\nRemove"):
+        settle(workspace)
 
 
 @pytest.mark.covers("UI-OWN-2")

@@ -65,7 +65,7 @@ def settle(workspace: Workspace) -> Path:
     When that is not possible, the old place goes on being used; the log and `ui-mcp doctor` say why. Blocks.
 
     Raises:
-        ConfigError: a link or file is in the place of `.ui-mcp`, or another process does not finish moving.
+        ConfigError: a link or file is in the place of our own, or another process does not finish moving.
     """
     action = decide(look(workspace))
     if action is Action.MOVE and workspace.base not in _shared:
@@ -73,11 +73,21 @@ def settle(workspace: Workspace) -> Path:
     if workspace.state_dir == workspace.own:
         with suppress(OSError):  # who wants to keep something there says what it was
             make_own(workspace)
+    if link := own_link(workspace):
+        raise ConfigError(f"{link} is a link, and must be a file of ui-mcp's own\nRemove the link.")
     if strays := left_behind(workspace):
         _log.warning("an older ui-mcp wrote %s after our own files had moved; see `ui-mcp doctor`", ", ".join(strays))
     for path in behind_links(workspace):
         _log.warning("%s stays where it is, since a link leads there; see `ui-mcp doctor`", path)
     return workspace.state_dir
+
+
+def own_link(workspace: Workspace) -> Path | None:
+    """Return a link in the place of one of our own files: a repository's would have us write what it leads to."""
+    folder = workspace.state_dir
+    in_use = [folder / name for name in OLD_FILES]
+    files = sorted(folder.iterdir()) if folder == workspace.own and folder.is_dir() else in_use
+    return next((file for file in files if file.is_symlink()), None)
 
 
 def behind_links(workspace: Workspace) -> list[Path]:

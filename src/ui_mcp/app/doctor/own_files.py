@@ -20,6 +20,8 @@ def _place(workspace: Workspace) -> Finding:
     if workspace.own.is_symlink() or workspace.own.is_file():
         kind = "link" if workspace.own.is_symlink() else "file"
         return problem(NAME, f"{workspace.own} is a {kind}, and must be a directory", f"Remove the {kind}.")
+    if link := own_files.own_link(workspace):
+        return problem(NAME, f"{link} is a link, and must be a file of ui-mcp's own", "Remove the link.")
     facts = own_files.look(workspace)
     if own_files.decide(facts) is not own_files.Action.MOVE:
         kept = sorted(path.name for name in OLD_FILES for path in workspace.storage.glob(f"{name}.before-*"))
