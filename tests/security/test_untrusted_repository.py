@@ -22,6 +22,8 @@ from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.host.prepare import prepare
 from ui_mcp.httpd.ui_app import files_for
+from ui_mcp.introspect import files as targets
+from ui_mcp.introspect.files import Attached
 from ui_mcp.log import stop_file
 from ui_mcp.lua.logs import Logs
 from ui_mcp.session.viewdef_files import ViewdefFiles
@@ -348,3 +350,22 @@ async def test_the_person_lists_directories_in_the_accounts_own_file(
         file.parent.mkdir(parents=True)
         file.write_text(f'directories = ["{tmp_path / "q"}"]\n')
         assert (await host.switch(str(tmp_path / "q"))).workspace.base == tmp_path / "q"
+
+
+@pytest.mark.covers("UI-TRUST-1")
+def test_a_repository_attaches_nothing(tmp_path: Path) -> None:
+    folder, clone = tmp_path / "mine/targets", tmp_path / "clone/targets"
+    mine = Attached("x", "cdp", "mine", url="http://127.0.0.1:9222")
+    file = targets.write(folder, mine)
+    clone.mkdir(parents=True)
+    (clone / "x.json").write_bytes(file.read_bytes())
+    (clone / "linked.json").symlink_to(file)
+    (clone / "java.json").write_text(json.dumps({"pid": os.getpid(), "port": 6379, "token": "FLUSHALL"}))
+    (clone / "started.json").write_text(json.dumps({"pid": os.getpid(), "port": 6379, "token": "0123456789abcdef" * 2}))
+
+    assert list(targets.read_all(folder)) == [mine]
+    assert [one.name for one in targets.read_all(clone)] == [f"javafx-{os.getpid()}"]
+    file.write_bytes(file.read_bytes().replace(b"9222", b"9223"))
+    assert list(targets.read_all(folder)) == []
+    assert targets.remove(folder, "x")
+    assert not targets.remove(folder, "x")
