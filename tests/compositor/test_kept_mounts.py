@@ -3,6 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from ui_mcp.compositor.kept_mounts import KeptMounts
 from ui_mcp.compositor.settings import BackendSettings
 
@@ -15,3 +17,30 @@ def test_servers_that_are_mounted_at_once_are_all_kept(tmp_path: Path) -> None:
         list(threads.map(kept.remove, names[10:]))
 
     assert sorted(one.name for one in kept.load()) == sorted(names[:10])
+
+
+@pytest.mark.covers("UI-TRUST-1")
+def test_servers_that_somebody_else_kept_are_not_mounted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    mine, clone = tmp_path / "mine/mounts.json", tmp_path / "clone/mounts.json"
+    KeptMounts(mine).add(BackendSettings(name="a", command="x"))
+    clone.parent.mkdir()
+    clone.write_bytes(mine.read_bytes())
+
+    assert [one.name for one in KeptMounts(mine).load()] == ["a"]
+    assert KeptMounts(clone).load() == ()
+    assert "was not written by this account" in caplog.text
+    clone.unlink()
+    clone.symlink_to(mine)
+    assert KeptMounts(clone).load() == ()
+    mine.write_text(mine.read_text().replace('"x"', '"y"'))
+    assert KeptMounts(mine).load() == ()
+
+
+@pytest.mark.covers("UI-TRUST-1")
+def test_servers_are_kept_through_no_link(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "mounts.new").symlink_to(tmp_path / "victim")
+    KeptMounts(tmp_path / "mounts.json").add(BackendSettings(name="a", command="x"))
+
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert not (tmp_path / "mounts.json").is_symlink()

@@ -1,4 +1,8 @@
-"""Servers that were mounted while the gateway ran; they come back after a restart."""
+"""Servers that were mounted while the gateway ran; they come back after a restart.
+
+Where the data directory lies in a project, a repository could bring such a file, and with it commands: there only what
+this account has written itself counts, which is remembered where the person's agreements are.
+"""
 
 import json
 import os
@@ -6,11 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 
+from platformdirs import user_data_path
 from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.compositor.settings import BackendSettings
 from ui_mcp.errors import DiskError
 from ui_mcp.log import logger
+from ui_mcp.trust import Agreements
 
 _log = logger("compositor.mounts")
 _LIST = TypeAdapter(tuple[BackendSettings, ...])
@@ -20,14 +26,18 @@ class KeptMounts:
     """A small file of mode 0600, since environments and headers may hold secrets."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
+        self._file = file.absolute()
         self._changing = Lock()
         """Held from reading to writing: several servers may be mounted at once, each in a thread of its own."""
 
     def load(self) -> Sequence[BackendSettings]:
-        """Return what was mounted; a damaged file counts as none and is told."""
+        """Return what was mounted; a damaged file, or one that somebody else wrote, counts as none and is told."""
         try:
-            return _LIST.validate_json(self._file.read_bytes())
+            data = self._file.read_bytes()
+            if not self._is_ours(data):
+                _log.warning("%s was not written by this account: its servers are not mounted", self._file)
+                return ()
+            return _LIST.validate_json(data)
         except FileNotFoundError:
             return ()
         except (OSError, ValidationError) as error:
@@ -56,8 +66,14 @@ class KeptMounts:
 
     def _write(self, mounts: Sequence[BackendSettings]) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        text = json.dumps([one.model_dump(mode="json", exclude_defaults=True) for one in mounts], indent=1)
+        data = json.dumps([one.model_dump(mode="json", exclude_defaults=True) for one in mounts], indent=1).encode()
         draft = self._file.with_suffix(".new")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-            stream.write(text)
+        draft.unlink(missing_ok=True)  # a link there would lead elsewhere
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            stream.write(data)
+        if not self._is_ours(data):
+            Agreements().add(self._file, data)
         draft.replace(self._file)
+
+    def _is_ours(self, data: bytes) -> bool:
+        return self._file.is_relative_to(user_data_path("nlui")) or Agreements().hold(self._file, data)
