@@ -50,6 +50,19 @@ def test_comments_references_and_order_survive_a_change() -> None:
     assert "model: large" in text
 
 
+@pytest.mark.covers("UI-LINK-1")
+def test_a_change_is_written_through_no_link(tmp_path: Path) -> None:
+    file, victim = tmp_path / "nlui.yaml", tmp_path / "victim"
+    victim.write_text("mine")
+    file.write_text("language: en\n")
+    (tmp_path / ".nlui.yaml.new").symlink_to(victim)
+
+    change(file, lambda tree: {**tree, "language": "de"})
+
+    assert victim.read_text() == "mine"
+    assert (file.is_symlink(), parse(file.read_bytes())) == (False, {"language": "de"})
+
+
 @pytest.mark.covers("GW-CFG-3")
 def test_the_file_is_only_for_its_owner(tmp_path: Path) -> None:
     file = tmp_path / "nlui.yaml"

@@ -26,7 +26,8 @@ def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
         old = parse(text.encode()) or {}
         beside = file.with_name(f".{file.name}.new")
         data = edited(text, alter(old)).encode()
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        beside.unlink(missing_ok=True)  # a link there would lead elsewhere
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
         if Agreements().hold(file.resolve(), before):
