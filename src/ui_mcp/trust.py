@@ -23,6 +23,7 @@ WIDENING = frozenset(
         "server.allowed_hosts",
         "server.allowed_origins",
         "server.allowed_users",
+        "lua.host",
         "lua.permissions.read",
         "lua.permissions.write",
         "lua.permissions.exec",
