@@ -70,6 +70,11 @@ def config_folder() -> Path:
     return user_config_path("ui-mcp", appauthor=False)
 
 
+def place_of(file: Path) -> Path:
+    """Return what an agreement about a file is kept under; a link there would borrow the one about another file."""
+    return file.parent.resolve() / file.name
+
+
 class Agreements:
     """The agreements of this account."""
 

@@ -187,6 +187,21 @@ def test_a_file_that_was_named_or_is_the_persons_own_needs_no_agreement(
     assert configuration_in(own) == {"not_agreed": "", "servers": ["mine"]}
 
 
+def test_a_link_to_a_file_agreed_to_elsewhere_borrows_no_agreement(clone: Path, tmp_path: Path) -> None:
+    agree_to_gateway(clone / "nlui.yaml")
+    own = Path(os.environ["XDG_CONFIG_HOME"]) / "nlui"
+    own.mkdir(parents=True)
+    written(own, "mine")
+    for number, target in enumerate((clone, own)):
+        other = tmp_path / str(number)
+        other.mkdir()
+        (other / "nlui.yaml").symlink_to(target / "nlui.yaml")
+        assert configuration_in(other)["servers"] == []
+        agree_to_gateway(other / "nlui.yaml")
+        assert not configuration_in(other)["not_agreed"]
+    assert not configuration_in(clone)["not_agreed"]
+
+
 async def test_the_store_that_an_unknown_file_names_is_not_opened(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(clone)
     async with open_host({}, Doors(), Announcements()) as host:

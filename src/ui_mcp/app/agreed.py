@@ -13,7 +13,7 @@ from ui_mcp.compositor import nlui_yaml
 from ui_mcp.compositor.openapi.text import parse
 from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.jsontypes import Json, dumps
-from ui_mcp.trust import Agreements
+from ui_mcp.trust import Agreements, place_of
 from ui_mcp.workspace import Workspace
 
 _SECTIONS = frozenset({"llm", "mcp", "mcpServers", "mcp_servers", "policy", "server", "storage", "audit", "approvals"})
@@ -53,7 +53,7 @@ def wishes(workspace: Workspace) -> list[Wish]:
     named = rights.get("gateway.config")
     file = workspace.named(str(named)).resolve() if named else None
     within = [file] if file is not None and file.is_relative_to(workspace.project) else []
-    files = dict.fromkeys([*within, (workspace.project / nlui_yaml.FILE).resolve()])
+    files = dict.fromkeys([*within, workspace.project / nlui_yaml.FILE])
     return found + [wish_of(file) for file in files if file.is_file()]
 
 
@@ -64,7 +64,7 @@ def wish_of(file: Path) -> Wish:
         ConfigError: it cannot be read.
     """
     data = _bytes(file)
-    return Wish(file.resolve(), data, _contents(data))
+    return Wish(place_of(file), data, _contents(data))
 
 
 def found_file(source: str | None) -> Path | None:
@@ -75,9 +75,9 @@ def found_file(source: str | None) -> Path | None:
     """
     own = user_config_path()
     file = None if source or os.environ.get("NLUI_CONFIG") else nlui_yaml.find(None, os.environ, own)
-    if file is None or file.resolve().parent == (own / "nlui").resolve():
+    if file is None or place_of(file).parent == (own / "nlui").resolve():
         return None
-    return file.resolve()
+    return place_of(file)
 
 
 def agree(asked: list[Wish]) -> None:
@@ -104,7 +104,7 @@ def load_found(file: Path) -> nlui_yaml.Loaded:
         NotAgreedError: the person has not agreed to what is in it now.
         ConfigError: it is wrong.
     """
-    return _load_as_agreed(file.resolve(), "nlui trust")
+    return _load_as_agreed(place_of(file), "nlui trust")
 
 
 def _load_as_agreed(file: Path, command: str) -> nlui_yaml.Loaded:

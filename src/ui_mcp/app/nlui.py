@@ -31,6 +31,7 @@ from ui_mcp.mcpd.face import Face
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.trust import place_of
 
 _log = logger("nlui")
 _SHORT_SECRET = 6
@@ -100,9 +101,9 @@ def configuration(asked: Asked) -> Configuration:
         loaded = load(file)
     except NotAgreedError as error:
         why = error.message
-        return Configuration(GatewaySettings(), [why], frozenset(), file.resolve(), stamp, load, why)
+        return Configuration(GatewaySettings(), [why], frozenset(), place_of(file), stamp, load, why)
     empty = [] if loaded.settings.targets or loaded.settings.backends else [_nothing(file)]
-    return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, file.resolve(), stamp, load)
+    return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, place_of(file), stamp, load)
 
 
 def _nothing(file: Path) -> str:

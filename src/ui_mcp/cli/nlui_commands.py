@@ -20,7 +20,7 @@ from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, Upstre
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.names import SEPARATOR
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
-from ui_mcp.trust import Agreements
+from ui_mcp.trust import Agreements, place_of
 
 PATIENCE = 30.0
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
@@ -279,7 +279,7 @@ def _init(options: argparse.Namespace) -> int:
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
     with suppress(ConfigError):  # nlui asks, then
-        Agreements().add(file.resolve(), STARTER.encode())
+        Agreements().add(place_of(file), STARTER.encode())
     print(f"Wrote {file}. Start the chat with: nlui{'' if file.name == FILE else f' {file}'}")
     return 0
 
@@ -287,7 +287,7 @@ def _init(options: argparse.Namespace) -> int:
 def _trust(options: argparse.Namespace) -> int:
     from ui_mcp.app.agreed import wish_of
 
-    file = Path(options.file).resolve()
+    file = place_of(Path(options.file))
     if options.revoke:
         taken = Agreements().remove(file)
         print("Taken back; it ends with the next start." if taken else f"Nothing was agreed to for {file}.")

@@ -9,7 +9,7 @@ import yaml
 from ui_mcp.compositor.openapi.text import parse
 from ui_mcp.errors import ConfigError, DiskError
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.trust import Agreements
+from ui_mcp.trust import Agreements, place_of
 
 
 def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
@@ -30,8 +30,8 @@ def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
-        if Agreements().hold(file.resolve(), before):
-            Agreements().add(file.resolve(), data)  # first, so that whoever follows the file finds it agreed to
+        if Agreements().hold(place_of(file), before):
+            Agreements().add(place_of(file), data)  # first, so that whoever follows the file finds it agreed to
         beside.replace(file)
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
