@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lua.cores import Bench
+from servers import running_server
+from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui import open_host
 from ui_mcp.lua.files import Files
 from ui_mcp.lua.permissions import Permissions
+from ui_mcp.person import state_folder
+from ui_mcp.session.session import Session
+from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.trust import Agreements
 
 OWN = (
     ".claude/ui/config/config.toml",
@@ -114,6 +121,43 @@ def test_a_directory_that_holds_protected_files_stays_where_it_is(tmp_path: Path
     assert refused(bench, f"os.rename('{folder}', 'free/moved')")
     assert refused(bench, f"os.remove('{folder}')")
     assert (tmp_path / folder).is_dir()
+
+
+async def opened(session: Session, *paths: Path) -> list[str]:
+    """Let an app open files for reading and writing; name those that were not refused."""
+    return [
+        f"{path} {mode}"
+        for path in paths
+        for mode in ("r", "a")
+        if "permission denied" not in await session.run_lua(f"return (select(2, io.open('{path}', '{mode}')))")
+    ]
+
+
+@pytest.mark.covers("UI-PERM-6")
+async def test_a_server_keeps_the_files_of_its_gateway_its_chat_and_the_account_from_its_apps(tmp_path: Path) -> None:
+    gateway, rights, chat = tmp_path / "gate.yaml", tmp_path / "rights", tmp_path / "talk.sqlite"
+    gateway.write_text(f"data_dir: {rights}\n")
+    settings = {"gateway__config": str(gateway), "storage__url": f"sqlite:///{chat}"}
+    wide = {"lua__permissions__read": ["/"], "lua__permissions__write": ["/"]}
+
+    async with running_server(tmp_path / "p", **settings, **wide) as running:
+        session = running.sessions.get("1")
+        of_the_account = Agreements().file, state_folder() / "credentials"
+
+        assert await opened(session, gateway, rights / "audit.jsonl", chat, *of_the_account) == []
+        assert len(await opened(session, tmp_path / "open.txt")) == 2
+
+
+@pytest.mark.covers("UI-PERM-6", "UI-DIR-7")
+async def test_the_settings_of_a_directory_that_was_left_are_kept_from_the_next_ones_apps(tmp_path: Path) -> None:
+    wide = {"lua.host": "thread", "lua.max_seconds": 60, "lua.permissions.write": ["/"]}
+    async with open_host(wide, Doors(), Announcements()) as host:
+        await host.begin(str(tmp_path / "p/.claude/ui"))
+        await host.switch(str(tmp_path / "p/sub"))
+        await host.switch(str(tmp_path / "p/.claude/ui"))
+        session = (await host.start()).sessions.get("1")
+
+        assert await opened(session, tmp_path / "p/sub/config/config.toml", tmp_path / "p/sub/log/mcp.log") == []
 
 
 @pytest.mark.covers("UI-PERM-6")
