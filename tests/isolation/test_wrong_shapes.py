@@ -100,20 +100,38 @@ def is_sound(event: ModelEvent) -> bool:
 @pytest.mark.covers("GW-ISO-7")
 @pytest.mark.parametrize("dialect", WRONG)
 async def test_a_wrong_shape_ends_the_turn_with_an_error(dialect: str, served: Vendor, tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "journal.db")
     for number, text in enumerate(WRONG[dialect]):
         served.answers.clear()
         served.streams(text)
         found = model(dialect, ModelHttp(Endpoint(served.url, retries=0)))
-        lease = await journal.take_lease(f"a{number}", "test", 60)
-        assert lease is not None
-        scribe = Scribe(journal, f"a{number}", lease)
-        await scribe.open()
-        async with anyio.create_task_group() as background:
-            ended = await Loop(found, Combined([]), scribe, LoopSettings()).turn(checkpoint, background)
 
-        assert ended == "error", text
+        assert await turn_of(found, tmp_path / f"{number}.db") == "error", text
+
+
+class Strange:
+    """A model whose reader has a mistake that nobody thought of."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        yield TextDelta("I")
+        raise KeyError("choices")
+
+
+@pytest.mark.covers("GW-ISO-7")
+async def test_whatever_a_model_raises_ends_its_turn_with_an_error(tmp_path: Path) -> None:
+    assert await turn_of(Strange(), tmp_path / "journal.db") == "error"
+
+
+async def turn_of(found: Model, file: Path) -> str:
+    """Run one turn with a model; return how it ended."""
+    journal = SqliteJournal(file)
+    lease = await journal.take_lease("a", "test", 60)
+    assert lease is not None
+    scribe = Scribe(journal, "a", lease)
+    await scribe.open()
+    async with anyio.create_task_group() as background:
+        ended = await Loop(found, Combined([]), scribe, LoopSettings()).turn(checkpoint, background)
     await journal.close()
+    return ended
 
 
 COUNTED = {
