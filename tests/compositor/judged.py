@@ -85,7 +85,7 @@ class Judged:
 
     def _received(self, request: httpx2.Request) -> httpx2.Response:
         self.sent.append(Sent(request.method, str(request.url), request.content.decode()))
-        return httpx2.Response(200, json={})
+        return httpx2.Response(200, json=[{"id": 1}], headers={"Link": f'<{request.url}>; rel="next"'})
 
 
 async def _nowhere(*_: object) -> tuple[int, Json]:
