@@ -105,8 +105,11 @@ def signed_in(chromium: Browser, project: Project) -> Iterator[Page]:
 
 
 def attack(project: Project) -> str:
-    """Return everything an app's page may try to answer, to make a rule and to write as the human."""
-    return ATTACK.read_text().replace("NEIGHBOUR", project.neighbour.url)
+    """Return everything an app's page may try to answer, to make a rule and to write as the human.
+
+    The agent that wrote the app asked the question, so the page knows its digest without reading it here.
+    """
+    return ATTACK.read_text().replace("NEIGHBOUR", project.neighbour.url).replace("DIGEST", project.approval["digest"])
 
 
 @pytest.mark.covers("UI-PERSON-6", "UI-PERSON-5")
