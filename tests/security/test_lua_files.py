@@ -14,11 +14,14 @@ from servers import running_server
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host
 from ui_mcp.lua.files import Files
+from ui_mcp.lua.modules import Modules
 from ui_mcp.lua.permissions import Permissions
 from ui_mcp.person import state_folder
 from ui_mcp.session.session import Session
+from ui_mcp.session.viewdef_files import ViewdefFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
+from ui_mcp.workspace import Workspace
 
 OWN = (
     ".claude/ui/config/config.toml",
@@ -194,6 +197,31 @@ def test_a_link_widens_nothing(tmp_path: Path) -> None:
     assert refused(bench, "io.open('named/id_rsa', 'w')")
     assert bench.run("return pcall(os.tmpname)") is False
     assert sorted(path.name for path in outside.iterdir()) == ["id_rsa"]
+
+
+@pytest.mark.covers("UI-PERM-1")
+@pytest.mark.parametrize("widened", [False, True])
+def test_code_and_texts_behind_a_link_are_read_as_far_as_apps_may_read(tmp_path: Path, widened: bool) -> None:
+    outside, base = tmp_path / "outside", tmp_path / "project/.claude/ui"
+    made(outside, "mod.lua", "app/README.md")
+    (outside / "mod.lua").write_text("return 'read'")
+    (outside / "app/README.md").write_text("# Of elsewhere\n")
+    (outside / "X.DEFAULT.html").write_text("<template><b>elsewhere</b></template>")
+    for folder in ("lua", "apps/a", "viewdefs"):
+        (base / folder).mkdir(parents=True)
+    (base / "apps/a/app.lua").write_text("")
+    (base / "lua/mod.lua").symlink_to(outside / "mod.lua")
+    (base / "apps/a/README.md").symlink_to(outside / "app/README.md")
+    (base / "viewdefs/X.DEFAULT.html").symlink_to(outside / "X.DEFAULT.html")
+    policy: dict[str, object] = {"read": ["{project}", str(outside)]} if widened else {}
+    bench = Bench(base, project=str(tmp_path / "project"), permissions=policy)
+    launch = {"base_dir": str(base), "project": str(tmp_path / "project"), "permissions": policy, "bundle_lua": ""}
+    viewdefs = ViewdefFiles(Workspace.at(base), Permissions(launch))
+    viewdefs.load()
+
+    assert bench.run("return (pcall(require, 'mod'))") is widened
+    assert ("Of elsewhere" in str(Modules(launch, Permissions(launch)).app_list())) is widened
+    assert ("elsewhere" in viewdefs.bundle()) is widened
 
 
 @pytest.mark.covers("UI-PERM-6")

@@ -5,16 +5,18 @@ import os
 from collections.abc import Iterator, Mapping
 from os.path import isdir, isfile, join, realpath, relpath
 
-from ui_mcp.lua.permissions import Permissions
+from ui_mcp.lua.permissions import Permissions, Refusal
+from ui_mcp.lua.places import inside
 
 
 class Modules:
-    """The code loader's view of the disk. It follows links the user placed, but to nothing of our own."""
+    """The code loader's view of the disk. It follows links as far as apps may read themselves."""
 
     def __init__(self, launch: Mapping[str, object], permissions: Permissions) -> None:
         self._permissions = permissions
         self._base = str(launch["base_dir"])
         self._bundle = str(launch["bundle_lua"])
+        self._real_bundle = realpath(self._bundle) if self._bundle else ""
 
     def find(self, name: object) -> object:
         """Return (real path, path relative to the base directory) of a module, or None."""
@@ -25,8 +27,9 @@ class Modules:
 
     def source(self, path: object) -> object:
         """Return the text of a file, or (None, why not)."""
-        if self._permissions.protects(realpath(str(path))):
-            return None, f"cannot read {path}: permission denied"
+        refused = self._refusal(str(path))
+        if refused is not None:
+            return None, f"cannot read {path}: {refused.message}"
         try:
             with open(str(path), "rb") as file:
                 return without_shebang(file.read())
@@ -63,6 +66,12 @@ class Modules:
         if self._bundle:
             yield join(self._bundle, path)
 
+    def _refusal(self, path: str) -> Refusal | None:
+        real = realpath(path)
+        if self._real_bundle and inside(real, self._real_bundle):
+            return None
+        return self._permissions.refusal_to_load(real, path)
+
     def _located(self, path: str) -> tuple[bytes, bytes]:
         real = realpath(path)
         return real.encode(), relpath(path, self._base).encode()
@@ -71,8 +80,8 @@ class Modules:
         """Read the title and the first paragraph of an app's README, or make a title of its name."""
         title, about = name.replace("-", " ").replace("_", " ").capitalize(), ""
         for readme in ("README.md", "requirements.md"):
-            path = realpath(join(folder, name, readme))
-            if self._permissions.protects(path):
+            path = join(folder, name, readme)
+            if self._refusal(path) is not None:
                 continue
             try:
                 with open(path, encoding="utf-8") as file:

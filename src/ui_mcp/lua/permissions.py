@@ -104,6 +104,16 @@ class Permissions:
             return None
         return self._refused(mode, real, given, exactly=guarded)
 
+    def refusal_to_load(self, real: str, given: str) -> Refusal | None:
+        """Say why code and texts of apps may not come from a real path.
+
+        The base directory is their place; a link out of it, which a repository may have brought, reads only what apps
+        may read themselves.
+        """
+        if inside(real, self.base) and not self.protects(real):
+            return None
+        return self.refusal("read", real, given)
+
     def refusal_to_remove(self, entry: str, given: str) -> Refusal | None:
         """Say why a directory entry may not be removed, for what it is or for what lies below it."""
         return self._refusal_to_move(entry, entry, given)

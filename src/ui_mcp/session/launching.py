@@ -9,6 +9,7 @@ from ui_mcp.config import Config
 from ui_mcp.lua.child_host import ChildHost
 from ui_mcp.lua.host import Host, Launch
 from ui_mcp.lua.nursery_process import dismiss
+from ui_mcp.lua.permissions import Permissions
 from ui_mcp.person import state_folder
 from ui_mcp.workspace import Workspace
 
@@ -40,6 +41,11 @@ def launch_of(workspace: Workspace, config: Config, secret: str, protected: tupl
         permissions=config.lua.permissions.model_dump(),
         protected=(*_of_the_account(), *_named(workspace, config), *protected),
     )
+
+
+def permissions_of(workspace: Workspace, config: Config, protected: tuple[str, ...] = ()) -> Permissions:
+    """Return what app code of this workspace may touch, for files that the server reads on its behalf."""
+    return Permissions(launch_of(workspace, config, "", protected).settings())
 
 
 def _of_the_account() -> tuple[str, ...]:

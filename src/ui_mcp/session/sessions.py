@@ -17,7 +17,7 @@ from ui_mcp.lua.host import Host as LuaHost
 from ui_mcp.lua.host import Op, Outputs, World
 from ui_mcp.session.coalesced import Coalesced
 from ui_mcp.session.hotload import Saved, Watch
-from ui_mcp.session.launching import launch_of, lua_host
+from ui_mcp.session.launching import launch_of, lua_host, permissions_of
 from ui_mcp.session.notices import system_event
 from ui_mcp.session.session import Session
 from ui_mcp.session.surroundings import Surroundings
@@ -58,7 +58,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self.visitors = Visitors()
         self._last = 0
-        self._viewdefs = ViewdefFiles(workspace)
+        self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
         self._told: str | None = None
         """What worlds are told of the server, until a page comes or goes."""
         self._around: Surroundings

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from ui_mcp.errors import DiskError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
+from ui_mcp.lua.permissions import Permissions
+from ui_mcp.lua.places import inside
 from ui_mcp.nofollow import LinkError
 from ui_mcp.session.hotload import Saved
 from ui_mcp.viewdefs.compile import compile_viewdef
@@ -15,6 +18,7 @@ from ui_mcp.viewdefs.store import ViewdefStore, html_files, key_of
 from ui_mcp.viewdefs.viewdef import checked_key
 from ui_mcp.workspace import Workspace
 
+_log = logger("viewdefs")
 BUNDLED = Path(__file__).parents[1] / "bundle" / "base" / "viewdefs"
 
 
@@ -30,13 +34,16 @@ class Reloaded:
 class ViewdefFiles:
     """Files of `viewdefs/` win over those of apps, and these over the bundled ones."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, permissions: Permissions | None = None) -> None:
         self._workspace = workspace
-        self._store = ViewdefStore()
+        self._permissions = permissions
+        self._store = ViewdefStore(why_not=self._why_not)
 
     def load(self) -> None:
         """Read all files."""
         self._store.load(*self._folders())
+        for problem in self._store.problems.values():
+            _log.warning("viewdef %s", problem)
 
     def bundle(self) -> str:
         """Return all viewdefs as the text a Lua world takes."""
@@ -72,6 +79,14 @@ class ViewdefFiles:
             if self._store.get(key) != before:
                 changed.append(key)
         return Reloaded(self._store.bundle(changed) if changed else None, good, problems)
+
+    def _why_not(self, file: Path) -> str | None:
+        """Say why a file is not read: a link of a repository leads no further than apps may read themselves."""
+        real = os.path.realpath(file)
+        if self._permissions is None or inside(real, os.path.realpath(BUNDLED)):
+            return None
+        refused = self._permissions.refusal_to_load(real, str(file))
+        return refused.message if refused else None
 
     def _winners(self, files: Iterable[Saved]) -> list[tuple[str, Path]]:
         saved = {name: file.path for file in files for name in (file.path, *file.names)}

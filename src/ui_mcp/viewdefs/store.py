@@ -1,6 +1,6 @@
 """All viewdefs of a project: files of `viewdefs/`, then of the apps, then those that come with the program."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from operator import attrgetter
 from pathlib import Path
@@ -17,7 +17,11 @@ _AS_ROW = attrgetter(*(field.name for field in fields(Binding)))
 class ViewdefStore:
     """Compiled viewdefs by key."""
 
-    def __init__(self, builtin: Mapping[str, str] = BUILTIN) -> None:
+    def __init__(
+        self, builtin: Mapping[str, str] = BUILTIN, why_not: Callable[[Path], str | None] = lambda _: None
+    ) -> None:
+        """Make a store that refuses files for which `why_not` has a reason."""
+        self._why_not = why_not
         self._viewdefs = {key: compile_viewdef(key, html) for key, html in builtin.items()}
         self.problems: dict[str, str] = {}
         """Why a file of this key could not be used."""
@@ -51,6 +55,10 @@ class ViewdefStore:
     def read(self, file: Path) -> str | None:
         """Read one file again; None, and a problem noted, when it cannot be used (the old one stays)."""
         key = key_of(file)
+        refused = self._why_not(file)
+        if refused is not None:
+            self.problems[key] = f"{file.name}: {refused}"
+            return None
         try:
             self._keep(key, file.read_text(encoding="utf-8", errors="replace"))
         except (OSError, ViewdefError) as error:
