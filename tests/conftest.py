@@ -14,6 +14,7 @@ settings.load_profile("ci")
 def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep the developer's own settings, credentials and data out of the tests, and the tests out of them.
 
+    The key of `account_seal` is shared with the account: it has one fixed place, and nothing but a key is in it.
     Child processes inherit the variables; XDG_CACHE_HOME is left alone because Playwright's browsers are found there.
     """
     home = tmp_path_factory.mktemp("account")

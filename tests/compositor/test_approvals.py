@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from compositor.conftest import Recorded, Recorder, json_reply
 from compositor.conftest import Reply as HttpReply
 from compositor.gateways import gateway
+from ui_mcp import account_seal
 from ui_mcp.compositor.approvals import bases
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import (
@@ -26,6 +28,7 @@ from ui_mcp.compositor.canonical import canonical
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.offered import Offered
 from ui_mcp.compositor.policy import Question, matches
+from ui_mcp.compositor.settings import Rule
 from ui_mcp.compositor.source import Entry
 from ui_mcp.errors import CompositorError, DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.httpd.nlui_api import Carried
@@ -558,3 +561,31 @@ async def test_a_store_that_cannot_be_written_holds_up_an_approved_call_and_its_
 
     assert result.structured == {"id": 7}
     assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("UI-TRUST-1")
+async def test_a_store_that_somebody_else_made_answers_no_question(
+    recorder: Recorder, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with gateway(tmp_path, recorder) as found:
+        waiting = await asked(found)
+    shipped = bases.open_store(str(tmp_path / "data/approvals.db"))
+    await shipped.swap(waiting, replace(waiting, status="approved", decision="approve", decided_by="them"))
+    await shipped.add_rule(Rule(tool="shop__deleteThing", decision="allow"), "them", waiting.id)
+    seal = await shipped.key()
+    assert len(await shipped.rules()) == 1
+    shipped.close()
+
+    monkeypatch.setattr(account_seal, "key_file", lambda: tmp_path / "another account/seal.key")
+    async with gateway(tmp_path, recorder) as found:
+        question = await asked(found, {"id": 1}, "shop__deleteThing")
+        assert await found.store.rows("runnable") == []
+        assert await found.store.key() != seal
+        await yes(found, question, scope="always")
+        await outcome(found, question)
+    assert "was not made by this account" in caplog.text
+    assert [request.line for request in recorder.requests] == ["DELETE /things/1 HTTP/1.1"]
+
+    async with gateway(tmp_path, recorder) as found:
+        again = await found.policed.call("shop__deleteThing", {"id": 1}, Call())
+    assert again.structured == {}

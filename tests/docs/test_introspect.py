@@ -44,7 +44,7 @@ async def test_the_demo_is_compiled_started_and_attached(
 
 def seen_by_an_agent(terminal: Terminal) -> set[str]:
     """Look at the program and return what else could be looked at."""
-    with LineClient(cwd=terminal.folder) as agent:
+    with LineClient(cwd=terminal.folder, **terminal.environment) as agent:
         assert '#okButton "OK"' in agent.call("ui_get_snapshot", target="javafx")
         return {entry["id"] for entry in agent.call("ui_targets")["targets"]}
 

@@ -1,7 +1,7 @@
 """Servers that were mounted while the gateway ran; they come back after a restart.
 
 Where the data directory lies in a project, a repository could bring such a file, and with it commands: there only what
-this account has written itself counts, which is remembered where the person's agreements are.
+this account has written itself counts.
 """
 
 import json
@@ -13,13 +13,16 @@ from threading import Lock
 from platformdirs import user_data_path
 from pydantic import TypeAdapter, ValidationError
 
+from ui_mcp.account_seal import is_sealed, seal
+from ui_mcp.compositor.canonical import canonical
 from ui_mcp.compositor.settings import BackendSettings
 from ui_mcp.errors import DiskError
+from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
-from ui_mcp.trust import Agreements
 
 _log = logger("compositor.mounts")
 _LIST = TypeAdapter(tuple[BackendSettings, ...])
+_FILE = TypeAdapter(dict[str, Json])
 
 
 class KeptMounts:
@@ -33,14 +36,14 @@ class KeptMounts:
     def load(self) -> Sequence[BackendSettings]:
         """Return what was mounted; a damaged file, or one that somebody else wrote, counts as none and is told."""
         try:
-            data = self._file.read_bytes()
-            if not self._is_ours(data):
+            kept = _FILE.validate_json(self._file.read_bytes())
+            if not self._is_ours(kept):
                 _log.warning("%s was not written by this account: its servers are not mounted", self._file)
                 return ()
-            return _LIST.validate_json(data)
+            return _LIST.validate_python(kept["servers"])
         except FileNotFoundError:
             return ()
-        except (OSError, ValidationError) as error:
+        except (OSError, ValidationError, KeyError) as error:
             _log.warning("%s cannot be read, its servers are not mounted: %s", self._file, error)
             return ()
 
@@ -66,14 +69,15 @@ class KeptMounts:
 
     def _write(self, mounts: Sequence[BackendSettings]) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        data = json.dumps([one.model_dump(mode="json", exclude_defaults=True) for one in mounts], indent=1).encode()
+        servers = [one.model_dump(mode="json", exclude_defaults=True) for one in mounts]
+        kept = {"servers": servers, "seal": seal(self._file, canonical(servers))}
         draft = self._file.with_suffix(".new")
         draft.unlink(missing_ok=True)  # a link there would lead elsewhere
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-            stream.write(data)
-        if not self._is_ours(data):
-            Agreements().add(self._file, data)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            json.dump(kept, stream, indent=1)
         draft.replace(self._file)
 
-    def _is_ours(self, data: bytes) -> bool:
-        return self._file.is_relative_to(user_data_path("nlui")) or Agreements().hold(self._file, data)
+    def _is_ours(self, kept: JsonObject) -> bool:
+        if self._file.is_relative_to(user_data_path("nlui")):
+            return True
+        return is_sealed(kept.get("seal"), self._file, canonical(kept["servers"]))

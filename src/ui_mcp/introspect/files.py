@@ -1,8 +1,8 @@
 """The files by which `ui-mcp attach` tells a server what it may look at.
 
-They lie in the project, so a repository could bring some: only those count that this account has written itself, which
-is remembered where the person's agreements are. The agent of a program that was started with it writes a file of its
-own; that leads to a port of this machine at most, with a token that says nothing to any other server.
+They lie in the project, so a repository could bring some: only those count that this account has written itself. The
+agent of a program that was started with it writes a file of its own; that leads to a port of this machine at most, with
+a token that says nothing to any other server.
 """
 
 import os
@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from ui_mcp.errors import ConfigError, DiskError
+from ui_mcp.account_seal import is_sealed, seal
+from ui_mcp.errors import DiskError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.trust import Agreements
 
 Kind = Literal["javafx", "cdp", "url"]
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -40,11 +40,10 @@ def write(folder: Path, attached: Attached) -> Path:
 
     Raises:
         DiskError: it cannot be written.
-        ConfigError: the account's own configuration directory cannot be written.
     """
-    path, text = folder / f"{attached.name}.json", dumps(asdict(attached))
-    Agreements().add(path, text.encode())
+    path, facts = folder / f"{attached.name}.json", asdict(attached)
     try:
+        text = dumps({**facts, "seal": seal(path, dumps(facts))})
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
         with os.fdopen(descriptor, "w") as file:
@@ -59,8 +58,7 @@ def read_all(folder: Path) -> Iterator[Attached]:
     """Yield the targets whose program still runs, by name; files of others are removed."""
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
-            data = path.read_bytes()
-            attached = _read(loads(data), known=Agreements().hold(path, data))
+            attached = _read(path, loads(path.read_bytes()))
         except (OSError, ValueError, TypeError, KeyError):
             continue
         if attached.kind == "javafx" and not _runs(attached.pid):
@@ -80,20 +78,16 @@ def newest(folder: Path) -> Attached | None:
 
 def remove(folder: Path, name: str) -> bool:
     """Forget a target; False if there is none."""
-    path = folder / f"{name}.json"
-    try:
-        path.unlink()
-    except OSError:
-        return False
-    with suppress(ConfigError):
-        Agreements().remove(path)
-    return True
+    with suppress(OSError):
+        (folder / f"{name}.json").unlink()
+        return True
+    return False
 
 
-def _read(facts: JsonObject, *, known: bool) -> Attached:
+def _read(path: Path, facts: JsonObject) -> Attached:
     if "kind" in facts:
-        if not known:
-            raise ValueError("nobody of this account has attached it")
+        if not is_sealed(facts.pop("seal", None), path, dumps(facts)):
+            raise ValueError("it was not attached by this account")
         return Attached(**facts)
     # Written by the agent of a program that was started with it.
     if not _TOKEN.fullmatch(facts["token"]):

@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 from platformdirs import user_config_path, user_data_path
 
+from ui_mcp.account_seal import key_file
 from ui_mcp.config import Config
 from ui_mcp.lua.child_host import ChildHost
 from ui_mcp.lua.host import Host, Launch
@@ -49,7 +50,11 @@ def permissions_of(workspace: Workspace, config: Config, protected: tuple[str, .
 
 
 def _of_the_account() -> tuple[str, ...]:
-    folders = (state_folder(), *(user_config_path(name, appauthor=False) for name in ("ui-mcp", "nlui")))
+    folders = (
+        state_folder(),
+        key_file().parent,
+        *(user_config_path(name, appauthor=False) for name in ("ui-mcp", "nlui")),
+    )
     return tuple(str(folder) for folder in (*folders, user_data_path("nlui", appauthor=False)))
 
 

@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
+from compositor.conftest import Recorder
 from e2e.approvals_page.conftest import Whole, ask, link, opened
 from person_client import META
 from ui_mcp.person import PersonKeys
@@ -77,6 +78,26 @@ async def test_the_person_writes_to_the_agent_and_reviews_what_it_asks(browser: 
     await expect(page.get_by_role("tab", name="Chat")).to_be_hidden()
     await page.keyboard.press("Alt+c")
     await expect(page.get_by_role("tab", name="Chat")).to_be_visible()
+
+
+async def test_a_click_that_was_meant_for_a_window_over_the_page_answers_nothing(
+    browser: Browser, shop: Recorder, whole: Whole
+) -> None:
+    page = await opened(browser, link(whole.url))
+    approval = await ask(whole.gateway, "boat")
+    await page.get_by_role("button", name="1 call waits").click()
+    approve = page.locator(f"#approval-{approval}").get_by_role("button", name="Approve once")
+    await expect(approve).to_be_enabled()
+
+    # The window on top closes between two clicks, and the second one comes before the page has heard of its focus.
+    over = "window.dispatchEvent(new Event('blur')); document.hasFocus = () => true"
+    await page.evaluate(f"document.hasFocus = () => false; {over}")
+    await approve.evaluate("(button) => button.click()")
+    await expect(approve).to_be_visible()
+    assert shop.requests == []
+
+    await approve.click()
+    await expect(approve).to_be_hidden()
 
 
 async def test_a_page_from_before_a_restart_renews_its_nonce_and_nothing_is_lost(

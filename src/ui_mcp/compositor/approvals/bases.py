@@ -4,16 +4,21 @@ import sqlite3
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import anyio.to_thread
+from platformdirs import user_data_path
 
+from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.compositor.approvals.store import ADDED, SCHEMA, ApprovalStore
 from ui_mcp.errors import CompositorError, ConfigError, way_out
 from ui_mcp.hints.bell import Bell
 from ui_mcp.jsontypes import Json
+from ui_mcp.log import logger
 
+_log = logger("compositor.approvals")
 NET_SECONDS, POLL_SECONDS = 10.0, 0.25
 """How long a gateway goes without looking where it is told of changes, and where it is not."""
 
@@ -59,11 +64,36 @@ class SqliteBase:
             for name, value in ADDED.items():
                 if name not in known:
                     self._base.execute(f"ALTER TABLE approvals ADD COLUMN {name} TEXT DEFAULT {value}")
+            if not file.absolute().is_relative_to(user_data_path("nlui")):
+                self._require_own()
         except (OSError, sqlite3.Error) as error:
             raise CompositorError(f"The approvals store {file} cannot be opened: {error}{way_out(error)}") from error
         self._lock = threading.Lock()
         real = file.resolve()
         self._bell = Bell(real.with_name(f"{real.name}-bells"))
+
+    def _require_own(self) -> None:
+        """Take from a store that this account did not make what would run calls without a question.
+
+        A repository can bring a store in its data directory. Its rules are kept but no longer count, calls that were
+        approved in it expire, and its seal is replaced.
+        """
+        with self._base:
+            self._base.execute("BEGIN IMMEDIATE")  # so that of two processes one seals it and the other finds that
+            found = self._base.execute("SELECT value FROM approval_keys WHERE name = 'store'").fetchone()
+            name, _, given = found[0].partition(":") if found else ("", "", "")
+            if found and is_sealed(given, "approvals", name):
+                return
+            rules = self._base.execute("SELECT coalesce(max(id), 0) FROM standing_rules").fetchone()[0]
+            approved = self._base.execute(
+                "UPDATE approvals SET status = 'expired' WHERE status = 'approved' AND execution = 'none'"
+            ).rowcount
+            name = token_hex(16)
+            made = (("store", f"{name}:{seal('approvals', name)}"), ("foreign_rules", str(rules)))
+            self._base.execute("DELETE FROM approval_keys")
+            self._base.executemany("INSERT INTO approval_keys VALUES (?, ?)", made)
+        if rules or approved:
+            _log.warning("%s was not made by this account: its rules do not count, and calls ask again", self._file)
 
     def close(self) -> None:
         """Close the file."""

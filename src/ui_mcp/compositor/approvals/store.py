@@ -68,6 +68,10 @@ _WHERE = {
 }
 
 
+_COUNTS = "id > coalesce((SELECT CAST(value AS INTEGER) FROM approval_keys WHERE name = 'foreign_rules'), 0)"
+"""Rules that came with a store of somebody else do not."""
+
+
 class ApprovalStore:
     """Rows, rules and proposals; every change of a row is compare-and-set on status, execution and digest."""
 
@@ -127,7 +131,7 @@ class ApprovalStore:
 
     async def rules(self) -> Sequence[tuple[int, Rule]]:
         """Return the rules people made with an answer for always or by accepting a proposal, numbered."""
-        found = await self._base.rows("SELECT id, rule FROM standing_rules ORDER BY id", ())
+        found = await self._base.rows(f"SELECT id, rule FROM standing_rules WHERE {_COUNTS} ORDER BY id", ())  # noqa: S608
         return [(row[0], Rule.model_validate(loads(row[1]))) for row in found]
 
     async def add_rule(self, rule: Rule, by: str, approval_id: str) -> None:
@@ -146,7 +150,8 @@ class ApprovalStore:
     async def rules_version(self) -> str:
         """Return a text that changes when any process changed the rules."""
         found = await self._base.rows(
-            "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM standing_rules", ()
+            f"SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM standing_rules WHERE {_COUNTS}",  # noqa: S608
+            (),
         )
         return ":".join(map(str, found[0]))
 

@@ -1,0 +1,53 @@
+"""Seals what this account writes into a project: a repository can bring files of the same names, but not the seal.
+
+The key lies in the home directory itself, where every process of the account finds it: hosts start us without the
+variables of the person's shell, XDG_STATE_HOME among them.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+
+def seal(*parts: str | Path | bytes) -> str:
+    """Return the seal of these parts, which only this account can make.
+
+    Raises:
+        OSError: there is no key, and none can be made.
+    """
+    message = b"".join(len(data).to_bytes(8, "big") + data for data in map(_bytes, parts))
+    return hmac.new(_key(), message, hashlib.sha256).hexdigest()
+
+
+def is_sealed(given: object, *parts: str | Path | bytes) -> bool:
+    """Return whether `given` is the seal of these parts."""
+    try:
+        return isinstance(given, str) and hmac.compare_digest(given.encode(), seal(*parts).encode())
+    except OSError:
+        return False
+
+
+def key_file() -> Path:
+    """Return where the key is."""
+    return Path.home() / ".local" / "state" / "ui-mcp" / "seal.key"
+
+
+def _key() -> bytes:
+    file = key_file()
+    with suppress(FileNotFoundError):
+        return file.read_bytes()
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:
+        stream.write(secrets.token_hex(32))
+    with suppress(FileExistsError):
+        os.link(draft, file)  # of several processes the key of the first stands
+    draft.unlink()
+    return file.read_bytes()
+
+
+def _bytes(part: str | Path | bytes) -> bytes:
+    return part if isinstance(part, bytes) else os.fsencode(part)
