@@ -4,6 +4,7 @@ The key lies in the home directory itself, where every process of the account fi
 variables of the person's shell, XDG_STATE_HOME among them.
 """
 
+import errno
 import hashlib
 import hmac
 import os
@@ -31,21 +32,28 @@ def is_sealed(given: object, *parts: str | Path | bytes) -> bool:
 
 
 def key_file() -> Path:
-    """Return where the key is."""
-    return Path.home() / ".local" / "state" / "ui-mcp" / "seal.key"
+    """Return where the key is; a relative path where the account has no home directory."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
+    return home / ".local" / "state" / "ui-mcp" / "seal.key"
 
 
 def _key() -> bytes:
     file = key_file()
+    if not file.is_absolute():
+        raise FileNotFoundError(errno.ENOENT, "the account has no home directory", str(file))
     with suppress(FileNotFoundError):
         return file.read_bytes()
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
     with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:
         stream.write(secrets.token_hex(32))
-    with suppress(FileExistsError):
+    try:
         os.link(draft, file)  # of several processes the key of the first stands
-    draft.unlink()
+    except FileExistsError:
+        pass
+    except OSError:  # a disk without hard links: two first processes may differ, and what one sealed asks again
+        draft.replace(file)
+    draft.unlink(missing_ok=True)
     return file.read_bytes()
 
 

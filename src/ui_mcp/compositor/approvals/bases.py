@@ -47,6 +47,15 @@ def file_of(place: str) -> Path:
     return Path(unquote(place.removeprefix("sqlite:///")) if place.startswith("sqlite:") else place).expanduser()
 
 
+def _sealed(name: str) -> str:
+    """Return the seal of a store, nothing where the account can keep no key; its rules ask again after each start."""
+    try:
+        return seal("approvals", name)
+    except OSError as error:
+        _log.warning("There is no key to seal approvals with: %s", error)
+        return ""
+
+
 class SqliteBase:
     """One SQLite file in WAL mode, mode 0600; work happens in a worker thread."""
 
@@ -89,7 +98,7 @@ class SqliteBase:
                 "UPDATE approvals SET status = 'expired' WHERE status = 'approved' AND execution = 'none'"
             ).rowcount
             name = token_hex(16)
-            made = (("store", f"{name}:{seal('approvals', name)}"), ("foreign_rules", str(rules)))
+            made = (("store", f"{name}:{_sealed(name)}"), ("foreign_rules", str(rules)))
             self._base.execute("DELETE FROM approval_keys")
             self._base.executemany("INSERT INTO approval_keys VALUES (?, ?)", made)
         if rules or approved:
