@@ -13,9 +13,9 @@ from ui_mcp.host.host import Host
 from ui_mcp.host.states import Running
 from ui_mcp.log import to_stderr
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import BUNDLE, Workspace
 
-PACKAGE = Path(__file__).parent.parent
+PACKAGE = BUNDLE.parent
 FOLDERS = (PACKAGE / "examples", PACKAGE.parent.parent / "examples")
 """Where the examples are in an installation, and in a clone."""
 

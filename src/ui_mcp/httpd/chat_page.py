@@ -1,7 +1,6 @@
 """The human's page of the chat: one document and its files, all from the package."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,8 +10,9 @@ from ui_mcp.httpd.look import look_route
 from ui_mcp.httpd.person_app import HtmlRoute
 from ui_mcp.httpd.person_auth import PageNonces
 from ui_mcp.httpd.person_page import file_route, person_html
+from ui_mcp.workspace import BUNDLE
 
-FOLDER = Path(__file__).parent.parent / "bundle" / "web" / "chat"
+FOLDER = BUNDLE / "web" / "chat"
 
 
 def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: PageNonces) -> Sequence[BaseRoute]:

@@ -1,13 +1,12 @@
 """The bundled components, for pages of the MCP port."""
 
-from pathlib import Path
-
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from ui_mcp.httpd.static import Files
+from ui_mcp.workspace import BUNDLE
 
-WEB = Path(__file__).parent.parent / "bundle" / "web"
+WEB = BUNDLE / "web"
 
 
 class Components:

@@ -1,14 +1,13 @@
 """`/look/…`: the colours and the theme switch that the chat, approvals, variables and nlui pages share."""
 
-from pathlib import Path
-
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from ui_mcp.httpd.static import Files
+from ui_mcp.workspace import BUNDLE
 
-FOLDER = Path(__file__).parent.parent / "bundle" / "web"
+FOLDER = BUNDLE / "web"
 HOME = '<a class="page-home" href="./" aria-label="Start page" title="Start page"></a>'
 """The way to the start page; look.js draws the mark into it."""
 

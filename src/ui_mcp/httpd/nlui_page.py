@@ -1,7 +1,6 @@
 """The chat page of `nlui`: one document and its files, all from the package."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,8 +8,9 @@ from starlette.routing import BaseRoute, Route
 
 from ui_mcp.httpd.person_auth import PageNonces
 from ui_mcp.httpd.person_page import file_route, person_html
+from ui_mcp.workspace import BUNDLE
 
-FOLDER = Path(__file__).parent.parent / "bundle" / "web" / "nlui"
+FOLDER = BUNDLE / "web" / "nlui"
 
 
 def page_routes(nonces: PageNonces) -> Sequence[BaseRoute]:

@@ -11,8 +11,9 @@ from starlette.routing import Route
 from ui_mcp.httpd.error_page import not_found
 from ui_mcp.httpd.person_auth import PageNonces
 from ui_mcp.httpd.static import Files
+from ui_mcp.workspace import BUNDLE
 
-PERSON_FOLDER = Path(__file__).parent.parent / "bundle" / "web" / "person"
+PERSON_FOLDER = BUNDLE / "web" / "person"
 BUILT_PAGE = PERSON_FOLDER / "index.html"
 PLAIN_PAGE = Path(__file__).with_name("person.html")
 _NONE = "'none'"

@@ -18,10 +18,9 @@ from ui_mcp.httpd.static import Files
 from ui_mcp.httpd.visitors import SECRET, is_start, named_session, remember, remembered_session
 from ui_mcp.lua.permissions import Permissions
 from ui_mcp.session.session import Session
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import BUNDLE, Workspace
 
 GONE = "A session may have ended, or the address has a mistake."
-BUNDLE = Path(__file__).parent.parent / "bundle"
 
 Decorate = Callable[[str, Workspace, str], str]
 """Completes `index.html` for a session, named by its number, on its way out: theme links, icon."""

@@ -12,10 +12,10 @@ from ui_mcp.lua.host import Host, Launch
 from ui_mcp.lua.nursery_process import dismiss
 from ui_mcp.lua.permissions import Permissions
 from ui_mcp.person import state_folder
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import BUNDLE, Workspace
 
 SQLITE = "sqlite:///"
-BUNDLED_LUA = Path(__file__).parents[1] / "bundle" / "base" / "lua"
+BUNDLED_LUA = BUNDLE / "base" / "lua"
 
 
 def lua_host(config: Config) -> Host:

@@ -16,10 +16,10 @@ from ui_mcp.session.hotload import Saved
 from ui_mcp.viewdefs.compile import compile_viewdef
 from ui_mcp.viewdefs.store import ViewdefStore, html_files, key_of
 from ui_mcp.viewdefs.viewdef import checked_key
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import BUNDLE, Workspace
 
 _log = logger("viewdefs")
-BUNDLED = Path(__file__).parents[1] / "bundle" / "base" / "viewdefs"
+BUNDLED = BUNDLE / "base" / "viewdefs"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from ui_mcp.themes.theme import Theme, read_theme
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import BUNDLE, Workspace
 
-BUNDLED = Path(__file__).parent.parent / "bundle" / "base" / "html" / "themes"
+BUNDLED = BUNDLE / "base" / "html" / "themes"
 BASE = "base.css"
 
 

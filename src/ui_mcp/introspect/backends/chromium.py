@@ -3,10 +3,10 @@
 import os
 import shutil
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.workspace import BUNDLE
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "chrome")
 _PLACES = (
@@ -35,7 +35,7 @@ def script() -> str:
     Raises:
         UiNotEnabledError: this installation was made without it.
     """
-    file = files("ui_mcp") / "bundle" / "web" / "introspect" / "introspect.js"
+    file = BUNDLE / "web" / "introspect" / "introspect.js"
     if not file.is_file():
         raise UiNotEnabledError("The page script is missing\nRun `make web` in a clone.", reason="NOT_BUILT")
     return file.read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import anyio
@@ -29,6 +28,7 @@ from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.contract import Ask
 from ui_mcp.introspect.files import Attached
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.workspace import BUNDLE
 
 SECONDS = 8.0
 _LONGEST_LINE = 64 * 1024 * 1024
@@ -214,12 +214,11 @@ def agent_jar(folder: Path) -> Path:
     Raises:
         UiNotEnabledError: this installation was made without it.
     """
-    bundled = files("ui_mcp") / "bundle" / "agents" / "javafx-agent.jar"
+    bundled = BUNDLE / "agents" / "javafx-agent.jar"
     if not bundled.is_file():
         raise UiNotEnabledError("The JavaFX agent is missing\nRun `make agent` in a clone.", reason="NOT_BUILT")
     copy = folder / "javafx-agent.jar"
-    with as_file(bundled) as jar:
-        temporary = folder / f".agent-{os.getpid()}"
-        shutil.copyfile(jar, temporary)
-        temporary.replace(copy)
+    temporary = folder / f".agent-{os.getpid()}"
+    shutil.copyfile(bundled, temporary)
+    temporary.replace(copy)
     return copy
