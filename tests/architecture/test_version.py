@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.installer.version import bundled_version, version_line
+from ui_mcp.version import bundled_version, version_line
 
 
 @pytest.mark.covers("UI-REL-1", "UI-CLI-4")

@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ui_mcp.hints import stirring
-from ui_mcp.hints.stirring import Rest
+from ui_mcp import file_watcher
+from ui_mcp.file_watcher import Rest
 
 FOR_EVER = 1e6
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
@@ -18,7 +18,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 @pytest.fixture
 def rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rest]:
     """Rest that ends by a hint or not at all."""
-    monkeypatch.setattr(stirring, "NET_SECONDS", FOR_EVER)
+    monkeypatch.setattr(file_watcher, "NET_SECONDS", FOR_EVER)
     with closing(Rest(FOR_EVER)) as rest:
         yield rest
 

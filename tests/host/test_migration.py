@@ -33,7 +33,7 @@ from ui_mcp.host.copying import NotMovedError
 from ui_mcp.host.lock import exclusive
 from ui_mcp.host.migration import kept_names, moving
 from ui_mcp.host.own_files import Action, Facts, decide, left_behind, settle
-from ui_mcp.installer.version import bundled_version
+from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 
 pytestmark = pytest.mark.covers("UI-OWN-1")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui_mcp.installer.plan import Action, Facts, action, wanted
-from ui_mcp.installer.version import Version
+from ui_mcp.version import Version
 
 OLD, NEW, USER = "old", "new", "user"
 digests = st.sampled_from([OLD, NEW, USER])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.installer.version import Version, version_in, version_line
+from ui_mcp.version import Version, version_in, version_line
 
 numbers = st.tuples(*[st.integers(0, 10**6)] * 3)
 

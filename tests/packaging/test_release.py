@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.installer.version import version_line
+from ui_mcp.version import version_line
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))

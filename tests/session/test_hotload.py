@@ -8,7 +8,7 @@ import pytest
 from anyio import create_memory_object_stream, create_task_group, fail_after, move_on_after
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from ui_mcp.hints.stirring import stirring
+from ui_mcp.file_watcher import stirring
 from ui_mcp.session import hotload
 from ui_mcp.session.hotload import Saved, Watch, find_roots, names_of
 from ui_mcp.workspace import Workspace

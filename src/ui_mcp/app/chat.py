@@ -26,10 +26,10 @@ from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.host.own_files import settle
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.log import to_stderr
 from ui_mcp.mcpd.face import Face
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 from ui_mcp import resources, tools
+from ui_mcp.discovery import modules_of
 from ui_mcp.host.host import Host
 from ui_mcp.host.states import Unconfigured
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcpd.face import MAX_RESULT_CHARS, Face
 from ui_mcp.mcpd.results import ResultFiles
-from ui_mcp.scan import modules_of
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.deferred import DeferredResources, DeferredToolset
@@ -17,6 +16,7 @@ from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
 from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceSet, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
+from ui_mcp.version import bundled_version
 
 INSTRUCTIONS = """\
 ui-mcp shows the person a live app in the browser that you write in Lua and HTML, and brings you what they do in it.

@@ -17,8 +17,8 @@ from ui_mcp.host.ports import token_file
 from ui_mcp.host.states import Running
 from ui_mcp.httpd.later import Later
 from ui_mcp.httpd.serve import bind, listening, port_of
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.version import bundled_version
 
 UI_PORT = 8000
 MCP_PORT = 8001

@@ -25,13 +25,13 @@ from ui_mcp.compositor.settings import GatewaySettings, TargetSettings
 from ui_mcp.compositor.source import Health
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.log import logger, only_errors, to_stderr
 from ui_mcp.mcpd.face import Face
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.trust import place_of
+from ui_mcp.version import bundled_version
 
 _log = logger("nlui")
 _SHORT_SECRET = 6

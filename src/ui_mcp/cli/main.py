@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from ui_mcp import cli
+from ui_mcp.discovery import modules_of
 from ui_mcp.errors import UiMcpError
-from ui_mcp.scan import modules_of
 
 DESCRIPTION = "A face, a voice, eyes and hands for AI agents, through one MCP server."
 EPILOG = """\

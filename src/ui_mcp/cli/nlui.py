@@ -59,7 +59,7 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         verbosity=options.verbosity or LEVELS.index(options.log_level or LEVELS[0]),
     )
     if options.version:
-        from ui_mcp.installer.version import bundled_version
+        from ui_mcp.version import bundled_version
 
         print(f"nlui {bundled_version()}")
         return 0

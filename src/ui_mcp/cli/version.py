@@ -2,7 +2,7 @@
 
 import argparse
 
-from ui_mcp.installer.version import bundled_version
+from ui_mcp.version import bundled_version
 
 HELP = "print the version"
 

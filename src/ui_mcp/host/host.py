@@ -16,10 +16,10 @@ from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.prepare import prepare
 from ui_mcp.host.states import Configured, Running, State, Unconfigured
 from ui_mcp.installer.installed import outdated
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.host import lock, own_files
 from ui_mcp.host.copying import NotMovedError, copy_checked, sole_connection, sync, write_durably
 from ui_mcp.host.users import having_open, waiting_for
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.version import bundled_version
 from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, fill_own
 
 WRITE_LOCK_SECONDS = 5.0

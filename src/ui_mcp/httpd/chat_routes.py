@@ -19,8 +19,8 @@ from ui_mcp.httpd.face_access import CODE_PATH
 from ui_mcp.httpd.person_app import entry_routes
 from ui_mcp.httpd.person_auth import Access, is_person
 from ui_mcp.httpd.visitors import remembered_session
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.version import bundled_version
 
 
 def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:

@@ -12,8 +12,8 @@ from ui_mcp.httpd.person_auth import Access
 from ui_mcp.httpd.person_page import PERSON_FOLDER, file_route, person_html, person_page
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.version import bundled_version
 
 
 def approvals_app(port: int, pages: ApprovalPages, desk: Desk) -> App:

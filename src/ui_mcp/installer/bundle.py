@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from ui_mcp.installer.version import bundled_readme
+from ui_mcp.version import bundled_readme
 from ui_mcp.workspace import BUNDLE, Workspace
 
 

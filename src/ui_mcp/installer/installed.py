@@ -1,6 +1,6 @@
 """What a project has already: every start asks, hardly any installs."""
 
-from ui_mcp.installer.version import bundled_readme, version_in
+from ui_mcp.version import bundled_readme, version_in
 from ui_mcp.workspace import Workspace
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from ui_mcp.installer.version import Version
+from ui_mcp.version import Version
 
 
 class Action(Enum):

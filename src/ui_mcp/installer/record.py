@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ui_mcp.installer.files import write_atomically
+from ui_mcp.files import write_atomically
 from ui_mcp.jsontypes import dumps, loads
 
 

@@ -16,7 +16,7 @@ from mcp.client.stdio import get_default_environment
 
 from ui_mcp.errors import MountError
 from ui_mcp.mcpd.addresses import Command
-from ui_mcp.mcpd.orphans import WATCHDOG
+from ui_mcp.processes import WATCHDOG
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint
 from watchfiles import Change, awatch
 
-from ui_mcp.hints.stirring import Stirring, stirring
+from ui_mcp.file_watcher import Stirring, stirring
 from ui_mcp.log import logger
 from ui_mcp.workspace import Workspace
 

@@ -13,9 +13,9 @@ import anyio
 
 from ui_mcp.app.doctor.finding import Finding, note, ok, problem
 from ui_mcp.errors import UiMcpError
-from ui_mcp.installer.version import bundled_version
 from ui_mcp.introspect.attach_jdk import find_java
 from ui_mcp.introspect.backends.chromium import executable
+from ui_mcp.version import bundled_version
 from ui_mcp.workspace import BUNDLE
 
 OLDEST = (3, 11)

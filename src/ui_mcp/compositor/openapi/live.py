@@ -32,7 +32,7 @@ from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import TargetSettings
 from ui_mcp.errors import ConfigError, UpstreamError
-from ui_mcp.hints.stirring import Rest
+from ui_mcp.file_watcher import Rest
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import Json, loads
