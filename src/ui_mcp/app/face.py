@@ -11,8 +11,8 @@ from ui_mcp.mcpd.face import MAX_RESULT_CHARS, Face
 from ui_mcp.mcpd.results import ResultFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.combined import Combined
-from ui_mcp.toolkit.deferred import DeferredResources, DeferredToolset
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
+from ui_mcp.toolkit.lazy import DeferredResources, DeferredToolset
 from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceSet, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
