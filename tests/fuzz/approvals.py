@@ -13,7 +13,7 @@ from fuzz.mounted import TOOL, Case, Client, Upstream, connect_to
 from fuzz.values import any_json, mutated, text_of
 from ui_mcp.compositor.gateway import Gateway, Surroundings
 from ui_mcp.compositor.settings import GatewaySettings
-from ui_mcp.mcpd import rpc
+from ui_mcp.jsonrpc import messages
 
 YES = {"action": "accept", "content": {"decision": "approve", "reason": "fine"}}
 NO: list[Any] = [
@@ -57,7 +57,7 @@ class Asked:
 
 def _is_yes(reply: Any) -> bool:
     try:
-        heard = rpc.decode(text_of(reply).encode())
+        heard = messages.decode(text_of(reply).encode())
     except ValueError:
         return False
     content = heard.get("content") if isinstance(heard, dict) else None

@@ -16,7 +16,7 @@ from ui_mcp.app.nlui import Asked, gateway_face
 from ui_mcp.compositor.connection import Listeners
 from ui_mcp.compositor.gateway import Gateway, Surroundings
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings
-from ui_mcp.mcpd import rpc
+from ui_mcp.jsonrpc import messages
 from ui_mcp.mcpd.callers import Callers
 from ui_mcp.mcpd.channel import Greeting, Hooks
 from ui_mcp.mcpd.client import McpServer, Options
@@ -145,7 +145,7 @@ class Client:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         answer = await self._conversation.answer(message, self._outlet)
         assert answer is not None
-        rpc.decode(rpc.encode(answer))
+        messages.decode(messages.encode(answer))
         assert answer.get("error", {}).get("message") != "Internal error"
         return answer
 
@@ -154,7 +154,7 @@ class Client:
         if "id" in message:
             answer = {"jsonrpc": "2.0", "id": message["id"], "result": self.reply}
             try:
-                self._conversation.answered(rpc.decode(text_of(answer).encode()))
+                self._conversation.answered(messages.decode(text_of(answer).encode()))
             except ValueError:  # no JSON at all: the transport has refused it
                 self._conversation.answered({**answer, "result": {}})
 

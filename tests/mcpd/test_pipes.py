@@ -4,7 +4,7 @@ import os
 
 import anyio
 
-from ui_mcp.mcpd.pipes import BACKLOG, CHUNK, Writer
+from ui_mcp.jsonrpc.pipes import BACKLOG, CHUNK, Writer
 
 
 async def test_everybody_who_waits_for_room_goes_on_once_there_is_some() -> None:

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from ui_mcp.mcpd import rpc
+from ui_mcp.jsonrpc import messages
 
 
 @pytest.mark.covers("UI-ROB-6")
 def test_infinities_beside_numbers_that_only_the_slow_encoder_writes_become_null() -> None:
-    encoded = rpc.encode({"big": 2**70, "worst": [float("inf"), float("nan")], "text": "\ud800"})
+    encoded = messages.encode({"big": 2**70, "worst": [float("inf"), float("nan")], "text": "\ud800"})
 
     assert encoded == b'{"big":1180591620717411303424,"worst":[null,null],"text":"?"}'
 
@@ -20,6 +20,6 @@ def test_an_answer_that_is_nested_too_deeply_is_replaced_by_an_error_with_its_id
     for _ in range(5000):
         deep = [deep]
 
-    answer = rpc.decode(rpc.encode(rpc.result("a", {"content": deep})))
+    answer = messages.decode(messages.encode(messages.result("a", {"content": deep})))
 
     assert (answer["id"], answer["error"]["message"]) == ("a", "The answer is nested too deeply to be written")

@@ -8,9 +8,9 @@ from typing import Any
 
 import anyio
 
+from ui_mcp.jsonrpc.pipes import CHUNK, Writer
 from ui_mcp.mcpd.face import Face
 from ui_mcp.mcpd.framing import Framer, Line
-from ui_mcp.mcpd.pipes import CHUNK, Writer
 from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.stdio import serve
 

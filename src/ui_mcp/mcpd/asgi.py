@@ -5,8 +5,8 @@ from typing import Any
 
 import anyio
 
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json
-from ui_mcp.mcpd import rpc
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -69,7 +69,7 @@ async def left(receive: Receive) -> None:
 
 async def respond_json(send: Send, status: int, body: Json, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
     """Answer with one JSON document."""
-    await respond(send, status, rpc.encode(body), ((b"content-type", b"application/json"), *headers))
+    await respond(send, status, messages.encode(body), ((b"content-type", b"application/json"), *headers))
 
 
 async def respond_text(send: Send, status: int, text: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
@@ -107,7 +107,7 @@ class EventStream:
 
     async def message(self, message: Json) -> None:
         """Send one JSON-RPC message."""
-        await self.event(rpc.encode(message))
+        await self.event(messages.encode(message))
 
     async def beat(self) -> None:
         """Send a comment, so that nobody between us closes the connection."""

@@ -2,8 +2,8 @@
 
 import anyio
 
+from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.conversation import Conversation
 from ui_mcp.mcpd.exchange import Outlet
 

@@ -8,9 +8,10 @@ from math import inf
 import anyio
 
 from ui_mcp.errors import MountError, UpstreamError
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcpd import foreign, rpc
+from ui_mcp.mcpd import foreign
 from ui_mcp.mcpd.addresses import Address, Command
 from ui_mcp.mcpd.callers import Callers, can_answer
 from ui_mcp.mcpd.channel import Channel, Hooks, Patience
@@ -172,7 +173,7 @@ class McpServer:
         try:
             body = await self._ask("resources/read", {"uri": uri})
         except UpstreamError as error:
-            if error.details.get("rpc_code") in {rpc.INVALID_PARAMS, rpc.RESOURCE_NOT_FOUND}:
+            if error.details.get("rpc_code") in {messages.INVALID_PARAMS, messages.RESOURCE_NOT_FOUND}:
                 raise ResourceNotFoundError(uri, error.message) from error
             raise
         return foreign.contents(body, uri)

@@ -12,8 +12,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import InboundLadderRejection, InboundModernRoute, classify_inbound_request
 
 from ui_mcp.ids import secret_id
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd import results, rpc
+from ui_mcp.mcpd import results
 from ui_mcp.mcpd.asks import Asks
 from ui_mcp.mcpd.exchange import Exchange, Leaving, Outlet
 from ui_mcp.mcpd.mailbox import Mailbox
@@ -37,7 +38,7 @@ class Conversation:
         self.mailbox = service.subscriptions.connect()
         self.leaving = Leaving()
         self._asks = Asks()
-        self._in_flight: dict[rpc.RequestId, anyio.CancelScope] = {}
+        self._in_flight: dict[messages.RequestId, anyio.CancelScope] = {}
         self._connection = Connection.for_loop(_Unsolicited(self.mailbox, self._asks), session_id=session_id)
         self._handshake = ServerRunner(service.server, self._connection, {}, init_options=service.options)
 
@@ -81,20 +82,20 @@ class Conversation:
             scope.cancel()
 
     async def _result(self, message: JsonObject, outlet: Outlet) -> JsonObject:
-        request_id: rpc.RequestId = message["id"]
+        request_id: messages.RequestId = message["id"]
         try:
-            if rpc.is_modern(message):
+            if messages.is_modern(message):
                 exchange = self._exchange(message, outlet)
-                return rpc.result(
+                return messages.result(
                     request_id, await modern_result(self.service, message, exchange, envelope_of(message))
                 )
             self._require_greeting(message["method"])
             exchange = self._exchange(message, outlet, asks=self._asks)
             client = self._connection.client_params
             if client is not None and self.service.is_plain_call(message):
-                return rpc.result(request_id, await self.service.call_tool(exchange, client, message["params"]))
+                return messages.result(request_id, await self.service.call_tool(exchange, client, message["params"]))
             params = _with_version(message) if message["method"] == "initialize" else message.get("params")
-            return rpc.result(request_id, await self._handshake.on_request(exchange, message["method"], params))
+            return messages.result(request_id, await self._handshake.on_request(exchange, message["method"], params))
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             return results.failure(request_id, error)
 
@@ -102,7 +103,8 @@ class Conversation:
         known = self.service.server.get_request_handler(method) is not None
         if known and method != "ping" and not self._connection.initialize_accepted:
             raise MCPError(
-                rpc.INVALID_REQUEST, f"Send initialize before {method}, or the envelope of a newer protocol with it"
+                messages.INVALID_REQUEST,
+                f"Send initialize before {method}, or the envelope of a newer protocol with it",
             )
 
     def _exchange(self, message: JsonObject, outlet: Outlet, asks: Asks | None = None) -> Exchange:
@@ -151,7 +153,7 @@ class _Unsolicited:
     asks: Asks
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        self.mailbox.post(rpc.notification(method, None if params is None else dict(params)))
+        self.mailbox.post(messages.notification(method, None if params is None else dict(params)))
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

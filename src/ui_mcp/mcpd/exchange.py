@@ -10,8 +10,8 @@ from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.asks import Asks
 from ui_mcp.mcpd.mailbox import Mailbox
 
@@ -65,14 +65,14 @@ class Exchange:
         mailbox: Mailbox,
         asks: Asks | None = None,
     ) -> None:
-        self.request_id: rpc.RequestId | None = message.get("id")
+        self.request_id: messages.RequestId | None = message.get("id")
         self.principal = principal
         self.connection = connection
         """Tells this client from others of the same principal."""
         self.mailbox = mailbox
         """Where this client's own unsolicited notifications wait."""
         self.message_metadata = ServerMessageMetadata(request_context=self)
-        self._token = rpc.progress_token(message)
+        self._token = messages.progress_token(message)
         self._outlet = outlet
         self._leaving = leaving
         self._asks = asks
@@ -94,7 +94,7 @@ class Exchange:
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Send a notification that belongs to this request."""
-        await self._outlet(rpc.notification(method, None if params is None else dict(params)))
+        await self._outlet(messages.notification(method, None if params is None else dict(params)))
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress, if the client gave a token."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import anyio
 
-from ui_mcp.mcpd.pipes import CHUNK, in_daemon_thread, is_pollable
+from ui_mcp.jsonrpc.pipes import CHUNK, in_daemon_thread, is_pollable
 
 
 class Intake:

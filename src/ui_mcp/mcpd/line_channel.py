@@ -10,12 +10,12 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.errors import UiMcpError, UpstreamError
+from ui_mcp.jsonrpc import messages
+from ui_mcp.jsonrpc.pipes import Writer
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.channel import Greeting, Hooks, Patience
 from ui_mcp.mcpd.framing import Framer, TooLong
 from ui_mcp.mcpd.pending import Pending
-from ui_mcp.mcpd.pipes import Writer
 
 METHOD_NOT_FOUND = -32601
 SHOWN_GARBAGE = 200
@@ -39,7 +39,7 @@ class LineChannel:
         self._tasks = tasks
         self._framer = Framer()
         self._waiting: dict[int, Pending] = {}
-        self._answering: dict[rpc.RequestId, anyio.CancelScope] = {}
+        self._answering: dict[messages.RequestId, anyio.CancelScope] = {}
         self._ids = count(1)
 
     async def request(self, method: str, params: JsonObject, patience: Patience | None = None) -> JsonObject:
@@ -50,7 +50,7 @@ class LineChannel:
         pending = self._waiting[number] = Pending(patience)
         meta = {**self.envelope, "progressToken": number} if patience else self.envelope
         if meta:
-            params = {**params, rpc.META: {**params.get(rpc.META, {}), **meta}}
+            params = {**params, messages.META: {**params.get(messages.META, {}), **meta}}
         try:
             self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
             return await pending.result()
@@ -65,7 +65,7 @@ class LineChannel:
 
     def notify(self, method: str, params: JsonObject | None = None) -> None:
         """Tell the server something."""
-        self._send(rpc.notification(method, params))
+        self._send(messages.notification(method, params))
 
     async def subscribe(self, uri: str) -> None:
         """Ask to be told of changes of `uri`."""
@@ -101,7 +101,7 @@ class LineChannel:
 
     def _take_line(self, line: bytes) -> None:
         try:
-            message = rpc.decode(line)
+            message = messages.decode(line)
         except ValueError:
             self._hooks.stderr(f"(not a message) {line[:SHOWN_GARBAGE].decode('utf-8', 'replace')}")
             return
@@ -117,7 +117,7 @@ class LineChannel:
             return
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
-        if rpc.is_id(message.get("id")):
+        if messages.is_id(message.get("id")):
             self._tasks.start_soon(self._answer, message["id"], method, params)
         elif method == "notifications/progress":
             pending = self._of(params.get("progressToken"))
@@ -146,19 +146,21 @@ class LineChannel:
             number = int(number)
         return self._waiting.get(number) if isinstance(number, int) else None
 
-    async def _answer(self, request_id: rpc.RequestId, method: str, params: JsonObject) -> None:
+    async def _answer(self, request_id: messages.RequestId, method: str, params: JsonObject) -> None:
         with anyio.CancelScope() as scope:
             self._answering[request_id] = scope
             try:
-                self._send(rpc.result(request_id, await self._hooks.asked(method, params)))
+                self._send(messages.result(request_id, await self._hooks.asked(method, params)))
             except UiMcpError as error:
                 code = error.details.get("rpc_code")
-                self._send(rpc.error(request_id, code if isinstance(code, int) else METHOD_NOT_FOUND, error.message))
+                self._send(
+                    messages.error(request_id, code if isinstance(code, int) else METHOD_NOT_FOUND, error.message)
+                )
             finally:
                 self._answering.pop(request_id, None)
 
     def _revoke(self, request_id: Json) -> None:
-        scope = self._answering.get(request_id) if rpc.is_id(request_id) else None
+        scope = self._answering.get(request_id) if messages.is_id(request_id) else None
         if scope is not None:
             scope.cancel()
 
@@ -167,6 +169,6 @@ class LineChannel:
 
     def _send(self, message: JsonObject) -> None:
         try:
-            self._writer.write(rpc.encode(message) + b"\n")
+            self._writer.write(messages.encode(message) + b"\n")
         except OSError:
             self.end()

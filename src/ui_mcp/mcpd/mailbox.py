@@ -7,8 +7,8 @@ from math import inf
 
 import anyio
 
+from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd import rpc
 from ui_mcp.toolkit.announcements import Announcement, ChannelEvent, ListChanged, ListKind, ResourceUpdated
 
 QUIET_SECONDS = 0.1

@@ -6,8 +6,9 @@ import anyio
 from anyio.abc import TaskGroup
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd import asgi, rpc
+from ui_mcp.mcpd import asgi
 
 
 class Reply:
@@ -92,6 +93,6 @@ def _status(answer: Json) -> int:
     return ERROR_CODE_HTTP_STATUS.get(problem["code"], 200) if problem else 200
 
 
-def refusal(status: int, code: int, text: str, request_id: rpc.RequestId | None = None) -> tuple[int, JsonObject]:
+def refusal(status: int, code: int, text: str, request_id: messages.RequestId | None = None) -> tuple[int, JsonObject]:
     """Make an HTTP refusal that JSON-RPC clients can read."""
-    return status, rpc.error(request_id, code, text)
+    return status, messages.error(request_id, code, text)

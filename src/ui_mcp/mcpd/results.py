@@ -21,9 +21,9 @@ from ui_mcp.errors import (
     TooDeepError,
     UiMcpError,
 )
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.face import Face
 from ui_mcp.nofollow import open_inside
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
@@ -44,9 +44,9 @@ async def tool_answer(face: Face, name: str, arguments: JsonObject, call: Call) 
     try:
         answer = await face.toolset.call(name, arguments, call)
     except UnknownToolError as error:
-        raise MCPError(rpc.INVALID_PARAMS, _clean(error.message)) from error
+        raise MCPError(messages.INVALID_PARAMS, _clean(error.message)) from error
     except TooDeepError as error:
-        raise MCPError(rpc.INVALID_PARAMS, error.message) from error
+        raise MCPError(messages.INVALID_PARAMS, error.message) from error
     except DeniedError as error:
         raise _denial(error) from error
     except UiMcpError as error:
@@ -68,7 +68,7 @@ def _refusal(error: UiMcpError) -> JsonObject:
 def _denial(error: DeniedError) -> MCPError:
     code = error.details.get("rpc_code")
     if not isinstance(code, int):
-        return MCPError(rpc.INVALID_PARAMS, _clean(error.message))
+        return MCPError(messages.INVALID_PARAMS, _clean(error.message))
     return MCPError(code, str(error.details.get("rpc_message")), error.details.get("data"))
 
 
@@ -87,7 +87,7 @@ def tool(entry: Tool) -> JsonObject:
         "inputSchema": entry.input_schema,
         "outputSchema": entry.output_schema,
         "annotations": _annotations(entry.annotations),
-        rpc.META: entry.meta,
+        messages.META: entry.meta,
     }
     return _present(listed)
 
@@ -131,22 +131,22 @@ def contents(read: Sequence[ResourceContent], canonical: str, asked: str) -> Jso
 def resource_error(error: UiMcpError, uri: str, call: Call) -> MCPError:
     """Say why a resource cannot be read; that it is not there has a code of its own in each era."""
     absent = isinstance(error, NotFoundError | RefusedError | LifecycleError)
-    missing = rpc.INVALID_PARAMS if call.era == "modern" else rpc.RESOURCE_NOT_FOUND
-    return MCPError(missing if absent else rpc.INTERNAL_ERROR, _clean(error.message), {"uri": uri})
+    missing = messages.INVALID_PARAMS if call.era == "modern" else messages.RESOURCE_NOT_FOUND
+    return MCPError(missing if absent else messages.INTERNAL_ERROR, _clean(error.message), {"uri": uri})
 
 
-def failure(request_id: rpc.RequestId | None, error: Exception) -> JsonObject:
+def failure(request_id: messages.RequestId | None, error: Exception) -> JsonObject:
     """Answer a request that raised; what we did not expect is logged and stays opaque."""
     match error:
         case MCPError():
-            return rpc.error(request_id, error.code, error.message, error.data)
+            return messages.error(request_id, error.code, error.message, error.data)
         case ValidationError():
-            return rpc.error(request_id, rpc.INVALID_PARAMS, "Invalid request parameters", _problems(error))
+            return messages.error(request_id, messages.INVALID_PARAMS, "Invalid request parameters", _problems(error))
         case UiMcpError():
-            return rpc.error(request_id, rpc.INVALID_PARAMS, _clean(error.message))
+            return messages.error(request_id, messages.INVALID_PARAMS, _clean(error.message))
         case _:
             _log.error("Request failed unexpectedly", exc_info=error)
-            return rpc.error(request_id, rpc.INTERNAL_ERROR, "Internal error")
+            return messages.error(request_id, messages.INTERNAL_ERROR, "Internal error")
 
 
 class ResultFiles:
@@ -184,7 +184,7 @@ async def _call_result(face: Face, answer: ToolResult) -> JsonObject:
         "content": [_block(part) for part in blocks],
         "structuredContent": answer.structured,
         "isError": answer.is_error,
-        rpc.META: answer.meta,
+        messages.META: answer.meta,
     }
     return complete(_present(result))
 
@@ -215,7 +215,7 @@ def _content_item(item: ResourceContent, uri: str) -> JsonObject:
     body: JsonObject = (
         {"text": _clean(item.body)} if isinstance(item.body, str) else {"blob": b64encode(item.body).decode()}
     )
-    return _present({"uri": uri, "mimeType": item.mime_type, **body, rpc.META: item.meta})
+    return _present({"uri": uri, "mimeType": item.mime_type, **body, messages.META: item.meta})
 
 
 def _text(text: str) -> JsonObject:

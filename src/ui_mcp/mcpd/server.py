@@ -24,9 +24,10 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ui_mcp.errors import NotFoundError, UiMcpError, UpstreamError
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import adopt
-from ui_mcp.mcpd import results, rpc
+from ui_mcp.mcpd import results
 from ui_mcp.mcpd.exchange import Exchange
 from ui_mcp.mcpd.face import Face, Prompts
 from ui_mcp.mcpd.subscriptions import Context, Subscriptions, exchange_of
@@ -90,7 +91,7 @@ class Service:
         if message["method"] != "tools/call" or "tools/call" in self.face.extra_handlers:
             return False
         params = message.get("params") or {}
-        described = isinstance(params.get(rpc.META) or {}, dict)
+        described = isinstance(params.get(messages.META) or {}, dict)
         return described and isinstance(params.get("name"), str) and isinstance(params.get("arguments", {}), dict)
 
     async def call_tool(self, exchange: Exchange, client: InitializeRequestParams, params: JsonObject) -> JsonObject:
@@ -98,7 +99,7 @@ class Service:
 
         A mounted server's result passes whole that way, and sooner.
         """
-        call = _described(exchange, client, client.capabilities, params.get(rpc.META))
+        call = _described(exchange, client, client.capabilities, params.get(messages.META))
         answer = await results.tool_answer(self.face, params["name"], params.get("arguments") or {}, call)
         answer.pop("resultType", None)
         return answer
@@ -250,11 +251,11 @@ def _offset(params: PaginatedRequestParams | None, size: int) -> int:
     if cursor is None:
         return 0
     if not size or not cursor.isdecimal() or len(cursor) > _LONGEST_CURSOR or int(cursor) % size:
-        raise MCPError(rpc.INVALID_PARAMS, "Unknown cursor: list again from the start")
+        raise MCPError(messages.INVALID_PARAMS, "Unknown cursor: list again from the start")
     return int(cursor)
 
 
 def one_page(params: PaginatedRequestParams | None) -> None:
     """Refuse cursors: every listing is one page."""
     if params is not None and params.cursor is not None:
-        raise MCPError(rpc.INVALID_PARAMS, "Unknown cursor: this list has one page")
+        raise MCPError(messages.INVALID_PARAMS, "Unknown cursor: this list has one page")

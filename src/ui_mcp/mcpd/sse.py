@@ -8,8 +8,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.ids import secret_id
+from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd import asgi, rpc
+from ui_mcp.mcpd import asgi
 from ui_mcp.mcpd.batch import answer_batch
 from ui_mcp.mcpd.conversation import Conversation
 from ui_mcp.mcpd.server import Service

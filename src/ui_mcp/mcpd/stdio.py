@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable
 import anyio
 from anyio.abc import TaskGroup
 
+from ui_mcp.jsonrpc import messages as rpc
+from ui_mcp.jsonrpc.pipes import Writer
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.batch import answer_batch
 from ui_mcp.mcpd.conversation import Conversation
 from ui_mcp.mcpd.framing import MAX_LINE, Framer, Line, TooLong
 from ui_mcp.mcpd.intake import Intake
 from ui_mcp.mcpd.parent import parent_gone
-from ui_mcp.mcpd.pipes import Writer
 from ui_mcp.mcpd.server import Service
 
 GRACE_SECONDS = 10.0

@@ -9,16 +9,16 @@ import mcp_types as types
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
 from ui_mcp.errors import MountError, UiMcpError, UpstreamError
+from ui_mcp.jsonrpc import messages
+from ui_mcp.jsonrpc.pipes import Writer
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.addresses import Command
 from ui_mcp.mcpd.channel import CLIENT_INFO, Channel, Greeting, Hooks
 from ui_mcp.mcpd.child import Farewell, child
 from ui_mcp.mcpd.framing import Framer, TooLong
 from ui_mcp.mcpd.intake import Intake
 from ui_mcp.mcpd.line_channel import LineChannel
-from ui_mcp.mcpd.pipes import Writer
 
 MAX_STDERR_LINE = 64 * 1024
 RETRY_SECONDS = 5.0
@@ -124,12 +124,12 @@ async def _greet(channel: LineChannel, hooks: Hooks, mode: Mode) -> None:
 
 async def _discover(channel: LineChannel, hooks: Hooks) -> None:
     channel.envelope = {
-        rpc.VERSION_KEY: LATEST_MODERN_VERSION,
+        messages.VERSION_KEY: LATEST_MODERN_VERSION,
         _CLIENT_INFO_KEY: CLIENT_INFO,
         _CAPABILITIES_KEY: hooks.capabilities,
     }
     told = await channel.request("server/discover", {})
-    channel.greeting = _greeting(told, (told.get(rpc.META) or {}).get(types.SERVER_INFO_META_KEY), modern=True)
+    channel.greeting = _greeting(told, (told.get(messages.META) or {}).get(types.SERVER_INFO_META_KEY), modern=True)
 
 
 def _greeting(told: JsonObject, info: object, *, modern: bool) -> Greeting:

@@ -8,8 +8,9 @@ from mcp.shared.inbound import find_duplicated_routing_header
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from ui_mcp.ids import secret_id
+from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd import asgi, results, rpc
+from ui_mcp.mcpd import asgi, results
 from ui_mcp.mcpd.batch import answer_batch
 from ui_mcp.mcpd.conversation import envelope_of, modern_result
 from ui_mcp.mcpd.exchange import Exchange, Leaving

@@ -12,8 +12,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd import rpc
 from ui_mcp.mcpd.exchange import Exchange
 from ui_mcp.mcpd.face import Face
 from ui_mcp.mcpd.mailbox import CHANNEL, Mailbox

@@ -16,9 +16,9 @@ from mcp.shared.subscriptions import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcpd import rpc
 from ui_mcp.toolkit.announcements import ListKind
 
 RETRY_SECONDS = 5.0
@@ -38,7 +38,7 @@ def relayed(
         if kind is not None:
             list_changed(kind)
         elif method == UPDATED and isinstance(uri, str):
-            extra = {key: value for key, value in params.items() if key not in {"uri", rpc.META}}
+            extra = {key: value for key, value in params.items() if key not in {"uri", messages.META}}
             resource_updated(uri, extra or None)
 
     return notified
