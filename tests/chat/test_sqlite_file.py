@@ -11,8 +11,8 @@ from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.stores import open_store, sqlite_file
 from ui_mcp.chat.stores.sqlite import SqliteStore
-from ui_mcp.chat.stores.sqlite_writer import Writer
 from ui_mcp.errors import ChatError, ConfigError
+from ui_mcp.storage.sqlite import Writer
 
 HELLO = Post(DEFAULT_CONVERSATION, "user", "human", (Draft("hello"),))
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import httpx2
 
-from ui_mcp.compositor.approvals.bases import open_store
 from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.audit import Audit, lines
 from ui_mcp.compositor.catalogue import Catalogue
@@ -27,6 +26,7 @@ from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import ApprovalSettings, Decision, Rule, TargetSettings
 from ui_mcp.errors import UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.storage.database import open_store
 
 
 @dataclass(frozen=True)

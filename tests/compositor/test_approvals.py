@@ -15,7 +15,6 @@ from compositor.conftest import Recorded, Recorder, json_reply
 from compositor.conftest import Reply as HttpReply
 from compositor.gateways import gateway
 from ui_mcp import account_seal
-from ui_mcp.compositor.approvals import bases
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import (
     AlreadyDecidedError,
@@ -33,6 +32,7 @@ from ui_mcp.compositor.source import Entry
 from ui_mcp.errors import CompositorError, DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.httpd.nlui_api import Carried
 from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.storage import database
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
 ADD: JsonObject = {"body": {"name": "boat"}}
@@ -303,11 +303,11 @@ async def test_answers_and_rules_of_another_process_are_heard_without_looking_fo
     recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for pause in ("NET_SECONDS", "POLL_SECONDS"):
-        monkeypatch.setattr(bases, pause, 1e6)
+        monkeypatch.setattr(database, pause, 1e6)
     recorder.default = json_reply({"id": 7})
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
-        elsewhere = bases.open_store(str(tmp_path / "data" / "approvals.db"))
+        elsewhere = database.open_store(str(tmp_path / "data" / "approvals.db"))
         await Desk(elsewhere).answer(row.id, Reply("approve", row.digest, "ann", scope="always"))
         with anyio.fail_after(60):
             ran = await outcome(found, row)
@@ -328,7 +328,7 @@ async def heard(found: Gateway, rules: int) -> None:
 @pytest.mark.covers("R-AP-6")
 async def test_an_answer_of_another_process_is_announced_however_early_it_comes(tmp_path: Path) -> None:
     heard: list[str] = []
-    with closing(bases.open_store(str(tmp_path / "approvals.db"))) as store:
+    with closing(database.open_store(str(tmp_path / "approvals.db"))) as store:
         desk = Desk(store, announce=heard.append)
         row = await desk.ask(desk.new(principal="p", server="s", tool="t", arguments={}, life=60))
         await Desk(store).answer(row.id, Reply("deny_continue", row.digest, "ann"))
@@ -569,7 +569,7 @@ async def test_a_store_that_somebody_else_made_answers_no_question(
 ) -> None:
     async with gateway(tmp_path, recorder) as found:
         waiting = await asked(found)
-    shipped = bases.open_store(str(tmp_path / "data/approvals.db"))
+    shipped = database.open_store(str(tmp_path / "data/approvals.db"))
     await shipped.swap(waiting, replace(waiting, status="approved", decision="approve", decided_by="them"))
     await shipped.add_rule(Rule(tool="shop__deleteThing", decision="allow"), "them", waiting.id)
     seal = await shipped.key()

@@ -11,7 +11,6 @@ import pytest
 
 from compositor.conftest import Recorder, document, json_reply
 from compositor.gateways import THINGS, gateway
-from ui_mcp.compositor.approvals import bases
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import Approval
 from ui_mcp.compositor.connection import Listeners
@@ -23,6 +22,7 @@ from ui_mcp.errors import DeniedError, InvalidArgumentsError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.mcpd.face import Face
 from ui_mcp.mcpd.results import tool_answer
+from ui_mcp.storage import database
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult, text_result
 
 ADD: JsonObject = {"body": {"name": "boat"}}
@@ -182,7 +182,7 @@ async def test_an_operation_replaced_while_nothing_ran_is_shown_again(recorder: 
 
 async def answered_elsewhere(folder: Path, row: Approval, **more: Any) -> None:
     """Answer in a process of its own, which knows no tools."""
-    store = bases.open_store(str(folder / "data" / "approvals.db"))
+    store = database.open_store(str(folder / "data" / "approvals.db"))
     await Desk(store).answer(row.id, Reply(**{"decision": "approve", "digest": row.digest, "by": "ann", **more}))
     store.close()
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.compositor.approvals.bases import open_store
 from ui_mcp.compositor.approvals.desk import Desk, patiently
 from ui_mcp.compositor.audit import Audit
 from ui_mcp.compositor.catalogue import Catalogue
@@ -34,6 +33,7 @@ from ui_mcp.errors import MountError
 from ui_mcp.isolation import Boundary, Workers
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import concealing, logger
+from ui_mcp.storage.database import open_store
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.tool import Call

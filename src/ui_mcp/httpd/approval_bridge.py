@@ -10,7 +10,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.chat.identity import Principal
-from ui_mcp.compositor.approvals.bases import file_of, open_store
 from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.approvals.row import UnknownApprovalError
 from ui_mcp.compositor.approvals.scope import pattern_of
@@ -19,6 +18,7 @@ from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.httpd.approvals import Decision, Decisions, ProposalDecision, one_of_many
 from ui_mcp.httpd.nlui_answers import STATUSES
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.storage.database import file_of, open_store
 
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
 _OF_THE_CLIENT = frozenset({"digest", "result"})

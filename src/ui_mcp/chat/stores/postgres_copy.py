@@ -9,9 +9,9 @@ from typing import Any, LiteralString
 from anyio import to_thread
 from psycopg import AsyncConnection
 
-from ui_mcp.chat.stores import copy
 from ui_mcp.chat.stores import postgres_sql as sql
 from ui_mcp.chat.stores.sqlite_file import connect
+from ui_mcp.storage import backup as copy
 
 _TABLES: Mapping[str, tuple[LiteralString, LiteralString]] = MappingProxyType(
     {

@@ -11,10 +11,11 @@ from anyio import CapacityLimiter, Event, create_task_group, move_on_after, to_t
 from ui_mcp.chat.clock import Clock, now_us
 from ui_mcp.chat.message import Head, Page, Posted, Window
 from ui_mcp.chat.store import Post, Query, Stage, Token
-from ui_mcp.chat.stores import copy, sqlite_log
+from ui_mcp.chat.stores import sqlite_log
 from ui_mcp.chat.stores.sqlite_file import connect, prepare
-from ui_mcp.chat.stores.sqlite_writer import Writer, translated
-from ui_mcp.hints.bell import Bell
+from ui_mcp.storage import backup as copy
+from ui_mcp.storage.sqlite import Writer, translated
+from ui_mcp.storage.wakeup import Bell
 
 T = TypeVar("T")
 _READERS = 4

@@ -14,9 +14,9 @@ from platformdirs import user_data_path
 from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.compositor.approvals.store import ADDED, SCHEMA, ApprovalStore
 from ui_mcp.errors import CompositorError, ConfigError, way_out
-from ui_mcp.hints.bell import Bell
 from ui_mcp.jsontypes import Json
 from ui_mcp.log import logger
+from ui_mcp.storage.wakeup import Bell
 
 _log = logger("compositor.approvals")
 NET_SECONDS, POLL_SECONDS = 10.0, 0.25
@@ -33,7 +33,7 @@ def open_store(place: str) -> ApprovalStore:
     scheme = urlsplit(place).scheme
     if scheme in {"postgresql", "postgres"}:
         try:
-            from ui_mcp.compositor.approvals.postgres import PostgresBase
+            from ui_mcp.storage.postgres import PostgresBase
         except ImportError as error:
             raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
         return ApprovalStore(PostgresBase(place))

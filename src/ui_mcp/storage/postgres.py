@@ -8,10 +8,10 @@ from typing import Any
 import anyio
 from psycopg import Connection, Error, OperationalError, connect
 
-from ui_mcp.compositor.approvals.bases import POLL_SECONDS
 from ui_mcp.compositor.approvals.store import ADDED, SCHEMA
 from ui_mcp.errors import CompositorError
 from ui_mcp.jsontypes import Json
+from ui_mcp.storage.database import POLL_SECONDS
 
 _SCHEMA_LOCK = 7_155_091_642_119
 
