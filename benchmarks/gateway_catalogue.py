@@ -44,7 +44,7 @@ def ours(document: str) -> None:
     from ui_mcp.compositor.offered import Offered
     from ui_mcp.compositor.settings import GatewaySettings
     from ui_mcp.jsontypes import dumps
-    from ui_mcp.mcpd import results
+    from ui_mcp.mcp_server import results
     from ui_mcp.toolkit.tool import Call
 
     start = time.perf_counter()

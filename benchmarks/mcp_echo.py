@@ -13,7 +13,7 @@ def ours(transport: str) -> None:
     stdio = reserve.stdio() if transport == "stdio" else None
     import anyio
 
-    from ui_mcp.mcpd.face import Face
+    from ui_mcp.mcp_server.definition import Face
     from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
     from ui_mcp.toolkit.tool import Call
 
@@ -31,7 +31,7 @@ def ours(transport: str) -> None:
 
         serve_http(Endpoints(face))
     else:
-        from ui_mcp.mcpd.server import Service
+        from ui_mcp.mcp_server.server import Service
         from ui_mcp.mcpd.stdio import serve
 
         async def main() -> None:

@@ -20,8 +20,8 @@ from ui_mcp.compositor.resources import OwnResources
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule
 from ui_mcp.errors import DeniedError, InvalidArgumentsError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
-from ui_mcp.mcpd.face import Face
-from ui_mcp.mcpd.results import tool_answer
+from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.results import tool_answer
 from ui_mcp.storage import database
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult, text_result
 

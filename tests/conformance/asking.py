@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequestParams
 
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd.subscriptions import Context
+from ui_mcp.mcp_server.subscriptions import Context
 
 INVALID_PARAMS = -32602
 MISSING_CAPABILITY = -32021

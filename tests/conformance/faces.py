@@ -11,9 +11,9 @@ from conformance.asking import ASKING, Context, accepted, ask, elicit, handles
 from conformance.tools import PIXEL, TOOLS
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd import results
-from ui_mcp.mcpd.face import Face
-from ui_mcp.mcpd.server import call_of
+from ui_mcp.mcp_server import results
+from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.server import call_of
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate

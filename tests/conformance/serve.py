@@ -21,7 +21,7 @@ def _run(main: object) -> None:
 
 async def _stdio(stdin: int, stdout: int) -> None:
     from conformance.faces import face
-    from ui_mcp.mcpd.server import Service
+    from ui_mcp.mcp_server.server import Service
     from ui_mcp.mcpd.stdio import serve
 
     await serve(Service(face()), stdin, stdout)

@@ -11,7 +11,7 @@ import anyio
 from pydantic import Field
 
 from ui_mcp.errors import LuaError, NotStartedError, UpstreamError
-from ui_mcp.mcpd.face import Face
+from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import Args, FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.mcpd.face import ALIASES
-from ui_mcp.mcpd.mailbox import MAX_WAITING, QUIET_SECONDS, Mailbox
+from ui_mcp.mcp_server.definition import ALIASES
+from ui_mcp.mcp_server.notifications import MAX_WAITING, QUIET_SECONDS, Mailbox
 from ui_mcp.toolkit.announcements import ChannelEvent, ListChanged, ResourceUpdated
 
 

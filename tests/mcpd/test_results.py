@@ -10,7 +10,7 @@ import pytest
 from mcpd.faces import face
 from mcpd.wire import wired
 from ui_mcp.errors import DISK_HINT
-from ui_mcp.mcpd.results import KEPT_RESULTS, ResultFiles
+from ui_mcp.mcp_server.results import KEPT_RESULTS, ResultFiles
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call
 

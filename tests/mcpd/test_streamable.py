@@ -15,11 +15,11 @@ from mcpd.faces import face
 from mcpd.web import served
 from mcpd.wire import ENVELOPE, HELLO
 from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.mcpd import asgi
-from ui_mcp.mcpd import sessions as sessions_module
+from ui_mcp.mcp_server import asgi
+from ui_mcp.mcp_server import sessions as sessions_module
+from ui_mcp.mcp_server.notifications import MAX_WAITING
+from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcpd.endpoints import Endpoints
-from ui_mcp.mcpd.mailbox import MAX_WAITING
-from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.sessions import IDLE_SECONDS, Session, Sessions
 from ui_mcp.mcpd.streamable import StreamableEndpoint, _connection
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated

@@ -8,9 +8,9 @@ import pytest
 
 from mcpd.faces import face
 from mcpd.wire import ENVELOPE, HELLO, Wire, wired
-from ui_mcp.mcpd.conversation import Conversation
-from ui_mcp.mcpd.mailbox import CHANNEL
-from ui_mcp.mcpd.server import Service
+from ui_mcp.mcp_server.connection import Conversation
+from ui_mcp.mcp_server.notifications import CHANNEL
+from ui_mcp.mcp_server.server import Service
 from ui_mcp.toolkit.announcements import Announcements
 
 STAMP = "io.modelcontextprotocol/subscriptionId"

@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 
 from ui_mcp.jsonrpc.pipes import CHUNK, Writer
-from ui_mcp.mcpd.face import Face
+from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcpd.framing import Framer, Line
-from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.stdio import serve
 
 ENVELOPE = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}

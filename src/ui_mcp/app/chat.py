@@ -27,7 +27,7 @@ from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.host.own_files import settle
 from ui_mcp.log import to_stderr
-from ui_mcp.mcpd.face import Face
+from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
@@ -103,7 +103,7 @@ async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
 
 
 async def _stdio(served: Served, stdin: int, stdout: int) -> int:
-    from ui_mcp.mcpd.server import Service
+    from ui_mcp.mcp_server.server import Service
     from ui_mcp.mcpd.stdio import serve
 
     served = await as_person(served, "ui-mcp chat --face human", stdin)

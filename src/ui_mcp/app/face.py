@@ -7,8 +7,8 @@ from ui_mcp.discovery import modules_of
 from ui_mcp.host.host import Host
 from ui_mcp.host.states import Unconfigured
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd.face import MAX_RESULT_CHARS, Face
-from ui_mcp.mcpd.results import ResultFiles
+from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, Face
+from ui_mcp.mcp_server.results import ResultFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset

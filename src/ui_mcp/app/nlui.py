@@ -26,7 +26,7 @@ from ui_mcp.compositor.source import Health
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.log import logger, only_errors, to_stderr
-from ui_mcp.mcpd.face import Face
+from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources
 from ui_mcp.toolkit.tool import Call
@@ -250,7 +250,7 @@ def run_stdio(asked: Asked, stdin: int, stdout: int) -> int:
 
 
 async def _stdio(asked: Asked, stdin: int, stdout: int) -> int:
-    from ui_mcp.mcpd.server import Service
+    from ui_mcp.mcp_server.server import Service
     from ui_mcp.mcpd.stdio import serve
 
     async with until_signalled(), opened(asked, mode="host") as gateway:

@@ -50,7 +50,7 @@ async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...],
     from ui_mcp.app.chat_opening import open_for_subscribers
     from ui_mcp.app.face import ui_face
     from ui_mcp.app.mounted_gateway import mounted_gateway
-    from ui_mcp.mcpd.server import Service
+    from ui_mcp.mcp_server.server import Service
     from ui_mcp.mcpd.stdio import serve
 
     to_stderr(flags.get("logging.verbosity", 0))

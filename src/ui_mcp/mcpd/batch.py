@@ -4,8 +4,8 @@ import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd.conversation import Conversation
-from ui_mcp.mcpd.exchange import Outlet
+from ui_mcp.mcp_server.connection import Conversation
+from ui_mcp.mcp_server.request_context import Outlet
 
 BATCH_VERSION = "2025-03-26"
 MAX_BATCH = 1000

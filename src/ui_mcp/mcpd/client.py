@@ -11,7 +11,7 @@ from ui_mcp.errors import MountError, UpstreamError
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcpd import foreign
+from ui_mcp.mcp_server import foreign
 from ui_mcp.mcpd.addresses import Address, Command
 from ui_mcp.mcpd.callers import Callers, can_answer
 from ui_mcp.mcpd.channel import Channel, Hooks, Patience

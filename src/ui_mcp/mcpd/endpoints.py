@@ -6,8 +6,8 @@ from importlib import import_module
 import anyio
 from anyio import to_thread
 
-from ui_mcp.mcpd import asgi
-from ui_mcp.mcpd.face import Face
+from ui_mcp.mcp_server import asgi
+from ui_mcp.mcp_server.definition import Face
 
 STREAMABLE_PATH = "/mcp"
 SSE_PATH = "/sse"
@@ -63,7 +63,7 @@ class Endpoints:
             if self._routes:
                 return
             await to_thread.run_sync(import_module, "ui_mcp.mcpd.streamable")
-            from ui_mcp.mcpd.server import Service
+            from ui_mcp.mcp_server.server import Service
             from ui_mcp.mcpd.sse import SseEndpoint
             from ui_mcp.mcpd.streamable import StreamableEndpoint
 

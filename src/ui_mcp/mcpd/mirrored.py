@@ -6,7 +6,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import validate_mcp_param_headers, x_mcp_header_map
 
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd.face import Face
+from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.tool import Call
 
 _PREFIX = "mcp-param-"

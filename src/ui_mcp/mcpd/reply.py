@@ -8,7 +8,7 @@ from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd import asgi
+from ui_mcp.mcp_server import asgi
 
 
 class Reply:

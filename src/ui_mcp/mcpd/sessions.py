@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import anyio
 
 from ui_mcp.ids import secret_id
-from ui_mcp.mcpd.conversation import Conversation
-from ui_mcp.mcpd.server import Service
+from ui_mcp.mcp_server.connection import Conversation
+from ui_mcp.mcp_server.server import Service
 
 IDLE_SECONDS = 30 * 60.0
 MAX_SESSIONS = 1000

@@ -10,10 +10,10 @@ from anyio.abc import TaskGroup
 from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd import asgi
+from ui_mcp.mcp_server import asgi
+from ui_mcp.mcp_server.connection import Conversation
+from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcpd.batch import answer_batch
-from ui_mcp.mcpd.conversation import Conversation
-from ui_mcp.mcpd.server import Service
 
 MAX_SESSIONS = 1000
 POST_PATHS = ("/message", "/messages")

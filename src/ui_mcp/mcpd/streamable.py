@@ -10,14 +10,14 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcpd import asgi, results
+from ui_mcp.mcp_server import asgi, results
+from ui_mcp.mcp_server.connection import envelope_of, modern_result
+from ui_mcp.mcp_server.notifications import Mailbox
+from ui_mcp.mcp_server.request_context import Exchange, Leaving
+from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcpd.batch import answer_batch
-from ui_mcp.mcpd.conversation import envelope_of, modern_result
-from ui_mcp.mcpd.exchange import Exchange, Leaving
-from ui_mcp.mcpd.mailbox import Mailbox
 from ui_mcp.mcpd.mirrored import check_mirrored_headers
 from ui_mcp.mcpd.reply import Reply, refusal, until_left, while_connected
-from ui_mcp.mcpd.server import Service
 from ui_mcp.mcpd.sessions import Session, Sessions
 
 HEADER_MISMATCH = -32020

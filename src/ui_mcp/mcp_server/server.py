@@ -27,10 +27,10 @@ from ui_mcp.errors import NotFoundError, UiMcpError, UpstreamError
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import adopt
-from ui_mcp.mcpd import results
-from ui_mcp.mcpd.exchange import Exchange
-from ui_mcp.mcpd.face import Face, Prompts
-from ui_mcp.mcpd.subscriptions import Context, Subscriptions, exchange_of
+from ui_mcp.mcp_server import results
+from ui_mcp.mcp_server.definition import Face, Prompts
+from ui_mcp.mcp_server.request_context import Exchange
+from ui_mcp.mcp_server.subscriptions import Context, Subscriptions, exchange_of
 from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call, InputGiven
 

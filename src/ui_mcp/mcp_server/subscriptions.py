@@ -14,9 +14,9 @@ from mcp_types import (
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd.exchange import Exchange
-from ui_mcp.mcpd.face import Face
-from ui_mcp.mcpd.mailbox import CHANNEL, Mailbox
+from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.notifications import CHANNEL, Mailbox
+from ui_mcp.mcp_server.request_context import Exchange
 from ui_mcp.toolkit.announcements import Announcement
 
 MAX_STREAMS = 1024

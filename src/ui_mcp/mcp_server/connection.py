@@ -14,11 +14,11 @@ from mcp.shared.inbound import InboundLadderRejection, InboundModernRoute, class
 from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd import results
+from ui_mcp.mcp_server import results
+from ui_mcp.mcp_server.notifications import Mailbox
+from ui_mcp.mcp_server.request_context import Exchange, Leaving, Outlet
+from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcpd.asks import Asks
-from ui_mcp.mcpd.exchange import Exchange, Leaving, Outlet
-from ui_mcp.mcpd.mailbox import Mailbox
-from ui_mcp.mcpd.server import Service
 
 OLDEST_VERSION = "2024-11-05"
 

@@ -12,8 +12,8 @@ from mcp.shared.transport_context import TransportContext
 
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcp_server.notifications import Mailbox
 from ui_mcp.mcpd.asks import Asks
-from ui_mcp.mcpd.mailbox import Mailbox
 
 Outlet = Callable[[JsonObject], Awaitable[None]]
 """Sends one message to the client."""
