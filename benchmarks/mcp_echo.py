@@ -27,12 +27,12 @@ def ours(transport: str) -> None:
 
     face = Face("echo", "Echo", "1", FunctionToolset(None, [echo]))
     if stdio is None:
-        from ui_mcp.mcpd.endpoints import Endpoints
+        from ui_mcp.mcp_server.transports.routes import Endpoints
 
         serve_http(Endpoints(face))
     else:
         from ui_mcp.mcp_server.server import Service
-        from ui_mcp.mcpd.stdio import serve
+        from ui_mcp.mcp_server.transports.stdio import serve
 
         async def main() -> None:
             await serve(Service(face), *stdio)

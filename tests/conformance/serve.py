@@ -22,7 +22,7 @@ def _run(main: object) -> None:
 async def _stdio(stdin: int, stdout: int) -> None:
     from conformance.faces import face
     from ui_mcp.mcp_server.server import Service
-    from ui_mcp.mcpd.stdio import serve
+    from ui_mcp.mcp_server.transports.stdio import serve
 
     await serve(Service(face()), stdin, stdout)
 
@@ -33,7 +33,7 @@ async def _http() -> None:
     from conformance.faces import face
     from ui_mcp.httpd.security import Guard, Rules
     from ui_mcp.httpd.serve import bind, listening, port_of
-    from ui_mcp.mcpd.endpoints import Endpoints
+    from ui_mcp.mcp_server.transports.routes import Endpoints
 
     listener = bind("127.0.0.1", 0)
     port = port_of(listener)

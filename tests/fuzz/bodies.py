@@ -19,7 +19,7 @@ from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.compositor.settings import GatewaySettings
 from ui_mcp.httpd.chat_bridge import ChatBridge
 from ui_mcp.httpd.person_auth import CREDENTIAL_HEADER, NONCE_HEADER, Access
-from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import PersonKeys
 
 POST: list[Any] = [

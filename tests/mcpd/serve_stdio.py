@@ -11,7 +11,7 @@ print("printed while importing")
 from mcpd.faces import face  # noqa: E402
 from ui_mcp.log import to_stderr  # noqa: E402
 from ui_mcp.mcp_server.server import Service  # noqa: E402
-from ui_mcp.mcpd.stdio import serve  # noqa: E402
+from ui_mcp.mcp_server.transports.stdio import serve  # noqa: E402
 
 
 async def main() -> None:

@@ -13,7 +13,7 @@ from mcpd.faces import face
 from mcpd.web import served
 from mcpd.wire import ENVELOPE, HELLO
 from ui_mcp.mcp_server.server import Service
-from ui_mcp.mcpd.sse import SseEndpoint
+from ui_mcp.mcp_server.transports.sse import SseEndpoint
 from ui_mcp.toolkit.announcements import Announcements
 
 

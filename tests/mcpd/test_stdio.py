@@ -176,7 +176,7 @@ async def test_each_message_is_one_line_of_utf8_ended_by_a_line_feed() -> None:
     os.write(our_out, b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"ping"}\r\n\r\n')
     os.close(our_out)
     from ui_mcp.mcp_server.server import Service
-    from ui_mcp.mcpd.stdio import serve
+    from ui_mcp.mcp_server.transports.stdio import serve
 
     await serve(Service(face()), their_in, their_out, orphan_check=False)
     os.close(their_out)

@@ -19,9 +19,9 @@ from ui_mcp.mcp_server import asgi
 from ui_mcp.mcp_server import sessions as sessions_module
 from ui_mcp.mcp_server.notifications import MAX_WAITING
 from ui_mcp.mcp_server.server import Service
-from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint, _connection
 from ui_mcp.mcpd.sessions import IDLE_SECONDS, Session, Sessions
-from ui_mcp.mcpd.streamable import StreamableEndpoint, _connection
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
 
 Message = dict[str, Any]

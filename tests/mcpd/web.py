@@ -9,7 +9,7 @@ import httpx2
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.mcp_server.definition import Face
-from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcp_server.transports.routes import Endpoints
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 

@@ -19,7 +19,7 @@ from ui_mcp.httpd.person_auth import Access
 from ui_mcp.httpd.person_gateway import approvals_app
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import bind, port_of
-from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.announcements import Announcements
 
 KINDS = ("ui", "approvals", "nlui", "face")

@@ -34,7 +34,7 @@ from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     from ui_mcp.httpd.serve import App
-    from ui_mcp.mcpd.endpoints import Endpoints
+    from ui_mcp.mcp_server.transports.routes import Endpoints
 
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
 INSTRUCTIONS: dict[Side, str] = {
@@ -104,7 +104,7 @@ async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
 
 async def _stdio(served: Served, stdin: int, stdout: int) -> int:
     from ui_mcp.mcp_server.server import Service
-    from ui_mcp.mcpd.stdio import serve
+    from ui_mcp.mcp_server.transports.stdio import serve
 
     served = await as_person(served, "ui-mcp chat --face human", stdin)
     async with until_signalled(), opened(served) as (config, chat, announcements):
@@ -118,7 +118,7 @@ async def _http(served: Served, port: int) -> int:
     from ui_mcp.httpd.admission import principal_of
     from ui_mcp.httpd.security import Guard, Rules
     from ui_mcp.httpd.serve import bind_patiently, listening, port_of
-    from ui_mcp.mcpd.endpoints import Endpoints
+    from ui_mcp.mcp_server.transports.routes import Endpoints
 
     served = await as_person(served, "ui-mcp chat --face human")
     async with until_signalled(), opened(served) as (config, chat, announcements):

@@ -71,7 +71,7 @@ async def _serve_mcp(host: Host, announcements: Announcements, transports: Later
     from ui_mcp.app.channel import CAPABILITY
     from ui_mcp.app.face import ui_face
     from ui_mcp.app.mounted_gateway import mounted_gateway
-    from ui_mcp.mcpd.endpoints import Endpoints
+    from ui_mcp.mcp_server.transports.routes import Endpoints
 
     async with mounted_gateway(host, announcements) as gateway:
         experimental = CAPABILITY if host.configured().config.mcp.claude_channel else None
@@ -86,7 +86,7 @@ async def _serve_mcp(host: Host, announcements: Announcements, transports: Later
 def _read_mcp_machinery() -> None:
     import ui_mcp.app.face
     import ui_mcp.app.mounted_gateway
-    import ui_mcp.mcpd.endpoints  # noqa: F401
+    import ui_mcp.mcp_server.transports.routes  # noqa: F401
 
 
 def _port(url: str) -> int:

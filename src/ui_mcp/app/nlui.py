@@ -251,7 +251,7 @@ def run_stdio(asked: Asked, stdin: int, stdout: int) -> int:
 
 async def _stdio(asked: Asked, stdin: int, stdout: int) -> int:
     from ui_mcp.mcp_server.server import Service
-    from ui_mcp.mcpd.stdio import serve
+    from ui_mcp.mcp_server.transports.stdio import serve
 
     async with until_signalled(), opened(asked, mode="host") as gateway:
         await serve(Service(gateway_face(gateway, asked)), stdin, stdout)

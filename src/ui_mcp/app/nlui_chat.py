@@ -56,7 +56,7 @@ from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import App, bind, port_of
 from ui_mcp.httpd.timeline import Timelines
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 

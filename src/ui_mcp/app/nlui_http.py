@@ -18,7 +18,7 @@ from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import Face
-from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import last_port, remember_port
 
 

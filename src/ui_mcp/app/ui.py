@@ -51,7 +51,7 @@ async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...],
     from ui_mcp.app.face import ui_face
     from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcp_server.server import Service
-    from ui_mcp.mcpd.stdio import serve
+    from ui_mcp.mcp_server.transports.stdio import serve
 
     to_stderr(flags.get("logging.verbosity", 0))
     announcements = Announcements()

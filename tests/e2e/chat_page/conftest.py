@@ -20,7 +20,7 @@ from ui_mcp.httpd.admission import principal_of
 from ui_mcp.httpd.chat_page import FOLDER
 from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.serve import bind, listening, port_of
-from ui_mcp.mcpd.endpoints import Endpoints
+from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import PersonKeys
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")

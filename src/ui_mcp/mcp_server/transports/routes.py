@@ -62,10 +62,10 @@ class Endpoints:
         async with self._loading:
             if self._routes:
                 return
-            await to_thread.run_sync(import_module, "ui_mcp.mcpd.streamable")
+            await to_thread.run_sync(import_module, "ui_mcp.mcp_server.transports.streamable_http")
             from ui_mcp.mcp_server.server import Service
-            from ui_mcp.mcpd.sse import SseEndpoint
-            from ui_mcp.mcpd.streamable import StreamableEndpoint
+            from ui_mcp.mcp_server.transports.sse import SseEndpoint
+            from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint
 
             service = Service(self._face)
             sse = SseEndpoint(service, post_path=self._post_path, principal=self._principal)
