@@ -19,9 +19,9 @@ from ui_mcp.app.face import ui_resources, ui_toolset
 from ui_mcp.host.host import Host
 from ui_mcp.lua.child_host import ChildHost
 from ui_mcp.lua.host import Facts, Launch, Op
+from ui_mcp.mcp_client.client import Options, connected
+from ui_mcp.mcp_client.transport import Command
 from ui_mcp.mcp_server.results import ResultFiles
-from ui_mcp.mcpd.addresses import Command
-from ui_mcp.mcpd.client import Options, connected
 from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.testing.project import make_workspace, settings
 from ui_mcp.toolkit.announcements import Announcements

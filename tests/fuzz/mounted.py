@@ -17,12 +17,12 @@ from ui_mcp.compositor.connection import Listeners
 from ui_mcp.compositor.gateway import Gateway, Surroundings
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings
 from ui_mcp.jsonrpc import messages
+from ui_mcp.mcp_client.client import McpServer, Options
+from ui_mcp.mcp_client.stdio import LineChannel
 from ui_mcp.mcp_server.connection import Conversation
 from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcpd.callers import Callers
 from ui_mcp.mcpd.channel import Greeting, Hooks
-from ui_mcp.mcpd.client import McpServer, Options
-from ui_mcp.mcpd.line_channel import LineChannel
 from ui_mcp.mcpd.upstream_news import relayed
 
 SCHEMA = {

@@ -15,9 +15,9 @@ from isolation.malformed_server import GREETING
 from ui_mcp.compositor.resources import MountedPrompts, MountedResources
 from ui_mcp.errors import UpstreamError
 from ui_mcp.jsontypes import dumps, loads
+from ui_mcp.mcp_client.client import Options, connected
+from ui_mcp.mcp_client.transport import HttpUrl
 from ui_mcp.mcp_server import foreign, results
-from ui_mcp.mcpd.addresses import HttpUrl
-from ui_mcp.mcpd.client import Options, connected
 from ui_mcp.toolkit.tool import Call, Relayed
 
 GOOD = {"name": "good", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}

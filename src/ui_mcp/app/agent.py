@@ -22,7 +22,7 @@ from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.settings import naming_of
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.compositor.offered import Offered, instructions
-from ui_mcp.mcpd.client import McpServer
+from ui_mcp.mcp_client.client import McpServer
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.workspace import Workspace
 
@@ -103,8 +103,8 @@ async def _agent(asked: AgentAsked) -> int:
 
 def chat_face(base_dir: str) -> Open:
     """Return how to read what people write: by a process of its own, which may not speak for them."""
-    from ui_mcp.mcpd.addresses import Command
-    from ui_mcp.mcpd.client import Options, connected
+    from ui_mcp.mcp_client.client import Options, connected
+    from ui_mcp.mcp_client.transport import Command
 
     arguments = ("-m", "ui_mcp", "chat", "--face", "assistant", "--principal", "orchestrator", "--dir", base_dir)
 

@@ -9,7 +9,7 @@ from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.errors import AgentError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcpd.client import McpServer
+from ui_mcp.mcp_client.client import McpServer
 from ui_mcp.toolkit.tool import Call
 
 INBOX = "ui://chat/inbox"

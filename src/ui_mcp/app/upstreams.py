@@ -25,9 +25,9 @@ def connector(secret_variables: frozenset[str] = frozenset()) -> Connect:
 async def _connected(
     settings: BackendSettings, listeners: Listeners, hidden: frozenset[str]
 ) -> AsyncIterator[Connection]:
-    from ui_mcp.mcpd.addresses import Command, HttpUrl, SseUrl
+    from ui_mcp.mcp_client.client import Options, connected
+    from ui_mcp.mcp_client.transport import Command, HttpUrl, SseUrl
     from ui_mcp.mcpd.child import HURRIED, Farewell
-    from ui_mcp.mcpd.client import Options, connected
 
     options = Options(
         call_seconds=settings.timeout_s,

@@ -15,7 +15,7 @@ from anyio import to_thread
 from mcp.client.stdio import get_default_environment
 
 from ui_mcp.errors import MountError
-from ui_mcp.mcpd.addresses import Command
+from ui_mcp.mcp_client.transport import Command
 from ui_mcp.processes import WATCHDOG
 
 

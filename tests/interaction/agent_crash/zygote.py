@@ -16,9 +16,9 @@ import ui_mcp.app.agent
 import ui_mcp.app.chat
 import ui_mcp.app.nlui
 import ui_mcp.compositor.openapi.live
+import ui_mcp.mcp_client.client
 import ui_mcp.mcp_server.server
 import ui_mcp.mcp_server.transports.stdio
-import ui_mcp.mcpd.client
 import ui_mcp.mcpd.parent
 from ui_mcp.cli.entry import main
 

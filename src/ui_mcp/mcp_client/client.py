@@ -11,12 +11,12 @@ from ui_mcp.errors import MountError, UpstreamError
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
+from ui_mcp.mcp_client.server_process import Mode, stdio_server
+from ui_mcp.mcp_client.transport import Address, Command
 from ui_mcp.mcp_server import foreign
-from ui_mcp.mcpd.addresses import Address, Command
 from ui_mcp.mcpd.callers import Callers, can_answer
 from ui_mcp.mcpd.channel import Channel, Hooks, Patience
 from ui_mcp.mcpd.child import Farewell
-from ui_mcp.mcpd.stdio_server import Mode, stdio_server
 from ui_mcp.mcpd.upstream_news import relayed
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
@@ -83,7 +83,7 @@ async def connected(address: Address, options: Options = Options()) -> AsyncIter
 def _channel(address: Address, hooks: Hooks, options: Options) -> AbstractAsyncContextManager[Channel]:
     if isinstance(address, Command):
         return stdio_server(address, hooks, options.mode, options.farewell)
-    from ui_mcp.mcpd.sdk_channel import sdk_channel
+    from ui_mcp.mcp_client.http import sdk_channel
 
     return sdk_channel(address, hooks, legacy=options.mode == "legacy")
 

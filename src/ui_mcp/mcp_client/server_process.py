@@ -13,12 +13,12 @@ from ui_mcp.jsonrpc import messages
 from ui_mcp.jsonrpc.pipes import Writer
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcpd.addresses import Command
+from ui_mcp.mcp_client.stdio import LineChannel
+from ui_mcp.mcp_client.transport import Command
 from ui_mcp.mcpd.channel import CLIENT_INFO, Channel, Greeting, Hooks
 from ui_mcp.mcpd.child import Farewell, child
 from ui_mcp.mcpd.framing import Framer, TooLong
 from ui_mcp.mcpd.intake import Intake
-from ui_mcp.mcpd.line_channel import LineChannel
 
 MAX_STDERR_LINE = 64 * 1024
 RETRY_SECONDS = 5.0

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.errors import UiMcpError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcpd.addresses import HttpUrl, SseUrl, streams
+from ui_mcp.mcp_client.transport import HttpUrl, SseUrl, streams
 from ui_mcp.mcpd.carried_lists import restored
 from ui_mcp.mcpd.channel import CLIENT_INFO, Channel, Greeting, Hooks, Patience
 from ui_mcp.mcpd.upstream_news import Listening
