@@ -24,10 +24,10 @@ from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.agent.scribe import Scribe
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
+from ui_mcp.webserver.server import bind, listening, port_of
 
 TURNS = 60
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import dumps
+from ui_mcp.webserver.server import bind, listening, port_of
 
 
 @dataclass

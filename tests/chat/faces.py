@@ -8,8 +8,8 @@ from typing import Any
 from ui_mcp.app.chat import Served, chat_face, directory_of, face_app, opened
 from ui_mcp.chat.chat import Chat
 from ui_mcp.chat.desk import Open
-from ui_mcp.httpd.admission import principal_of
 from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.webserver.auth import principal_of
 
 
 @asynccontextmanager

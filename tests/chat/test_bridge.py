@@ -14,8 +14,8 @@ from ui_mcp.chat.chat import Chat
 from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.httpd.rate import Rate
-from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import bind, listening, port_of
+from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.server import bind, listening, port_of
 
 
 @asynccontextmanager

@@ -31,9 +31,9 @@ async def _http() -> None:
     import anyio
 
     from conformance.faces import face
-    from ui_mcp.httpd.security import Guard, Rules
-    from ui_mcp.httpd.serve import bind, listening, port_of
     from ui_mcp.mcp_server.transports.routes import Endpoints
+    from ui_mcp.webserver.security import Guard, Rules
+    from ui_mcp.webserver.server import bind, listening, port_of
 
     listener = bind("127.0.0.1", 0)
     port = port_of(listener)

@@ -18,9 +18,9 @@ from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.compositor.settings import GatewaySettings
 from ui_mcp.httpd.chat_bridge import ChatBridge
-from ui_mcp.httpd.person_auth import CREDENTIAL_HEADER, NONCE_HEADER, Access
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import PersonKeys
+from ui_mcp.webserver.person_auth import CREDENTIAL_HEADER, NONCE_HEADER, Access
 
 POST: list[Any] = [
     {"content": "hello", "mime": "text/plain", "client_id": "c", "conversation": "default", "meta": {"a": 1}},

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, messages, mutated, text_of
 from mcpd.faces import face
-from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.webserver.security import Guard, Rules
 
 VERSION = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {"sampling": {}}, "clientInfo": {"name": "t", "version": "1"}}

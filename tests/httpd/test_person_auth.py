@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from servers import running_server
-from ui_mcp.httpd.person_auth import NONCE_SECONDS, WRONG_CODE_SECONDS, WRONG_CODES, PageNonces, WrongCodes
+from ui_mcp.webserver.person_auth import NONCE_SECONDS, WRONG_CODE_SECONDS, WRONG_CODES, PageNonces, WrongCodes
 
 
 @pytest.mark.covers("UI-PERSON-2")

@@ -8,8 +8,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.httpd.tokens import OneTimeTokens
+from ui_mcp.webserver.security import Guard, Rules
 
 
 async def _echo(request: Request) -> PlainTextResponse:

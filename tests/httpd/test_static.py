@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ui_mcp.httpd.static import SMALL, Files
+from ui_mcp.webserver.static import SMALL, Files
 
 
 def client(folder: Path) -> httpx2.AsyncClient:

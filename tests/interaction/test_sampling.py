@@ -9,8 +9,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from ui_mcp.httpd.demo_api import demo_api
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import dumps
+from ui_mcp.webserver.server import bind, listening, port_of
 
 
 class Mind:

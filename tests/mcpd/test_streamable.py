@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from mcpd.faces import face
 from mcpd.web import served
 from mcpd.wire import ENVELOPE, HELLO
-from ui_mcp.httpd.security import Guard, Rules
 from ui_mcp.mcp_server import asgi
 from ui_mcp.mcp_server import sessions as sessions_module
 from ui_mcp.mcp_server.notifications import MAX_WAITING
@@ -23,6 +22,7 @@ from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint, _connection
 from ui_mcp.mcpd.sessions import IDLE_SECONDS, Session, Sessions
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
+from ui_mcp.webserver.security import Guard, Rules
 
 Message = dict[str, Any]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx2
 
-from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.server import bind, listening, port_of
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 

@@ -15,12 +15,12 @@ from ui_mcp.app.person_listener import person_app_beside, person_listening
 from ui_mcp.app.ui import open_host
 from ui_mcp.compositor.settings import GatewaySettings
 from ui_mcp.httpd.approvals import ApprovalPages
-from ui_mcp.httpd.person_auth import Access
 from ui_mcp.httpd.person_gateway import approvals_app
-from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import bind, port_of
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.webserver.person_auth import Access
+from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.server import bind, port_of
 
 KINDS = ("ui", "approvals", "nlui", "face")
 

@@ -14,9 +14,9 @@ from starlette.types import Receive, Scope, Send
 from security.test_doors import opened
 from servers import running_server
 from ui_mcp.errors import ConfigError
-from ui_mcp.httpd import peer_uid as lookup
-from ui_mcp.httpd.peer_uid import AllowedUsers, Endpoint, is_local, peer_uid
-from ui_mcp.httpd.serve import bind, listening, port_of
+from ui_mcp.webserver import peer_uid as lookup
+from ui_mcp.webserver.peer_uid import AllowedUsers, Endpoint, is_local, peer_uid
+from ui_mcp.webserver.server import bind, listening, port_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.skipif(sys.platform != "linux", reason="Linux")]
 NOBODY = 65534

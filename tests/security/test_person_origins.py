@@ -13,8 +13,8 @@ from route_table import READING, changing_routes, routes_of, sockets_of
 from security.person_origins import KINDS, Origin, person_origin
 from ui_mcp.httpd.face_access import CODE_PATH
 from ui_mcp.httpd.nlui_access import FOR_PROGRAMS
-from ui_mcp.httpd.person_auth import ENTER, NOT_IN, OTHER_ORIGIN, STALE_PAGE, WRONG_CODES
 from ui_mcp.person import PersonKeys, listener_ports, state_folder
+from ui_mcp.webserver.person_auth import ENTER, NOT_IN, OTHER_ORIGIN, STALE_PAGE, WRONG_CODES
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 MISSING = None

@@ -18,7 +18,6 @@ from starlette.types import Receive, Scope, Send
 from chromium import FLAGS
 from introspect.demos import needs
 from ui_mcp.errors import UiNotEnabledError
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.introspect.addresses import whole_address
 from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.backends.browser import BrowserBackend
@@ -26,6 +25,7 @@ from ui_mcp.introspect.backends.input import TYPED_AT_ONCE
 from ui_mcp.introspect.contract import Ask
 from ui_mcp.introspect.person_pages import is_person_page
 from ui_mcp.person import registered_listener
+from ui_mcp.webserver.server import bind, listening, port_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 CLICK = {"type": "click", "x": 5, "y": 5}

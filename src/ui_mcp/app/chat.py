@@ -33,8 +33,8 @@ from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
-    from ui_mcp.httpd.serve import App
     from ui_mcp.mcp_server.transports.routes import Endpoints
+    from ui_mcp.webserver.server import App
 
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
 INSTRUCTIONS: dict[Side, str] = {
@@ -115,10 +115,10 @@ async def _stdio(served: Served, stdin: int, stdout: int) -> int:
 
 async def _http(served: Served, port: int) -> int:
     from ui_mcp.app.person_listener import person_link, person_listening
-    from ui_mcp.httpd.admission import principal_of
-    from ui_mcp.httpd.security import Guard, Rules
-    from ui_mcp.httpd.serve import bind_patiently, listening, port_of
     from ui_mcp.mcp_server.transports.routes import Endpoints
+    from ui_mcp.webserver.auth import principal_of
+    from ui_mcp.webserver.security import Guard, Rules
+    from ui_mcp.webserver.server import bind_patiently, listening, port_of
 
     served = await as_person(served, "ui-mcp chat --face human")
     async with until_signalled(), opened(served) as (config, chat, announcements):
@@ -149,11 +149,11 @@ async def _http(served: Served, port: int) -> int:
 
 def face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
     """Build one face over HTTP; the human's is for holders of a human token and for the person."""
-    from ui_mcp.httpd.admission import Admission
     from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes
     from ui_mcp.httpd.face_access import HumanFaceAccess
     from ui_mcp.httpd.mcp_app import mcp_app
-    from ui_mcp.httpd.person_auth import Access
+    from ui_mcp.webserver.auth import Admission
+    from ui_mcp.webserver.person_auth import Access
 
     admit = desk.directory.admit
     if side == "assistant":

@@ -16,9 +16,9 @@ from ui_mcp.host.host import Host
 from ui_mcp.host.ports import token_file
 from ui_mcp.host.states import Running
 from ui_mcp.httpd.later import Later
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.version import bundled_version
+from ui_mcp.webserver.server import bind, listening, port_of
 
 UI_PORT = 8000
 MCP_PORT = 8001

@@ -19,8 +19,6 @@ from ui_mcp.host.states import Configured, Running
 from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.person_ui import leading_to_person, origins_of
-from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import App, bind, listening, port_of
 from ui_mcp.httpd.session_routes import mcp_routes, ui_routes
 from ui_mcp.httpd.tokens import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.httpd.ui_app import Pages, ui_app
@@ -29,6 +27,8 @@ from ui_mcp.person import PersonKeys
 from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.server import App, bind, listening, port_of
 from ui_mcp.workspace import Workspace
 
 

@@ -265,7 +265,7 @@ def run_http(asked: Asked, port: int | None) -> int:
 
 async def _http(asked: Asked, port: int | None) -> int:
     from ui_mcp.app.nlui_http import serve_gateway
-    from ui_mcp.httpd.serve import bind
+    from ui_mcp.webserver.server import bind
 
     settings = configuration(asked).settings
     host = asked.host or settings.server.host

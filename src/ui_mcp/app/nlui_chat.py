@@ -50,15 +50,15 @@ from ui_mcp.httpd.nlui_config import NluiConfig
 from ui_mcp.httpd.nlui_page import page_routes
 from ui_mcp.httpd.nlui_sessions import ChatSessions
 from ui_mcp.httpd.nlui_sources import Listing, NluiSources
-from ui_mcp.httpd.person_auth import Access
 from ui_mcp.httpd.person_gateway import person_routes
-from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import App, bind, port_of
 from ui_mcp.httpd.timeline import Timelines
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
+from ui_mcp.webserver.person_auth import Access
+from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.server import App, bind, port_of
 
 AGENT = "agent"
 PORT = 9000

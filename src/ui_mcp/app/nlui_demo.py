@@ -43,7 +43,7 @@ SCRIPT: list[JsonObject] = [
 async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
     """Serve the shop on this machine until cancelled; started with its address."""
     from ui_mcp.httpd.demo_api import demo_api
-    from ui_mcp.httpd.serve import bind, listening, port_of
+    from ui_mcp.webserver.server import bind, listening, port_of
 
     listener = bind("127.0.0.1", 0)
     async with listening(demo_api(), listener):

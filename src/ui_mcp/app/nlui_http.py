@@ -14,12 +14,12 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.httpd.approvals import ApprovalPages, Routes, health_route
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.person_gateway import approvals_app
-from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import last_port, remember_port
+from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.server import bind, listening, port_of
 
 
 async def serve_gateway(gateway: Gateway, face: Face, listener: socket.socket, host: str) -> None:

@@ -8,7 +8,6 @@ from ui_mcp.app.observed import Observations
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.approval_bridge import desks_at
 from ui_mcp.httpd.later import Routes
-from ui_mcp.httpd.person_auth import Access
 from ui_mcp.httpd.watching_routes import (
     mcp_approval_routes,
     mcp_timeline_routes,
@@ -17,6 +16,7 @@ from ui_mcp.httpd.watching_routes import (
     ui_approval_routes,
     ui_timeline_routes,
 )
+from ui_mcp.webserver.person_auth import Access
 
 
 def ui_watching(host: Host) -> Routes:

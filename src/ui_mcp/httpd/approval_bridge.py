@@ -16,9 +16,9 @@ from ui_mcp.compositor.approvals.scope import pattern_of
 from ui_mcp.compositor.proposals import Proposals
 from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.httpd.approvals import Decision, Decisions, ProposalDecision, one_of_many
-from ui_mcp.httpd.nlui_answers import STATUSES
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.storage.database import file_of, open_store
+from ui_mcp.webserver.responses import STATUSES
 
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
 _OF_THE_CLIENT = frozenset({"digest", "result"})

@@ -22,8 +22,8 @@ from ui_mcp.compositor.proposals import Proposals
 from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.settings import Rule
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
-from ui_mcp.httpd.person_auth import NOT_IN, is_person
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.webserver.person_auth import NOT_IN, is_person
 
 PERSON = "human"
 """How an answer of the person is signed."""

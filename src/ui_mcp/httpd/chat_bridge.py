@@ -14,8 +14,8 @@ from ui_mcp.chat.posting import PostArgs
 from ui_mcp.errors import ChatError
 from ui_mcp.httpd.chat_stream import entry, event_stream
 from ui_mcp.httpd.rate import Rate
-from ui_mcp.httpd.serve import came
 from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.webserver.server import came
 
 MAX_BODY = 1024 * 1024
 WAIT_SECONDS = 30.0

@@ -7,9 +7,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.httpd.look import look_route
-from ui_mcp.httpd.person_app import HtmlRoute
-from ui_mcp.httpd.person_auth import PageNonces
 from ui_mcp.httpd.person_page import file_route, person_html
+from ui_mcp.webserver.person_app import HtmlRoute
+from ui_mcp.webserver.person_auth import PageNonces
 from ui_mcp.workspace import BUNDLE
 
 FOLDER = BUNDLE / "web" / "chat"

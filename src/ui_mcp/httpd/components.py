@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from ui_mcp.httpd.static import Files
+from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE
 
 WEB = BUNDLE / "web"

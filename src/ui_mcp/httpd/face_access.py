@@ -4,8 +4,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ui_mcp.chat.directory import LOCAL
-from ui_mcp.httpd.admission import PRINCIPAL, Admission, Admit
-from ui_mcp.httpd.person_auth import (
+from ui_mcp.webserver.auth import PRINCIPAL, Admission, Admit
+from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
     DRIVEN_BROWSER,
     ENTER,

@@ -3,8 +3,8 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ui_mcp.httpd.static import Files
 from ui_mcp.log import logger
+from ui_mcp.webserver.static import Files
 
 _log = logger("httpd")
 _DOT = (

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from ui_mcp.httpd.static import Files
+from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE
 
 FOLDER = BUNDLE / "web"

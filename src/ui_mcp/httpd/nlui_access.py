@@ -10,8 +10,9 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.httpd.admission import bearer
-from ui_mcp.httpd.person_auth import (
+from ui_mcp.ids import same_secret
+from ui_mcp.webserver.auth import bearer
+from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
     DRIVEN_BROWSER,
     ENTER,
@@ -25,7 +26,6 @@ from ui_mcp.httpd.person_auth import (
     own_or_unsaid,
     refusal,
 )
-from ui_mcp.ids import same_secret
 
 UPLOAD = "/api/specs/upload"
 FOR_PROGRAMS = frozenset({"/api/chat", "/api/chat/stop", "/mcp", "/sse", "/message", "/messages"})

@@ -12,10 +12,10 @@ from ui_mcp.agent.journal import Life
 from ui_mcp.agent.selection import Selection
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.httpd.events import event_stream
-from ui_mcp.httpd.nlui_answers import answering, body_of, text_of
 from ui_mcp.httpd.nlui_sessions import ChatSessions
-from ui_mcp.httpd.person_auth import is_person
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.webserver.person_auth import is_person
+from ui_mcp.webserver.responses import answering, body_of, text_of
 
 SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
 

@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.httpd.nlui_answers import answering, body_of
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.webserver.responses import answering, body_of
 
 
 class ModelDesk(Protocol):

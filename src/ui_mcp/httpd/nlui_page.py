@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ui_mcp.httpd.person_auth import PageNonces
 from ui_mcp.httpd.person_page import file_route, person_html
+from ui_mcp.webserver.person_auth import PageNonces
 from ui_mcp.workspace import BUNDLE
 
 FOLDER = BUNDLE / "web" / "nlui"

@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from ui_mcp.compositor.results import Kept
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.httpd.nlui_answers import answering, body_of, text_of
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.webserver.responses import answering, body_of, text_of
 
 
 class Targets(Protocol):

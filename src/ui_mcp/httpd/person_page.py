@@ -9,8 +9,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ui_mcp.httpd.error_page import not_found
-from ui_mcp.httpd.person_auth import PageNonces
-from ui_mcp.httpd.static import Files
+from ui_mcp.webserver.person_auth import PageNonces
+from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE
 
 PERSON_FOLDER = BUNDLE / "web" / "person"

@@ -11,13 +11,13 @@ from ui_mcp.config import Config
 from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.look import look_route
-from ui_mcp.httpd.person_app import HtmlRoute, PersonSite, person_app
-from ui_mcp.httpd.person_auth import Access
 from ui_mcp.httpd.person_page import PERSON_FOLDER, file_route, person_html, person_page
-from ui_mcp.httpd.security import LOOPBACK_NAMES, Guard, Rules
-from ui_mcp.httpd.serve import App
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.version import bundled_version
+from ui_mcp.webserver.person_app import HtmlRoute, PersonSite, person_app
+from ui_mcp.webserver.person_auth import Access
+from ui_mcp.webserver.security import LOOPBACK_NAMES, Guard, Rules
+from ui_mcp.webserver.server import App
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from starlette.routing import BaseRoute
 
 from ui_mcp.chat.identity import READ, Principal, principal
 from ui_mcp.host.host import Host
-from ui_mcp.httpd.admission import bearer
 from ui_mcp.httpd.approval_bridge import ApprovalBridge, Desks
 from ui_mcp.httpd.chat_routes import holder, is_visitor
-from ui_mcp.httpd.person_auth import Access, is_person
 from ui_mcp.httpd.timeline import Timelines, Watched
+from ui_mcp.webserver.auth import bearer
+from ui_mcp.webserver.person_auth import Access, is_person
 
 OpenTimeline = Callable[[str], Awaitable[Watched]]
 

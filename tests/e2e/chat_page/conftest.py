@@ -16,12 +16,12 @@ from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.desk import Open
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
-from ui_mcp.httpd.admission import principal_of
 from ui_mcp.httpd.chat_page import FOLDER
-from ui_mcp.httpd.security import Guard, Rules
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import PersonKeys
+from ui_mcp.webserver.auth import principal_of
+from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.server import bind, listening, port_of
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
 

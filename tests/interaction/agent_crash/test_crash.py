@@ -24,9 +24,9 @@ from ui_mcp.chat.chat import Ask, Chat, open_chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
 from ui_mcp.compositor.approvals.desk import Desk, Reply
-from ui_mcp.httpd.serve import bind, listening, port_of
 from ui_mcp.jsontypes import dumps
 from ui_mcp.storage.database import open_store
+from ui_mcp.webserver.server import bind, listening, port_of
 from ui_mcp.workspace import Workspace
 
 MOST = {"agent": 2, "gateway": 1, "chat": 1}

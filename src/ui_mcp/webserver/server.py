@@ -16,8 +16,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.httpd.line import Line
-from ui_mcp.httpd.peer_uid import AllowedUsers
 from ui_mcp.log import adopt, logger
+from ui_mcp.webserver.peer_uid import AllowedUsers
 
 App = ASGIApp
 """What a listener serves."""

@@ -11,8 +11,8 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Scope
 
 from ui_mcp.errors import LifecycleError, NotFoundError
-from ui_mcp.httpd.person_auth import CREDENTIAL_HEADER, ENTER, NOT_IN, Access, PersonAuth, Refused, is_person
 from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.webserver.person_auth import CREDENTIAL_HEADER, ENTER, NOT_IN, Access, PersonAuth, Refused, is_person
 
 BAD_CODE = Refused(401, "unauthorized", "This code is not valid: it was used, is too old or has a typing mistake")
 NO_CODE = Refused(400, "invalid_argument", 'Send {"code": "…"} as JSON')
