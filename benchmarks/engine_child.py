@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 from claims import claim
 
-from ui_mcp.lua.child_host import ChildHost
-from ui_mcp.lua.host import Host, Launch, Op
-from ui_mcp.lua.thread_host import ThreadHost
+from ui_mcp.lua_runtime.interface import Host, Launch, Op
+from ui_mcp.lua_runtime.worker_process import ChildHost
+from ui_mcp.lua_runtime.worker_thread import ThreadHost
 
 BAR = 0.120
 

@@ -7,7 +7,7 @@ import time
 from claims import claim
 from engine_scan import FIELDS, enter, world
 
-from ui_mcp.lua.host import NO_FACTS
+from ui_mcp.lua_runtime.interface import NO_FACTS
 
 ROWS = 1_000
 WATCH = '{"userEvent":false,"messages":[{"type":"watch","data":{"varId":1,"expand":true}}]}'

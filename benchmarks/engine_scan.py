@@ -14,7 +14,7 @@ import lupa.lua52 as lupa
 from claims import claim
 
 from ui_mcp.lua.core import Core
-from ui_mcp.lua.host import NO_FACTS
+from ui_mcp.lua_runtime.interface import NO_FACTS
 from ui_mcp.viewdefs.store import ViewdefStore
 
 FIELDS = ("name", "mail", "age", "city", "active")

@@ -18,8 +18,8 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ui_mcp.httpd.websocket import PageSocket
-from ui_mcp.lua.host import Op
-from ui_mcp.lua.thread_host import ThreadWorld
+from ui_mcp.lua_runtime.interface import Op
+from ui_mcp.lua_runtime.worker_thread import ThreadWorld
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.browser import Browser

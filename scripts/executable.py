@@ -26,7 +26,7 @@ def python(arguments: list[str]) -> bool:
 if __name__ == "__main__":
     freeze_support()
     if sys.argv[1:] == ["lua-child"]:
-        from ui_mcp.lua.child_main import main as lua_child
+        from ui_mcp.lua_runtime.worker import main as lua_child
 
         lua_child()
     elif sys.argv[1:] == ["lua-nursery"]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agreeing import agree_to_file
 from ui_mcp.config import load, seconds, unknown_keys
 from ui_mcp.errors import ConfigError
-from ui_mcp.lua.permissions import Permissions
+from ui_mcp.lua_runtime.permissions import Permissions
 
 
 def written(folder: Path, text: str) -> Path:

@@ -17,8 +17,8 @@ from lua.worlds import Recorded
 from mcpd.wire import wired
 from ui_mcp.app.face import ui_resources, ui_toolset
 from ui_mcp.host.host import Host
-from ui_mcp.lua.child_host import ChildHost
-from ui_mcp.lua.host import Facts, Launch, Op
+from ui_mcp.lua_runtime.interface import Facts, Launch, Op
+from ui_mcp.lua_runtime.worker_process import ChildHost
 from ui_mcp.mcp_client.client import Options, connected
 from ui_mcp.mcp_client.transport import Command
 from ui_mcp.mcp_server.results import ResultFiles

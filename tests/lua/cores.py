@@ -6,8 +6,8 @@ from typing import Any
 
 from lua.page import Page
 from ui_mcp.lua.core import Core
-from ui_mcp.lua.host import NO_FACTS, Facts
-from ui_mcp.lua.runtime import Runtime
+from ui_mcp.lua_runtime.interface import NO_FACTS, Facts
+from ui_mcp.lua_runtime.vm import Runtime
 from ui_mcp.viewdefs.store import ViewdefStore
 
 WATCH = '{"type":"watch","data":{"varId":1,"expand":true}}'

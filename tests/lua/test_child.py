@@ -9,18 +9,18 @@ import pytest
 
 from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import LuaError, SessionGoneError
-from ui_mcp.lua import child_host
-from ui_mcp.lua.child_host import ChildHost
-from ui_mcp.lua.host import Facts, Op
+from ui_mcp.lua_runtime import worker_process
+from ui_mcp.lua_runtime.interface import Facts, Op
+from ui_mcp.lua_runtime.worker_process import ChildHost
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["forked", "spawned"])
 def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Worlds of the nursery, and as where there is none."""
     wanted = bool(request.param)
-    if wanted and not child_host.FORKS:
+    if wanted and not worker_process.FORKS:
         pytest.skip("no nursery on this system")
-    monkeypatch.setattr(child_host, "FORKS", wanted)
+    monkeypatch.setattr(worker_process, "FORKS", wanted)
     return wanted
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.lua.flat import HEAD, answer, asked, length, question
 from ui_mcp.lua.replies import heard
+from ui_mcp.lua_runtime.messages import HEAD, answer, asked, length, question
 
 NUMBERS = st.one_of(st.none(), st.booleans(), st.integers(-(2**61), 2**61), st.floats(allow_nan=False))
 ASKED = st.one_of(NUMBERS, st.binary(max_size=50), st.text(st.characters(), max_size=50))

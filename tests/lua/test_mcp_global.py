@@ -8,8 +8,8 @@ import pytest
 from lua.cores import Bench
 from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import LuaError
-from ui_mcp.lua.host import Facts
-from ui_mcp.lua.thread_host import ThreadHost
+from ui_mcp.lua_runtime.interface import Facts
+from ui_mcp.lua_runtime.worker_thread import ThreadHost
 
 
 def write(folder: Path, name: str, text: str) -> None:

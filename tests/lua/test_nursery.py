@@ -17,10 +17,10 @@ from anyio.lowlevel import checkpoint
 
 from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import SessionGoneError
-from ui_mcp.lua import nursery, nursery_process
-from ui_mcp.lua.child_host import ChildHost, ChildWorld
-from ui_mcp.lua.host import NO_FACTS, Op
-from ui_mcp.lua.nursery_process import FORKS, command
+from ui_mcp.lua_runtime import fork_client, fork_server
+from ui_mcp.lua_runtime.fork_server import FORKS, command
+from ui_mcp.lua_runtime.interface import NO_FACTS, Op
+from ui_mcp.lua_runtime.worker_process import ChildHost, ChildWorld
 
 SHOWING = """
 import sys
@@ -69,14 +69,14 @@ def descriptors(pid: int) -> dict[int, str]:
 
 async def test_worlds_outlive_a_killed_nursery_and_the_next_comes_from_another(tmp_path: Path) -> None:
     async with worlds(tmp_path, 2) as (first, second):
-        killed = nursery.here()
+        killed = fork_client.here()
         await first.enter(Op.RUN, "kept = 7")
 
         os.kill(killed.process.pid, signal.SIGKILL)
         async with worlds(tmp_path) as [third]:
             assert (await third.enter(Op.RUN, "return kept")).result == "null"
-            assert nursery.here() is not killed
-            assert children(nursery.here().process.pid) == [third.pid]
+            assert fork_client.here() is not killed
+            assert children(fork_client.here().process.pid) == [third.pid]
 
         assert (await first.enter(Op.RUN, "return kept")).result == "7"
         os.kill(second.pid, signal.SIGKILL)
@@ -88,7 +88,7 @@ async def test_worlds_outlive_a_killed_nursery_and_the_next_comes_from_another(t
 
 async def test_what_is_asked_before_it_is_known_how_a_world_ended_fails_with_it(tmp_path: Path) -> None:
     async with worlds(tmp_path) as [world]:
-        bearing = nursery.here()
+        bearing = fork_client.here()
         os.kill(bearing.process.pid, signal.SIGSTOP)
         os.kill(world.pid, signal.SIGKILL)
         with anyio.fail_after(60):
@@ -103,7 +103,7 @@ async def test_what_is_asked_before_it_is_known_how_a_world_ended_fails_with_it(
 
 
 async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
-    stopped = nursery.here().process.pid
+    stopped = fork_client.here().process.pid
     os.kill(stopped, signal.SIGSTOP)
 
     async with asyncio.TaskGroup() as group:
@@ -111,14 +111,14 @@ async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) ->
         await asyncio.sleep(0)
         os.kill(stopped, signal.SIGKILL)
 
-    assert children(nursery.here().process.pid) == [task.result().pid for task in launches]
+    assert children(fork_client.here().process.pid) == [task.result().pid for task in launches]
     for task in launches:
         await task.result().close()
 
 
 async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nursery, "PATIENCE", 0.1)
-    stopped = nursery.here().process.pid
+    monkeypatch.setattr(fork_client, "PATIENCE", 0.1)
+    stopped = fork_client.here().process.pid
     os.kill(stopped, signal.SIGSTOP)
 
     launch = asyncio.create_task(ChildHost().launch(launch_at(tmp_path), Recorded()))
@@ -126,7 +126,7 @@ async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkey
     monkeypatch.undo()
     world = await launch
 
-    assert children(nursery.here().process.pid) == [world.pid]
+    assert children(fork_client.here().process.pid) == [world.pid]
     with pytest.raises(ProcessLookupError):
         os.kill(stopped, 0)
     await world.close()
@@ -138,8 +138,8 @@ async def test_without_a_nursery_a_world_is_a_program_of_its_own(
     def refuse() -> NoReturn:
         raise OSError("no room for another process")
 
-    monkeypatch.setattr(nursery, "_by_loop", {})
-    monkeypatch.setattr(nursery_process, "take", refuse)
+    monkeypatch.setattr(fork_client, "_by_loop", {})
+    monkeypatch.setattr(fork_server, "take", refuse)
 
     async with worlds(tmp_path) as [world]:
         assert (await world.enter(Op.RUN, "return 1")).result == "1"
@@ -147,13 +147,13 @@ async def test_without_a_nursery_a_world_is_a_program_of_its_own(
 
 
 async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
-    bearing = nursery.here().process.pid
+    bearing = fork_client.here().process.pid
     os.kill(bearing, signal.SIGSTOP)
     with anyio.move_on_after(0.05):
         await ChildHost().launch(launch_at(tmp_path), Recorded())
     os.kill(bearing, signal.SIGCONT)
     with anyio.fail_after(60):
-        while nursery.here()._questions:
+        while fork_client.here()._questions:
             await checkpoint()
     assert children(bearing) == []
 
@@ -163,7 +163,7 @@ async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> No
 
 async def test_a_world_holds_nothing_but_its_own_pipes_and_leads_a_session_of_its_own(tmp_path: Path) -> None:
     async with worlds(tmp_path, 4) as opened:
-        bearing = nursery.here().process.pid
+        bearing = fork_client.here().process.pid
         pids = [world.pid for world in opened]
         held = [[name for _, name in sorted(descriptors(pid).items())] for pid in pids]
 
@@ -180,7 +180,7 @@ async def test_a_world_holds_nothing_but_its_own_pipes_and_leads_a_session_of_it
 async def test_what_two_hundred_worlds_took_is_given_back(tmp_path: Path) -> None:
     gc.collect()  # what other tests left open must not be closed while we count
     async with worlds(tmp_path):
-        bearing, before = nursery.here().process.pid, len(descriptors(os.getpid()))
+        bearing, before = fork_client.here().process.pid, len(descriptors(os.getpid()))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(ChildHost().launch(launch_at(tmp_path), Recorded())) for _ in range(200)]
         opened = [task.result() for task in tasks]
@@ -199,7 +199,7 @@ async def test_what_two_hundred_worlds_took_is_given_back(tmp_path: Path) -> Non
 def test_a_loop_that_was_closed_leaves_its_nursery_to_the_next(tmp_path: Path) -> None:
     async def bearing() -> int:
         async with worlds(tmp_path):
-            return nursery.here().process.pid
+            return fork_client.here().process.pid
 
     assert asyncio.run(bearing()) == asyncio.run(bearing())
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lua.worlds import Recorded, launch_at
-from ui_mcp.lua.host import Op, Reply
-from ui_mcp.lua.thread_host import ThreadHost
+from ui_mcp.lua_runtime.interface import Op, Reply
+from ui_mcp.lua_runtime.worker_thread import ThreadHost
 
 
 async def run(folder: Path, code: str, **changes: object) -> Reply:

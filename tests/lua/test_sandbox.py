@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lua.cores import PATIENCE, Bench
-from ui_mcp.lua.runtime import verify
+from ui_mcp.lua_runtime.vm import verify
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from anyio import Event
 
-from ui_mcp.lua.host import Launch
+from ui_mcp.lua_runtime.interface import Launch
 
 
 @dataclass

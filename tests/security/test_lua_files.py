@@ -13,9 +13,9 @@ from lua.cores import Bench
 from servers import running_server
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host
-from ui_mcp.lua.files import Files
-from ui_mcp.lua.modules import Modules
-from ui_mcp.lua.permissions import Permissions
+from ui_mcp.lua_runtime.files import Files
+from ui_mcp.lua_runtime.permissions import Permissions
+from ui_mcp.lua_runtime.sandbox import Modules
 from ui_mcp.person import state_folder
 from ui_mcp.session.session import Session
 from ui_mcp.session.viewdef_files import ViewdefFiles

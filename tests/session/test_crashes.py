@@ -10,8 +10,8 @@ from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.lua.child_host import ChildWorld
-from ui_mcp.lua.host import Op
+from ui_mcp.lua_runtime.interface import Op
+from ui_mcp.lua_runtime.worker_process import ChildWorld
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.browser import open_page

@@ -8,7 +8,7 @@ from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import LuaError, SessionGoneError
 from ui_mcp.jsontypes import loads
-from ui_mcp.lua.host import Op
+from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.browser import Browser, open_page

@@ -6,7 +6,7 @@ from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import LuaError, LuaSyntaxError, LuaTimeoutError, NotFoundError, SessionGoneError
 from ui_mcp.jsontypes import loads
-from ui_mcp.lua.host import Op
+from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.session.events import with_events
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions

@@ -105,7 +105,7 @@ async def kill(crowd: Crowd, *, product_too: bool) -> bool:
     product = crowd.product
     kind = random.choice(["lua", "echo", "server"] if product_too else ["lua", "echo"])
     if kind != "server":
-        return await anyio.to_thread.run_sync(product.kill_child, "ui_mcp.lua" if kind == "lua" else "echo.py")
+        return await anyio.to_thread.run_sync(product.kill_child, "ui_mcp.lua_runtime" if kind == "lua" else "echo.py")
     await anyio.to_thread.run_sync(product.kill)
     await displayed(crowd)
     return True

@@ -75,7 +75,7 @@ async def test_a_server_names_what_it_cannot_write_and_goes_on_with_everything_e
         await more(lambda: seen.clicks)
         await more(lambda: seen.calls)
         await refusals(crowd, http, words)
-        assert await anyio.to_thread.run_sync(crowd.product.kill_child, "ui_mcp.lua")
+        assert await anyio.to_thread.run_sync(crowd.product.kill_child, "ui_mcp.lua_runtime")
         await more(lambda: seen.clicks)
         await more(lambda: seen.calls)
 

@@ -87,7 +87,7 @@ async def open_host(
     """Open a host whose running state is our sessions and listeners; the web stack is imported when it starts."""
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
-        from ui_mcp.lua.nursery_process import prepare
+        from ui_mcp.lua_runtime.fork_server import prepare
 
         if configured.config.lua.host == "process":
             prepare()

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 
 import lupa.lua52 as lupa
 
-from ui_mcp.lua.files import Files
 from ui_mcp.lua.logs import Logs
-from ui_mcp.lua.modules import Modules
-from ui_mcp.lua.permissions import Permissions
 from ui_mcp.lua.processes import run_process
 from ui_mcp.lua.refusals import Refusals
-from ui_mcp.lua.runtime import Runtime
+from ui_mcp.lua_runtime.files import Files
+from ui_mcp.lua_runtime.permissions import Permissions
+from ui_mcp.lua_runtime.sandbox import Modules
+from ui_mcp.lua_runtime.vm import Runtime
 
 Emit = Callable[[str, str, float], None]
 """Takes what must leave the world at once: kind, text, number."""

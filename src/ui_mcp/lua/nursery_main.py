@@ -11,9 +11,9 @@ import socket
 from collections.abc import Sequence
 from typing import NoReturn
 
-from ui_mcp.lua.child_main import Pipe, serve
-from ui_mcp.lua.nursery_process import MESSAGE
-from ui_mcp.lua.runtime import Runtime
+from ui_mcp.lua_runtime.fork_server import MESSAGE
+from ui_mcp.lua_runtime.vm import Runtime
+from ui_mcp.lua_runtime.worker import Pipe, serve
 
 CONTROL = 3
 """The nursery's only descriptor besides the standard ones."""

@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 
-from ui_mcp.lua.permissions import Permissions, Refusal
+from ui_mcp.lua_runtime.permissions import Permissions, Refusal
 
 LIMIT = 16 * 1024 * 1024
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from ui_mcp.lua.logs import Logs
-from ui_mcp.lua.permissions import Refusal
+from ui_mcp.lua_runtime.permissions import Refusal
 
 MAX_KNOWN = 1000
 MAX_TOLD = 5

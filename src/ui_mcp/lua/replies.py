@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ui_mcp.errors import LuaError, LuaMemoryError, LuaSyntaxError, LuaTimeoutError
 from ui_mcp.jsontypes import loads
-from ui_mcp.lua.host import Fault, Flat, Outputs, Reply
+from ui_mcp.lua_runtime.interface import Fault, Flat, Outputs, Reply
 
 _KINDS = frozenset({str, int, float, bool, type(None)})
 _ERRORS: dict[str, type[LuaError]] = {

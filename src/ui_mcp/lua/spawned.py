@@ -4,8 +4,8 @@ import asyncio
 import subprocess
 from typing import cast
 
-from ui_mcp.lua.nursery_process import FROZEN_COMMAND, command
 from ui_mcp.lua.process import Owner
+from ui_mcp.lua_runtime.fork_server import FROZEN_COMMAND, command
 
 
 async def spawn(owner: Owner) -> "Spawned":

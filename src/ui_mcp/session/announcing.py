@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ui_mcp.lua.host import Op
+from ui_mcp.lua_runtime.interface import Op
 
 _READING = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
 """What cannot change an app's state."""

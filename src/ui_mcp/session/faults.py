@@ -9,7 +9,7 @@ from ui_mcp.errors import (
     UiMcpError,
     WireError,
 )
-from ui_mcp.lua.host import Reply
+from ui_mcp.lua_runtime.interface import Reply
 
 _KINDS: dict[str, type[UiMcpError]] = {
     kind.code: kind for kind in (LuaError, LuaSyntaxError, LuaTimeoutError, LuaMemoryError, NotFoundError, WireError)

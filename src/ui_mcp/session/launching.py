@@ -7,10 +7,10 @@ from platformdirs import user_config_path, user_data_path
 
 from ui_mcp.account_seal import key_file
 from ui_mcp.config import Config
-from ui_mcp.lua.child_host import ChildHost
-from ui_mcp.lua.host import Host, Launch
-from ui_mcp.lua.nursery_process import dismiss
-from ui_mcp.lua.permissions import Permissions
+from ui_mcp.lua_runtime.fork_server import dismiss
+from ui_mcp.lua_runtime.interface import Host, Launch
+from ui_mcp.lua_runtime.permissions import Permissions
+from ui_mcp.lua_runtime.worker_process import ChildHost
 from ui_mcp.person import state_folder
 from ui_mcp.workspace import BUNDLE, Workspace
 
@@ -22,7 +22,7 @@ def lua_host(config: Config) -> Host:
     """Return the host the settings ask for."""
     if config.lua.host == "process":
         return ChildHost()
-    from ui_mcp.lua.thread_host import ThreadHost  # Lua itself, which the server needs for nothing else
+    from ui_mcp.lua_runtime.worker_thread import ThreadHost  # Lua itself, which the server needs for nothing else
 
     dismiss()
     return ThreadHost()

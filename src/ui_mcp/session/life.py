@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
-from ui_mcp.lua.host import World
+from ui_mcp.lua_runtime.interface import World
 from ui_mcp.session.outputs import WorldOutputs
 from ui_mcp.session.revival import Crashes
 

@@ -12,7 +12,7 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
-from ui_mcp.lua.host import Facts, Fault, Flat, Op, Reply, World
+from ui_mcp.lua_runtime.interface import Facts, Fault, Flat, Op, Reply, World
 from ui_mcp.session.announcing import Changes
 from ui_mcp.session.connection import Connection
 from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events

@@ -13,8 +13,8 @@ from ui_mcp.errors import NotFoundError
 from ui_mcp.ids import same_secret
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.lua.host import Host as LuaHost
-from ui_mcp.lua.host import Op, Outputs, World
+from ui_mcp.lua_runtime.interface import Host as LuaHost
+from ui_mcp.lua_runtime.interface import Op, Outputs, World
 from ui_mcp.session.coalesced import Coalesced
 from ui_mcp.session.hotload import Saved, Watch
 from ui_mcp.session.launching import launch_of, lua_host, permissions_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from anyio.abc import TaskGroup
 
-from ui_mcp.lua.host import Outputs, World
+from ui_mcp.lua_runtime.interface import Outputs, World
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 from ui_mcp.errors import DiskError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.lua.permissions import Permissions
 from ui_mcp.lua.places import inside
+from ui_mcp.lua_runtime.permissions import Permissions
 from ui_mcp.nofollow import LinkError
 from ui_mcp.session.hotload import Saved
 from ui_mcp.viewdefs.compile import compile_viewdef

@@ -74,8 +74,8 @@ def package(bundle: Path) -> Finding:
 
 async def lua() -> Finding:
     """Start a Lua process as a session would."""
-    from ui_mcp.lua.child_host import ChildHost
-    from ui_mcp.lua.host import Launch, Op
+    from ui_mcp.lua_runtime.interface import Launch, Op
+    from ui_mcp.lua_runtime.worker_process import ChildHost
 
     try:
         with tempfile.TemporaryDirectory(prefix="ui-mcp-doctor-") as folder, anyio.fail_after(SECONDS):

@@ -8,11 +8,11 @@ import anyio
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import dumps
-from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, question
-from ui_mcp.lua.host import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
-from ui_mcp.lua.nursery_process import FORKS
 from ui_mcp.lua.process import Process, stopped
 from ui_mcp.lua.replies import deliver, heard, reply_of, start_error
+from ui_mcp.lua_runtime.fork_server import FORKS
+from ui_mcp.lua_runtime.interface import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
+from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, question
 
 GRACE = 2.0
 """Seconds after its budget when a child that does nothing at all is given up; its own alarm comes a second earlier."""
@@ -161,7 +161,7 @@ class ChildWorld:
 async def _process(world: ChildWorld) -> Process:
     """Start a process for a world; a nursery that ends meanwhile is replaced once."""
     if FORKS:
-        from ui_mcp.lua.nursery import fork
+        from ui_mcp.lua_runtime.fork_client import fork
 
         for _ in range(2):
             if forked := await fork(world):

@@ -9,8 +9,8 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ui_mcp.lua.modules import without_shebang
-from ui_mcp.lua.permissions import DENIED, Permissions, Refusal
+from ui_mcp.lua_runtime.permissions import DENIED, Permissions, Refusal
+from ui_mcp.lua_runtime.sandbox import without_shebang
 
 OPENED = "/proc/self/fd"
 STEPWISE = hasattr(os, "O_PATH") and os.path.isdir(OPENED)

@@ -13,9 +13,9 @@ from typing import IO
 
 import anyio
 
-from ui_mcp.lua import nursery_process
-from ui_mcp.lua.nursery_process import MESSAGE, NurseryProcess
 from ui_mcp.lua.process import Owner
+from ui_mcp.lua_runtime import fork_server
+from ui_mcp.lua_runtime.fork_server import MESSAGE, NurseryProcess
 
 PATIENCE = 30.0
 """Seconds after which a nursery that does not answer is ended, and replaced like one that died."""
@@ -189,9 +189,9 @@ def here() -> Nursery:
     for loop in [loop for loop in _by_loop if loop.is_closed()]:
         left = _by_loop.pop(loop)
         if not left.gone:
-            nursery_process.give_back(left.process)
+            fork_server.give_back(left.process)
     loop = asyncio.get_running_loop()
     nursery = _by_loop.get(loop)
     if nursery is None or nursery.gone:
-        nursery = _by_loop[loop] = Nursery(nursery_process.take())
+        nursery = _by_loop[loop] = Nursery(fork_server.take())
     return nursery

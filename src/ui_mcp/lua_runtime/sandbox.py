@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterator, Mapping
 from os.path import isdir, isfile, join, realpath, relpath
 
-from ui_mcp.lua.permissions import Permissions, Refusal
 from ui_mcp.lua.places import inside
+from ui_mcp.lua_runtime.permissions import Permissions, Refusal
 
 
 class Modules:

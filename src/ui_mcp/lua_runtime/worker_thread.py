@@ -5,8 +5,8 @@ from anyio import from_thread, to_thread
 
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.lua.core import Core
-from ui_mcp.lua.host import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
 from ui_mcp.lua.replies import deliver, reply_of, start_error
+from ui_mcp.lua_runtime.interface import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
 
 
 class ThreadHost:

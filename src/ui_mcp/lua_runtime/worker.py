@@ -10,8 +10,8 @@ import signal
 import time
 
 from ui_mcp.lua.core import Core
-from ui_mcp.lua.flat import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Flat, answer, asked, length
-from ui_mcp.lua.runtime import Runtime
+from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Flat, answer, asked, length
+from ui_mcp.lua_runtime.vm import Runtime
 
 GRACE = 1.0
 """Seconds after its budget when code that no hook can stop ends the process."""
