@@ -15,8 +15,8 @@ import anyio
 from claims import claim
 
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft, Head
+from ui_mcp.chat.sqlite_store import SqliteStore
 from ui_mcp.chat.store import Post, Query
-from ui_mcp.chat.stores.sqlite import SqliteStore
 
 APPENDS, ROUNDS, READS = 120, 15, 300
 TEXT = "Deploy now? " * 10

@@ -6,9 +6,9 @@ import pytest
 
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.app.observed import Observed
-from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
+from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.errors import AgentError
 
 AGENT = principal("agent", "agent")

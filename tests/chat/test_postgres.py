@@ -12,9 +12,9 @@ import pytest
 from ui_mcp.app.doctor import project
 from ui_mcp.app.doctor.finding import Health
 from ui_mcp.chat import tail
-from ui_mcp.chat.chat import open_chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
+from ui_mcp.chat.service import open_chat
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.stores import open_store
 from ui_mcp.chat.stores.postgres_open import patiently

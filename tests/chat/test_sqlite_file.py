@@ -8,9 +8,9 @@ import anyio
 import pytest
 
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
+from ui_mcp.chat.sqlite_store import SqliteStore
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.stores import open_store, sqlite_file
-from ui_mcp.chat.stores.sqlite import SqliteStore
 from ui_mcp.errors import ChatError, ConfigError
 from ui_mcp.storage.sqlite import Writer
 

@@ -14,9 +14,9 @@ import pytest
 from agreeing import agree_to_gateway
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.agent.timeline import StoredEvent, replay
-from ui_mcp.chat.chat import Ask, Chat, open_chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
+from ui_mcp.chat.service import Ask, Chat, open_chat
 from ui_mcp.workspace import Workspace
 
 SCRIPT = """

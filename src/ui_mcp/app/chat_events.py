@@ -78,6 +78,6 @@ async def _open_chat(host: Host) -> None:
 
 
 def _read_chat() -> None:
-    import ui_mcp.chat.stores.sqlite
+    import ui_mcp.chat.sqlite_store
     import ui_mcp.host.chats
     import ui_mcp.httpd.chat_routes  # noqa: F401

@@ -10,9 +10,9 @@ from ui_mcp.agent.journal import Happened, Journal, Life
 from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.selection import Selection, selection_of
-from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
+from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.ids import secret_id
 
 HUMAN = principal("human", "human")

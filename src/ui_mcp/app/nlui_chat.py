@@ -29,10 +29,10 @@ from ui_mcp.app.nlui_model import LiveModel, providers
 from ui_mcp.app.nlui_targets import PRESETS, LiveTargets
 from ui_mcp.app.person_listener import person_link, person_listening
 from ui_mcp.app.ui import run, until_signalled
-from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.directory import Directory
 from ui_mcp.chat.identity import POST_ASSISTANT, principal
+from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.compositor.approvals.desk import Reply

@@ -11,10 +11,10 @@ from ui_mcp.agent.journals import reader_for
 from ui_mcp.agent.journals.reader import Reader
 from ui_mcp.agent.run_state import RunState, run_state
 from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
-from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.limits import conversation_name
 from ui_mcp.chat.message import Message, id_text, ts_text
+from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.errors import UiMcpError
 from ui_mcp.host.host import Host
 from ui_mcp.ids import secret_id

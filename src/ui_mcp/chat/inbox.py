@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ui_mcp.chat.announcer import HEAD, INBOX
-from ui_mcp.chat.chat import Ask
 from ui_mcp.chat.desk import Desk, Open
 from ui_mcp.chat.identity import READ, Principal
 from ui_mcp.chat.limits import conversation_name
 from ui_mcp.chat.message import DEFAULT_CONVERSATION
+from ui_mcp.chat.service import Ask
 from ui_mcp.errors import ChatError, RefusedError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate

@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from ui_mcp.chat.chat import Ask
 from ui_mcp.chat.desk import Desk
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author
+from ui_mcp.chat.service import Ask
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 

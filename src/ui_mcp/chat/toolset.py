@@ -6,8 +6,8 @@ from typing import Literal
 
 from ui_mcp.chat.desk import Desk, Side
 from ui_mcp.chat.message import DEFAULT_CONVERSATION
-from ui_mcp.chat.posting import assistant_post, human_post
 from ui_mcp.chat.reading import read_since, wait_since
+from ui_mcp.chat.tools import assistant_post, human_post
 from ui_mcp.errors import ChatError, InvalidArgumentsError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset

@@ -66,14 +66,14 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve, or carry out an action."""
-    from ui_mcp.app import chat
+    from ui_mcp.chat import mcp
 
-    store = chat.store_named(options.store) if getattr(options, "store", None) else None
-    served = chat.Served(options.face, options.dir, options.principal, options.verbosity, store)
+    store = mcp.store_named(options.store) if getattr(options, "store", None) else None
+    served = mcp.Served(options.face, options.dir, options.principal, options.verbosity, store)
     if options.action is not None:
         from ui_mcp.app import chat_terminal
 
         return chat_terminal.run_action(served, options)
     if options.port is not None:
-        return chat.run_http(served, options.port)
-    return chat.run_stdio(served, *options.stdio)
+        return mcp.run_http(served, options.port)
+    return mcp.run_stdio(served, *options.stdio)

@@ -6,13 +6,13 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ui_mcp.chat.chat import Chat
 from ui_mcp.chat.desk import Open
+from ui_mcp.chat.http import ChatBridge, failed
 from ui_mcp.chat.identity import POST_USER, Principal, principal
+from ui_mcp.chat.service import Chat
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import LifecycleError
 from ui_mcp.host.host import Host
-from ui_mcp.httpd.chat_bridge import ChatBridge, failed
 from ui_mcp.httpd.chat_page import chat_page_routes
 from ui_mcp.httpd.face_access import CODE_PATH
 from ui_mcp.httpd.visitors import remembered_session

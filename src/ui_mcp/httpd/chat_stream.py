@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import anyio
 
-from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.identity import Principal
 from ui_mcp.chat.message import Message, id_text, optional_id
+from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.jsontypes import JsonObject, dumps
 
 BEAT_SECONDS = 15.0

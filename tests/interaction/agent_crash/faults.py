@@ -17,7 +17,7 @@ import anyio
 from ui_mcp.agent.journals.sqlite import SqliteJournal
 from ui_mcp.app import inbox_client
 from ui_mcp.app.inbox_client import McpInbox
-from ui_mcp.chat.chat import Chat
+from ui_mcp.chat.service import Chat
 from ui_mcp.compositor import mount
 from ui_mcp.compositor.approvals.store import ApprovalStore
 from ui_mcp.compositor.catalogue import Catalogue

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import ui_mcp.agent.journals.sqlite
 import ui_mcp.app.agent
-import ui_mcp.app.chat
 import ui_mcp.app.nlui
+import ui_mcp.chat.mcp
 import ui_mcp.compositor.openapi.live
 import ui_mcp.mcp_client.client
 import ui_mcp.mcp_server.server

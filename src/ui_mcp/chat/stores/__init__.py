@@ -36,12 +36,12 @@ async def open_store(url: str, *, poll: float = 0.025, patience: float = PATIENC
 async def _open(url: str, poll: float, patience: float) -> ChatStore:
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
-        from ui_mcp.chat.stores.sqlite import SqliteStore
+        from ui_mcp.chat.sqlite_store import SqliteStore
 
         return await SqliteStore.open(Path(unquote(url.removeprefix("sqlite:///"))), poll=poll)
     if scheme in {"postgresql", "postgres"}:
         try:
-            from ui_mcp.chat.stores.postgres import PostgresStore
+            from ui_mcp.chat.postgres_store import PostgresStore
         except ImportError as error:
             raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
         return await PostgresStore.open(url, patience=patience)

@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ui_mcp.chat.chat import Ask, Chat
 from ui_mcp.chat.identity import POST_USER, READ, Principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text
-from ui_mcp.chat.posting import PostArgs
+from ui_mcp.chat.service import Ask, Chat
+from ui_mcp.chat.tools import PostArgs
 from ui_mcp.errors import ChatError
 from ui_mcp.httpd.chat_stream import entry, event_stream
 from ui_mcp.httpd.rate import Rate

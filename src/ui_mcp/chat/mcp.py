@@ -14,12 +14,12 @@ from ui_mcp import config as settings
 from ui_mcp.app.terminal import TOKEN_VARIABLE, person
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.chat.announcer import Heard
-from ui_mcp.chat.chat import Chat, open_chat
 from ui_mcp.chat.desk import Open, Side, desk_for
 from ui_mcp.chat.directory import Directory
 from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, Role, principal
 from ui_mcp.chat.inbox import ChatResources
 from ui_mcp.chat.message import id_text
+from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.settings import limits_of, naming_of, store_url
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
