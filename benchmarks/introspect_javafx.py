@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from introspect.demos import FX_TYPES, JAVA_OPTIONS, Cell, Demo, compiled, debian_cell, display, running
 from ui_mcp.introspect.backends.javafx import JavaFxBackend
-from ui_mcp.introspect.contract import FULL, Ask
-from ui_mcp.introspect.looking import Look, as_text
-from ui_mcp.introspect.target import Target
+from ui_mcp.introspection.contract import FULL, Ask
+from ui_mcp.introspection.snapshot import Look, as_text
+from ui_mcp.introspection.target import Target
 
 WARMING = 100
 """Looks before it counts: compiled, and the collector has moved what the program made at its own start."""

@@ -14,12 +14,12 @@ import anyio
 import pytest
 from anyio.streams.text import TextReceiveStream
 
-from ui_mcp.introspect.actions import Action
-from ui_mcp.introspect.contract import Ask
 from ui_mcp.introspect.performing import Outcome, Performance, perform
 from ui_mcp.introspect.requests import Selector
-from ui_mcp.introspect.target import Target
-from ui_mcp.introspect.tree import Node
+from ui_mcp.introspection.arguments import Action
+from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.target import Target
+from ui_mcp.introspection.tree import Node
 
 PATIENCE = 30.0
 """Seconds a demo may take for anything: on a busy machine the usual limits are too short."""

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from ui_mcp.introspect.contract import FULL, Ask
-from ui_mcp.introspect.tree import Capture, build
+from ui_mcp.introspection.contract import FULL, Ask
+from ui_mcp.introspection.tree import Capture, build
 
 GOLDEN = Path(__file__).parents[2] / "contracts" / "golden" / "introspect"
 

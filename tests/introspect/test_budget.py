@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from introspect.forests import forest
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspect import budget
+from ui_mcp.introspection import budget
 from ui_mcp.jsontypes import dumps
 
 

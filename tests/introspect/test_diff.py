@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from introspect.forests import forest, golden
-from ui_mcp.introspect.diff import compare
+from ui_mcp.introspection.diff import compare
 from ui_mcp.jsontypes import dumps
 
 

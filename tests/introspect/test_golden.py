@@ -6,10 +6,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from introspect.forests import GOLDEN, golden
-from ui_mcp.introspect import view
-from ui_mcp.introspect.contract import PATH, Ask
-from ui_mcp.introspect.outline import outline
-from ui_mcp.introspect.tree import build
+from ui_mcp.introspection import snapshot_json
+from ui_mcp.introspection.contract import PATH, Ask
+from ui_mcp.introspection.outline import outline
+from ui_mcp.introspection.tree import build
 
 CONTRACTS = GOLDEN.parents[1]
 FOLDERS = sorted(folder.name for folder in GOLDEN.iterdir())
@@ -22,7 +22,7 @@ def schema(name: str) -> Draft202012Validator:
 @pytest.mark.covers("IN-14", "IN-17", "IN-19", "IN-71")
 @pytest.mark.parametrize("name", FOLDERS)
 def test_records_become_the_golden_snapshot(name: str) -> None:
-    snapshot = view.snapshot(golden(name)) | {"capturedAt": "2026-01-05T12:34:56.789Z"}
+    snapshot = snapshot_json.snapshot(golden(name)) | {"capturedAt": "2026-01-05T12:34:56.789Z"}
 
     schema("ui-snapshot").validate(snapshot)
     assert snapshot == json.loads((GOLDEN / name / "snapshot.json").read_text())
@@ -31,8 +31,8 @@ def test_records_become_the_golden_snapshot(name: str) -> None:
 def test_a_ui_that_changed_while_it_was_read_is_told_as_such() -> None:
     raw = json.loads((GOLDEN / "form" / "records.json").read_text())
 
-    assert view.header(build(raw | {"consistent": False}, Ask()))["consistent"] is False
-    assert "consistent" not in view.header(build(raw, Ask()))
+    assert snapshot_json.header(build(raw | {"consistent": False}, Ask()))["consistent"] is False
+    assert "consistent" not in snapshot_json.header(build(raw, Ask()))
 
 
 @pytest.mark.covers("IN-89")

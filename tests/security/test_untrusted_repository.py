@@ -22,8 +22,8 @@ from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.host.prepare import prepare
 from ui_mcp.httpd.ui_app import files_for
-from ui_mcp.introspect import files as targets
 from ui_mcp.introspect.files import Attached
+from ui_mcp.introspection import files as targets
 from ui_mcp.log import stop_file
 from ui_mcp.lua.logs import Logs
 from ui_mcp.session.viewdef_files import ViewdefFiles

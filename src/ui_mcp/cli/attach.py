@@ -20,12 +20,12 @@ import anyio
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.host.own_files import settle
-from ui_mcp.host.sight import target_folder
-from ui_mcp.introspect import files
 from ui_mcp.introspect.addresses import expect_browser, whole_address
 from ui_mcp.introspect.attach import jvms
 from ui_mcp.introspect.backends.javafx import agent_jar, enter_javafx
 from ui_mcp.introspect.files import Attached, Kind
+from ui_mcp.introspection import files
+from ui_mcp.introspection.targets import target_folder
 from ui_mcp.workspace import Workspace
 
 HELP = "let agents look at a JavaFX program or a page"

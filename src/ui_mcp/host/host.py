@@ -25,7 +25,7 @@ from ui_mcp.workspace import Workspace
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard
     from ui_mcp.host.chats import Chats
-    from ui_mcp.host.sight import Sight
+    from ui_mcp.introspection.targets import Sight
 
 _log = logger("host")
 
@@ -90,7 +90,7 @@ class Host:
     @cached_property
     def sight(self) -> "Sight":
         """What can be looked at and operated."""
-        from ui_mcp.host.sight import Sight
+        from ui_mcp.introspection.targets import Sight
 
         return Sight(self.configured)
 

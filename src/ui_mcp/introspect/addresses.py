@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
-from ui_mcp.introspect.person_pages import refuse_person_pages
+from ui_mcp.introspection.person_pages import refuse_person_pages
 from ui_mcp.jsontypes import loads
 
 if TYPE_CHECKING:

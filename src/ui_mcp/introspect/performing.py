@@ -7,12 +7,12 @@ from typing import Literal
 import anyio
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiTimeoutError
-from ui_mcp.introspect import budget
-from ui_mcp.introspect.actions import Action
-from ui_mcp.introspect.contract import Ask, tokens
-from ui_mcp.introspect.diff import compare
-from ui_mcp.introspect.target import Target
-from ui_mcp.introspect.tree import Capture
+from ui_mcp.introspection import budget
+from ui_mcp.introspection.arguments import Action
+from ui_mcp.introspection.contract import Ask, tokens
+from ui_mcp.introspection.diff import compare
+from ui_mcp.introspection.target import Target
+from ui_mcp.introspection.tree import Capture
 from ui_mcp.jsontypes import JsonObject
 
 Observe = Literal["diff", "outline"]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from ui_mcp.introspect.contract import Ref, Section
+from ui_mcp.introspection.contract import Ref, Section
 from ui_mcp.jsontypes import Json, JsonObject
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import anyio
 
 from ui_mcp.errors import UiNoStagesError, UiTimeoutError
-from ui_mcp.introspect.contract import Ask
 from ui_mcp.introspect.requests import Selector
-from ui_mcp.introspect.target import Target
-from ui_mcp.introspect.tree import Node
+from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.target import Target
+from ui_mcp.introspection.tree import Node
 
 FIRST_PAUSE = 0.03
 LONGEST_PAUSE = 0.25

@@ -3,10 +3,10 @@
 from pydantic import Field
 
 from ui_mcp.host.host import Host
-from ui_mcp.introspect import view
 from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.contract import ALL, Ask
 from ui_mcp.introspect.requests import AnyRef, Include, Request
+from ui_mcp.introspection import snapshot_json
+from ui_mcp.introspection.contract import ALL, Ask
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
@@ -40,4 +40,4 @@ async def _describe(host: Host, args: NodeArgs) -> ToolResult:
     ref = args.ref.ref()
     internals = bool(args.include.internals)
     node = await target.node(ref, Ask(stage="all", depth=depth, sections=sections, root=ref, internals=internals))
-    return structured_result(view.tree(node, sections))
+    return structured_result(snapshot_json.tree(node, sections))

@@ -9,8 +9,8 @@ from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.host.host import Host
 from ui_mcp.host.states import Running
 from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.backend import Photo
 from ui_mcp.introspect.requests import AnyRef, Request
+from ui_mcp.introspection.backend import Photo
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured_result
 

@@ -5,11 +5,11 @@ from pydantic import Field
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiMcpError
 from ui_mcp.host.host import Host
 from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.backend import Photo
-from ui_mcp.introspect.looking import Look, as_text
 from ui_mcp.introspect.requests import Request
-from ui_mcp.introspect.scenario import Failure, play
-from ui_mcp.introspect.target import Target
+from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.perform import Failure, play
+from ui_mcp.introspection.snapshot import Look, as_text
+from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult, json_result

@@ -15,9 +15,9 @@ from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspect.attach import jvms, load_agent
 from ui_mcp.introspect.attach_jdk import load_by_jdk
 from ui_mcp.introspect.backends.javafx import Address, JavaFxBackend, agent_jar, enter
-from ui_mcp.introspect.contract import Ask, Ref
 from ui_mcp.introspect.requests import Selector
-from ui_mcp.introspect.target import Target
+from ui_mcp.introspection.contract import Ask, Ref
+from ui_mcp.introspection.target import Target
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

@@ -10,12 +10,12 @@ import pytest
 
 from introspect.demos import PATIENCE, Demo, debian_cell, javafx_demo
 from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiStaleRefError, UiTimeoutError
-from ui_mcp.introspect import view
-from ui_mcp.introspect.contract import ALL, PATH, Ask, Ref
-from ui_mcp.introspect.looking import Look, as_json, as_text
 from ui_mcp.introspect.requests import Selector
-from ui_mcp.introspect.target import Target
 from ui_mcp.introspect.waiting import ask_for, until
+from ui_mcp.introspection import snapshot_json
+from ui_mcp.introspection.contract import ALL, PATH, Ask, Ref
+from ui_mcp.introspection.snapshot import Look, as_json, as_text
+from ui_mcp.introspection.target import Target
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
@@ -34,7 +34,7 @@ async def tab(demo: Demo, title: str) -> None:
 
 
 async def rows(demo: Demo, css: str) -> dict:
-    return view.rows(await demo.target.node(Ref(await demo.uid(css))))
+    return snapshot_json.rows(await demo.target.node(Ref(await demo.uid(css))))
 
 
 @pytest.mark.covers("IN-36")
@@ -144,7 +144,7 @@ async def test_names_given_by_the_program_and_classes_without_a_name(demo: Demo)
     assert (await demo.one("#canvas")).uid == "the-canvas"
     assert (anonymous.record["t"], bool(PATH.fullmatch(anonymous.path))) == ("Button", True)
     assert snapshot["app"]["mainClass"] == "Demo"
-    ok = view.alone(await demo.target.node(Ref(await demo.uid("#okButton"))), ALL)
+    ok = snapshot_json.alone(await demo.target.node(Ref(await demo.uid("#okButton"))), ALL)
     assert (ok["module"], ok["accessibility"]["role"]) == ("javafx.controls", "BUTTON")
     assert ok["fx"]["properties"] == {"tooltip": "Confirm", "userData": None}
 
@@ -215,7 +215,9 @@ async def test_data_without_an_end_and_half_a_character_break_nothing(demo: Demo
     await tab(demo, "More")
 
     async def data(css: str) -> object:
-        return view.alone(await demo.target.node(Ref(await demo.uid(css))), ALL)["fx"]["properties"]["userData"]
+        return snapshot_json.alone(await demo.target.node(Ref(await demo.uid(css))), ALL)["fx"]["properties"][
+            "userData"
+        ]
 
     given = [await data("#towns"), await data("#spot")]
     broken = (await demo.one("#broken")).record["l"]

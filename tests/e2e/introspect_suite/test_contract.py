@@ -11,12 +11,12 @@ from jsonschema import Draft202012Validator
 from introspect.demos import PATIENCE, Demo
 from introspect.forests import GOLDEN
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError
-from ui_mcp.introspect import view
-from ui_mcp.introspect.backend import Photo
-from ui_mcp.introspect.contract import ALL, FULL, PATH, Ask, Ref
-from ui_mcp.introspect.looking import Look, as_json, as_text
 from ui_mcp.introspect.requests import Include, Selector
-from ui_mcp.introspect.target import Target
+from ui_mcp.introspection import snapshot_json
+from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.contract import ALL, FULL, PATH, Ask, Ref
+from ui_mcp.introspection.snapshot import Look, as_json, as_text
+from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import dumps
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -97,10 +97,10 @@ async def test_a_ref_to_something_removed_is_stale(demo: Demo) -> None:
 
 @pytest.mark.covers("IN-23", "IN-25", "IN-20")
 async def test_nodes_say_what_they_show(demo: Demo) -> None:
-    ok = view.alone(await demo.one("#okButton"), ALL)
-    name = view.alone(await demo.one("#name"), ALL)
-    news = view.alone(await demo.one("#news"), ALL)
-    off = view.alone(await demo.one("#off"), ALL)
+    ok = snapshot_json.alone(await demo.one("#okButton"), ALL)
+    name = snapshot_json.alone(await demo.one("#name"), ALL)
+    news = snapshot_json.alone(await demo.one("#news"), ALL)
+    off = snapshot_json.alone(await demo.one("#off"), ALL)
 
     assert ok["text"]["label"] == "OK"
     assert (name["type"], name["text"]["prompt"]) == (demo.types["field"], "Name")
@@ -115,7 +115,7 @@ async def test_a_password_is_in_no_output(demo: Demo) -> None:
         await as_text(demo.target, Look(stage="all")),
         repr(await demo.find(text="hunter2-secret")),
     ]
-    secret = view.alone(await demo.one("#secret"), ALL)
+    secret = snapshot_json.alone(await demo.one("#secret"), ALL)
 
     assert not any("hunter2-secret" in text for text in everything)
     assert secret["value"] == {"text": None, "selected": None, "checked": None, "masked": True}
@@ -124,8 +124,8 @@ async def test_a_password_is_in_no_output(demo: Demo) -> None:
 @pytest.mark.covers("IN-24")
 async def test_bounds_add_up_and_screen_follows_scene(demo: Demo) -> None:
     offset, nested = await demo.one("#offset"), await demo.one("#nested")
-    outer = view.alone(await demo.target.node(Ref(offset.uid)), ALL)["layout"]
-    inner = view.alone(await demo.target.node(Ref(nested.uid)), ALL)["layout"]
+    outer = snapshot_json.alone(await demo.target.node(Ref(offset.uid)), ALL)["layout"]
+    inner = snapshot_json.alone(await demo.target.node(Ref(nested.uid)), ALL)["layout"]
 
     shift = outer["localToScreen"]["x"] - outer["boundsInScene"]["minX"]
     assert inner["boundsInScene"]["minX"] >= outer["boundsInScene"]["minX"]
@@ -138,7 +138,7 @@ async def test_what_an_ancestor_hides_is_marked_and_not_visible_to_a_predicate(d
     inside = await demo.one("#inside-hidden")
     visible = await demo.find(css="#inside-hidden", predicate={"visible": True})
 
-    assert view.alone(inside, ALL)["shown"] is False
+    assert snapshot_json.alone(inside, ALL)["shown"] is False
     assert visible == []
 
 
@@ -193,7 +193,7 @@ async def test_a_click_fires_once(demo: Demo) -> None:
 async def test_a_click_at_screen_coordinates_hits_what_is_there(demo: Demo) -> None:
     await demo.click("#okButton")
     before = int((await demo.said()).split()[-1])
-    box = view.alone(await demo.target.node(Ref(await demo.uid("#okButton"))), ALL)["layout"]["localToScreen"]
+    box = snapshot_json.alone(await demo.target.node(Ref(await demo.uid("#okButton"))), ALL)["layout"]["localToScreen"]
 
     outcome = await demo.do({"type": "click", "x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2})
 
@@ -228,7 +228,7 @@ async def test_keys_take_modifiers_and_unknown_ones_are_refused(demo: Demo) -> N
 async def test_scrolling_down_moves_the_visible_range(demo: Demo) -> None:
     async def seen() -> dict:
         ref = Ref(await demo.uid("#list"))
-        return view.rows(await demo.target.node(ref))
+        return snapshot_json.rows(await demo.target.node(ref))
 
     before = await seen()
     await demo.do({"type": "scroll", "target": await demo.uid("#list"), "deltaY": -400})
@@ -370,8 +370,8 @@ async def test_states_that_hold_roles_and_children_in_their_order(demo: Demo) ->
     ok, pair = await demo.uid("#okButton"), await demo.uid("#pair")
     await demo.do({"type": "focus", "target": ok})
 
-    focused = view.alone(await demo.target.node(Ref(ok)), ALL)
-    off = view.alone(await demo.target.node(Ref(await demo.uid("#off"))), ALL)
+    focused = snapshot_json.alone(await demo.target.node(Ref(ok)), ALL)
+    off = snapshot_json.alone(await demo.target.node(Ref(await demo.uid("#off"))), ALL)
     children = (await demo.target.node(Ref(pair), Ask(stage="all", depth=1, root=Ref(pair)))).children
 
     assert focused["pseudoClass"] == ["focused"]
@@ -397,7 +397,7 @@ async def test_reach_says_what_a_person_could_point_at(demo: Demo) -> None:
     async def reach(css: str) -> dict:
         ref = Ref(await demo.uid(css))
         ask = Ask(stage="all", depth=0, sections=frozenset({"reach"}), root=ref)
-        return view.alone(await demo.target.node(ref, ask), ask.sections)["reach"]
+        return snapshot_json.alone(await demo.target.node(ref, ask), ask.sections)["reach"]
 
     plain = await reach("#okButton")
     covered = await reach("#covered")
@@ -414,7 +414,7 @@ async def test_reach_says_what_a_person_could_point_at(demo: Demo) -> None:
 
 async def test_a_point_of_the_screen_names_the_node_and_what_is_around_it(demo: Demo) -> None:
     ok = await demo.target.node(Ref(await demo.uid("#okButton")))
-    box = view.alone(ok, ALL)["layout"]["localToScreen"]
+    box = snapshot_json.alone(ok, ALL)["layout"]["localToScreen"]
 
     top, *around = await demo.target.at(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
@@ -434,7 +434,7 @@ async def test_what_a_person_redacts_is_in_no_output(demo: Demo) -> None:
         await as_text(careful, Look(stage="all")),
         repr(await careful.find(Selector(text="Privy"), Ask(stage="all"))),
     ]
-    name = view.alone(await careful.node(Ref(await demo.uid("#name"))), ALL)
+    name = snapshot_json.alone(await careful.node(Ref(await demo.uid("#name"))), ALL)
 
     assert name["value"]["masked"] is True
     assert not any(secret in text for text in texts for secret in ("Privy", "Three", "Four", "Item 1"))

@@ -24,9 +24,9 @@ from ui_mcp.errors import (
 )
 from ui_mcp.introspect.attach import jvms, load_agent
 from ui_mcp.introspect.attach_jdk import load_by_jdk
-from ui_mcp.introspect.backend import Photo
-from ui_mcp.introspect.contract import Ask
 from ui_mcp.introspect.files import Attached
+from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.contract import Ask
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.workspace import BUNDLE
 

@@ -12,9 +12,9 @@ from ui_mcp.errors import (
     UiNodeNotFoundError,
     UiNoStagesError,
 )
-from ui_mcp.introspect.backend import Photo
-from ui_mcp.introspect.contract import Ask
-from ui_mcp.introspect.person_pages import refuse_person_pages
+from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.person_pages import refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 _ERRORS: dict[str, type[IntrospectError]] = {

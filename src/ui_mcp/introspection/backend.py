@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from ui_mcp.introspect.contract import Ask, Ref
+from ui_mcp.introspection.contract import Ask, Ref
 from ui_mcp.jsontypes import JsonObject
 
 

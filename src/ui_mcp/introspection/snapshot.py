@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field, replace
 
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspect import budget, outline, view
-from ui_mcp.introspect.contract import COMPACT, COMPACT_DEPTH, UNLIMITED_DEPTH, Ask, Defaults, Mode, Ref, StageChoice
-from ui_mcp.introspect.diff import compare
 from ui_mcp.introspect.garbage import uncollected
 from ui_mcp.introspect.requests import Include
-from ui_mcp.introspect.target import Target
-from ui_mcp.introspect.tree import Capture
+from ui_mcp.introspection import budget, outline, snapshot_json
+from ui_mcp.introspection.contract import COMPACT, COMPACT_DEPTH, UNLIMITED_DEPTH, Ask, Defaults, Mode, Ref, StageChoice
+from ui_mcp.introspection.diff import compare
+from ui_mcp.introspection.target import Target
+from ui_mcp.introspection.tree import Capture
 from ui_mcp.jsontypes import JsonObject, dumps
 
 
@@ -144,7 +144,9 @@ def _problems(target: Target) -> list[str]:
 def _whole(target: Target, capture: Capture, look: Look) -> JsonObject:
     problems = target.backend.problems()
     return (
-        view.snapshot(capture) | ({"problems": problems} if problems else {}) | ({"full": True} if look.since else {})
+        snapshot_json.snapshot(capture)
+        | ({"problems": problems} if problems else {})
+        | ({"full": True} if look.since else {})
     )
 
 

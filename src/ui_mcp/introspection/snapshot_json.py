@@ -1,7 +1,7 @@
 """Writes captures as the contract's UiSnapshot and UiNode."""
 
-from ui_mcp.introspect.contract import SCHEMA, Section
-from ui_mcp.introspect.tree import Capture, Node, Stage
+from ui_mcp.introspection.contract import SCHEMA, Section
+from ui_mcp.introspection.tree import Capture, Node, Stage
 from ui_mcp.jsontypes import Json, JsonObject
 
 _STAGE_FACTS = ("title", "showing", "focused", "x", "y", "width", "height")

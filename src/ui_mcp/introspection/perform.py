@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiTimeoutError
-from ui_mcp.introspect.actions import Action
 from ui_mcp.introspect.performing import Performance, error_json, perform
 from ui_mcp.introspect.requests import Request, Selector
-from ui_mcp.introspect.target import Target
-from ui_mcp.introspect.tree import Node
 from ui_mcp.introspect.waiting import until
+from ui_mcp.introspection.arguments import Action
+from ui_mcp.introspection.target import Target
+from ui_mcp.introspection.tree import Node
 from ui_mcp.jsontypes import Json, JsonObject
 
 SECONDS = 3.0

@@ -8,12 +8,12 @@ from dataclasses import replace
 import anyio
 
 from ui_mcp.errors import IntrospectError, UiNodeNotFoundError, UiStaleRefError, UiTimeoutError
-from ui_mcp.introspect import matching
-from ui_mcp.introspect.backend import Photo, UiBackend
-from ui_mcp.introspect.contract import ALL, Ask, Ref
 from ui_mcp.introspect.patterns import found_in
 from ui_mcp.introspect.requests import Selector
-from ui_mcp.introspect.tree import Capture, Node, build
+from ui_mcp.introspection import selectors
+from ui_mcp.introspection.backend import Photo, UiBackend
+from ui_mcp.introspection.contract import ALL, Ask, Ref
+from ui_mcp.introspection.tree import Capture, Node, build
 from ui_mcp.jsontypes import JsonObject
 
 KEPT_CAPTURES = 8
@@ -70,8 +70,8 @@ class Target:
         nodes = list(capture.nodes())
         hits: frozenset[str] = frozenset()
         if selector.text is not None and selector.match == "regex":
-            hits = await found_in(selector.text, [text for node in nodes for text in matching.texts_of(node)])
-        return matching.matching(nodes, selector, hits)
+            hits = await found_in(selector.text, [text for node in nodes for text in selectors.texts_of(node)])
+        return selectors.matching(nodes, selector, hits)
 
     async def at(self, x: float, y: float) -> list[Node]:
         """Return the topmost node at a screen point and everything around it, innermost first."""
@@ -166,7 +166,7 @@ class Target:
 
     async def _candidates(self, hint: JsonObject) -> Sequence[JsonObject]:
         capture = await self._capture(Ask(stage="all", sections=frozenset({"bounds"})), keep=False)
-        return [matching.described(node) for node in capture.nodes() if _fits(node, hint)][:3]
+        return [selectors.described(node) for node in capture.nodes() if _fits(node, hint)][:3]
 
 
 def _type(path: str) -> str:
@@ -178,5 +178,5 @@ def _fits(node: Node, hint: JsonObject) -> bool:
     wanted = {key: value for key, value in given.items() if key in {"id", "type", "text"}}
     text = wanted.pop("text", "").casefold()
     has = {"id": node.record.get("i"), "type": node.record["t"]}
-    said = not text or any(text in seen.casefold() for seen in matching.texts_of(node))
+    said = not text or any(text in seen.casefold() for seen in selectors.texts_of(node))
     return bool(wanted or text) and said and all(has[key] == value for key, value in wanted.items())

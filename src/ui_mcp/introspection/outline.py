@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ui_mcp.introspect.tree import Capture, Node, Stage
+from ui_mcp.introspection.tree import Capture, Node, Stage
 
 TEXT_LENGTH = 80
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import orjson
 
-from ui_mcp.introspect.contract import Ask
+from ui_mcp.introspection.contract import Ask
 from ui_mcp.jsontypes import Json, JsonObject
 
 

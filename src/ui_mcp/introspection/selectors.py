@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspect import view
-from ui_mcp.introspect.outline import cut
 from ui_mcp.introspect.requests import Predicate, Selector
-from ui_mcp.introspect.tree import Node
+from ui_mcp.introspection import snapshot_json
+from ui_mcp.introspection.outline import cut
+from ui_mcp.introspection.tree import Node
 from ui_mcp.jsontypes import JsonObject
 
 
@@ -40,7 +40,7 @@ def described(node: Node) -> JsonObject:
         "type": record["t"],
         "id": record.get("i"),
         "summary": summary(node),
-        "layout": {"boundsInScene": view.box(record.get("bs"))},
+        "layout": {"boundsInScene": snapshot_json.box(record.get("bs"))},
     }
 
 

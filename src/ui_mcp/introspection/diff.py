@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ui_mcp.introspect import outline, view
-from ui_mcp.introspect.tree import Capture, Node
+from ui_mcp.introspection import outline, snapshot_json
+from ui_mcp.introspection.tree import Capture, Node
 from ui_mcp.jsontypes import JsonObject
 
 
@@ -35,7 +35,7 @@ class Diff:
         return {
             "since": self.since,
             "snapshotId": self.now,
-            "added": [{**_place(node), "node": view.tree(node, sections)} for node in self.added],
+            "added": [{**_place(node), "node": snapshot_json.tree(node, sections)} for node in self.added],
             "removed": list(self.removed),
             "changed": [{"uid": change.node.uid, "set": change.values} for change in self.changed],
             "moved": [{"uid": node.uid, **_place(node)} for node in self.moved],
@@ -107,8 +107,8 @@ def _changes(before: Node, after: Node, ignored: frozenset[str]) -> JsonObject:
 def _written(node: Node, key: str) -> object:
     value = node.record.get(key, _DEFAULTS.get(key))
     if key == "z" and value is not None:
-        return view.rows(node)
-    return view.box(value) if key in _LAYOUT else value
+        return snapshot_json.rows(node)
+    return snapshot_json.box(value) if key in _LAYOUT else value
 
 
 def _tops(here: dict[str, Node], there: dict[str, Node]) -> Iterator[Node]:

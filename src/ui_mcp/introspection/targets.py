@@ -11,12 +11,12 @@ import anyio
 
 from ui_mcp.errors import NotFoundError, NotStartedError, SessionGoneError, UiArgumentError, UiNotEnabledError
 from ui_mcp.host.states import Configured, Running
-from ui_mcp.introspect import files
-from ui_mcp.introspect.backend import UiBackend
 from ui_mcp.introspect.backends.page import OpenPage, PageBackend
 from ui_mcp.introspect.files import Attached
 from ui_mcp.introspect.letters import letters
-from ui_mcp.introspect.target import Target
+from ui_mcp.introspection import files
+from ui_mcp.introspection.backend import UiBackend
+from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.workspace import Workspace
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspect import outline, view
-from ui_mcp.introspect.contract import tokens
-from ui_mcp.introspect.outline import Entry
-from ui_mcp.introspect.tree import Capture, Node
+from ui_mcp.introspection import outline, snapshot_json
+from ui_mcp.introspection.contract import tokens
+from ui_mcp.introspection.outline import Entry
+from ui_mcp.introspection.tree import Capture, Node
 from ui_mcp.jsontypes import JsonObject, dumps
 
 _CUT_MARK = len(',"childrenTruncated":100000')
@@ -45,10 +45,10 @@ def json_page(capture: Capture, limit: int, offset: int = 0) -> JsonObject:
     later ones are lists of `{parent, index, node}`.
     """
     nodes = list(_by_level(capture))
-    written = [view.alone(node, capture.ask.sections) for node in nodes]
+    written = [snapshot_json.alone(node, capture.ask.sections) for node in nodes]
     costs = [len(dumps(one)) + _CUT_MARK + (60 if offset else 0) for one in written]
-    total = tokens(dumps(view.header(capture))) + sum(costs) // 4
-    empty = {**view.header(capture), "stages": [view.stage(entry, None) for entry in capture.stages]}
+    total = tokens(dumps(snapshot_json.header(capture))) + sum(costs) // 4
+    empty = {**snapshot_json.header(capture), "stages": [snapshot_json.stage(entry, None) for entry in capture.stages]}
     room = limit * 4 - len(dumps(empty)) - _TAIL if limit else sum(costs)
     end = _fitting(costs, offset, room)
     while True:
@@ -99,8 +99,8 @@ def _fitting(costs: Sequence[int], offset: int, room: int) -> int:
 def _first(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], end: int) -> JsonObject:
     made = {id(node): {**one, "children": []} for node, one in zip(nodes[:end], written[:end], strict=True)}
     _hang(nodes[:end], made)
-    stages = [view.stage(entry, made.get(id(entry.root))) for entry in capture.stages]
-    return {**view.header(capture), "stages": stages}
+    stages = [snapshot_json.stage(entry, made.get(id(entry.root))) for entry in capture.stages]
+    return {**snapshot_json.header(capture), "stages": stages}
 
 
 def _later(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], offset: int, end: int) -> JsonObject:
@@ -112,7 +112,7 @@ def _later(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject
         {"parent": node.parent.uid if node.parent else None, "index": node.index, "node": made[id(node)]}
         for node in page
     ]
-    return {**view.header(capture), "nodes": entries}
+    return {**snapshot_json.header(capture), "nodes": entries}
 
 
 def _hang(nodes: Sequence[Node], made: dict[int, JsonObject]) -> None:
