@@ -71,7 +71,7 @@ WEB_TYPES = {"field": "input", "button": "button", "label": "label", "role": "BU
 
 @asynccontextmanager
 async def browser_demo(page: Path) -> AsyncIterator[Demo]:
-    from ui_mcp.introspect.backends.browser import BrowserBackend
+    from ui_mcp.introspection.backends.chromium import BrowserBackend
 
     needs("chromium")
     backend = await BrowserBackend.launch(page.as_uri())
@@ -84,7 +84,7 @@ async def browser_demo(page: Path) -> AsyncIterator[Demo]:
 @asynccontextmanager
 async def debugged_chromium(profile: Path, page: str) -> AsyncIterator[dict[str, str]]:
     """Run a browser that shows `page` and listens for a debugger; yield its two addresses by their schemes."""
-    from ui_mcp.introspect.backends.browser import ARGUMENTS
+    from ui_mcp.introspection.backends.chromium import ARGUMENTS
 
     needs("chromium")
     quiet = ["--headless", "--no-sandbox", *ARGUMENTS]
@@ -112,7 +112,7 @@ async def page_demo(page: Path) -> AsyncIterator[Demo]:
     from playwright.async_api import async_playwright
 
     from ui_mcp.introspect.backends.chromium import script
-    from ui_mcp.introspect.backends.page import OpenPage, PageBackend
+    from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 
     needs("chromium")
     async with async_playwright() as playwright:
@@ -245,7 +245,7 @@ async def window_manager(screen: str) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def javafx_demo(cell: Cell, folder: Path, *options: str, managed: bool = False) -> AsyncIterator[Demo]:
-    from ui_mcp.introspect.backends.javafx import JavaFxBackend
+    from ui_mcp.introspection.backends.javafx import JavaFxBackend
 
     classes = await anyio.to_thread.run_sync(compiled, folder)
     async with (

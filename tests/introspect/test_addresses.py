@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cli.command import ui_mcp
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
-from ui_mcp.introspect.addresses import expect_browser, whole_address
+from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
 
 
 @contextmanager

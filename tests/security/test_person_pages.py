@@ -18,10 +18,10 @@ from starlette.types import Receive, Scope, Send
 from chromium import FLAGS
 from introspect.demos import needs
 from ui_mcp.errors import UiNotEnabledError
-from ui_mcp.introspect.addresses import whole_address
-from ui_mcp.introspect.backends.browser import BrowserBackend
-from ui_mcp.introspect.backends.input import TYPED_AT_ONCE
 from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.backends.chromium import BrowserBackend
+from ui_mcp.introspection.backends.chromium_input import TYPED_AT_ONCE
+from ui_mcp.introspection.backends.chromium_launch import whole_address
 from ui_mcp.introspection.contract import Ask
 from ui_mcp.introspection.person_pages import is_person_page
 from ui_mcp.person import registered_listener

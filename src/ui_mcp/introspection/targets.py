@@ -11,11 +11,11 @@ import anyio
 
 from ui_mcp.errors import NotFoundError, NotStartedError, SessionGoneError, UiArgumentError, UiNotEnabledError
 from ui_mcp.host.states import Configured, Running
-from ui_mcp.introspect.backends.page import OpenPage, PageBackend
 from ui_mcp.introspect.files import Attached
 from ui_mcp.introspect.letters import letters
 from ui_mcp.introspection import files
 from ui_mcp.introspection.backend import UiBackend
+from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.workspace import Workspace
@@ -188,7 +188,7 @@ async def open_browser(
         UiNotEnabledError: Playwright or Chromium is missing; the message says how to get it.
     """
     try:
-        from ui_mcp.introspect.backends.browser import BrowserBackend
+        from ui_mcp.introspection.backends.chromium import BrowserBackend
     except ImportError as error:
         raise UiNotEnabledError(
             "Looking without an open page needs Playwright\nInstall it with: pip install 'ui-mcp[browser]'",
@@ -202,11 +202,11 @@ async def open_browser(
 async def _open(attached: Attached) -> UiBackend:
     match attached.kind:
         case "javafx":
-            from ui_mcp.introspect.backends.javafx import Address, JavaFxBackend
+            from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend
 
             return await JavaFxBackend.connect(Address(attached.pid, attached.port, attached.token))
         case "cdp":
-            from ui_mcp.introspect.backends.browser import BrowserBackend
+            from ui_mcp.introspection.backends.chromium import BrowserBackend
 
             return await BrowserBackend.connect(attached.url)
         case "url":

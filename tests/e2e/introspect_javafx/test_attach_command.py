@@ -13,7 +13,7 @@ from agreeing import agree
 from e2e.introspect_javafx.conftest import Programs
 from interaction.lineclient import LineClient
 from introspect.demos import PATIENCE, running
-from ui_mcp.introspect.backends.javafx import Address, JavaFxBackend, agent_jar
+from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend, agent_jar
 from ui_mcp.introspection.contract import Ask
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
