@@ -5,11 +5,11 @@ import pytest
 
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host
+from ui_mcp.introspection.tools.attach import attach
 from ui_mcp.jsontypes import Json
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.tools.attach import attach
 
 
 @pytest.mark.covers("IN-119")

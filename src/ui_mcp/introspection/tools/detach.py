@@ -6,9 +6,9 @@ from ui_mcp.errors import UiArgumentError
 from ui_mcp.host.host import Host
 from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.requests import Request
+from ui_mcp.introspection.tools.attach import allowed
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
-from ui_mcp.tools.attach import allowed
 
 
 class DetachArgs(Request):
