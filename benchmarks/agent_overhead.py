@@ -19,11 +19,11 @@ from starlette.routing import Route
 
 from ui_mcp.agent.conversation import Conversation, MakeLoop
 from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.orchestrator import InboxPage
-from ui_mcp.agent.scribe import Scribe
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Call, ToolResult, structured_result

@@ -8,10 +8,10 @@ from agent.test_loop import World, post
 from agent.test_orchestrator import People
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
-from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.timeline import replay
 from ui_mcp.toolkit.functions import FunctionToolset
 

@@ -8,10 +8,10 @@ import anyio
 import pytest
 from pydantic import Field
 
-from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
-from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.timeline import replay
 from ui_mcp.errors import DeniedError
 from ui_mcp.jsontypes import JsonObject

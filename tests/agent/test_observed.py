@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ui_mcp.agent.observer import Observed
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.app.observed import Observed
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Chat, open_chat

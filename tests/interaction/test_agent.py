@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from agreeing import agree_to_gateway
-from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.timeline import StoredEvent, replay
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from agent.vendor import Vendor
 from ui_mcp.agent.broadcast import Broadcast
 from ui_mcp.agent.conversation import Conversation
-from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import (
     Model,
@@ -33,7 +34,6 @@ from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, lines_of
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.models.sampling import SamplingModel
-from ui_mcp.agent.scribe import Scribe
 from ui_mcp.httpd.nlui_sessions import ChatSessions
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.combined import Combined

@@ -7,10 +7,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.agent.journal import Happened, LeaseLostError
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.model import ToolUse
 from ui_mcp.agent.outcome import Outcome, aborted, answered, denied, failed
 from ui_mcp.agent.questions import NoQuestions, Questions
-from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.timeline import Delta
 from ui_mcp.agent.transcript import OpenCall
 from ui_mcp.agent.vendor_names import VendorNames

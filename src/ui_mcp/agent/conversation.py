@@ -7,11 +7,11 @@ from anyio.abc import TaskStatus
 
 from ui_mcp.agent.broadcast import Broadcast
 from ui_mcp.agent.journal import Happened, Journal
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Deltas, Loop
 from ui_mcp.agent.model import Usage
 from ui_mcp.agent.orchestrator import Inbox, Orchestrator, Pace
 from ui_mcp.agent.run_state import RunState, run_state
-from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.timeline import Delta
 from ui_mcp.errors import AgentError, NotFoundError
 from ui_mcp.jsontypes import JsonObject

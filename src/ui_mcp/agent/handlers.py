@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.scribe import Scribe
+from ui_mcp.agent.journal_writer import Scribe
 
 
 @dataclass(frozen=True, slots=True)

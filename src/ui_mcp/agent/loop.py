@@ -12,6 +12,7 @@ from ui_mcp.agent.control import YIELD, YIELD_SPELLINGS, ControlTools, Legacy, T
 from ui_mcp.agent.handlers import Handler, ask_handlers
 from ui_mcp.agent.history import trimmed
 from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.model import (
     Model,
     ModelRequest,
@@ -24,7 +25,6 @@ from ui_mcp.agent.model import (
 )
 from ui_mcp.agent.outcome import Outcome
 from ui_mcp.agent.questions import Questions
-from ui_mcp.agent.scribe import Scribe
 from ui_mcp.agent.transcript import call_as_json, has_yielded
 from ui_mcp.agent.vendor_names import VendorNames
 from ui_mcp.errors import UiMcpError

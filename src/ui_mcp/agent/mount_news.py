@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ui_mcp.agent.handlers import Inject
-from ui_mcp.agent.scribe import Scribe
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.jsontypes import JsonObject, dumps
 
 HEAD = "[Announced by connected servers, not written by the person]"

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import anyio
 
+from ui_mcp.agent.inbox import McpInbox, Open
 from ui_mcp.agent.journals import journal_for
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.choose import choose_model, model_settings
 from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.orchestrator import Orchestrator
 from ui_mcp.app.approval_watch import ApprovalWatch
-from ui_mcp.app.inbox_client import McpInbox, Open
 from ui_mcp.app.nlui import Asked
 from ui_mcp.app.nlui import opened as opened_gateway
 from ui_mcp.app.ui import run, until_signalled

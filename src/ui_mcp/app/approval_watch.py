@@ -5,8 +5,8 @@ from collections.abc import Callable
 import anyio
 
 from ui_mcp.agent.journal import Happened, LeaseLostError
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.questions import Fetch
-from ui_mcp.agent.scribe import Scribe
 from ui_mcp.compositor.approvals.row import Approval, UnknownApprovalError
 from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.errors import UiMcpError

@@ -7,9 +7,9 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.agent.conversation import Conversation, MakeLoop
 from ui_mcp.agent.journal import Happened, Journal, Life
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.orchestrator import InboxPage
-from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.selection import Selection, selection_of
+from ui_mcp.agent.tools import Selection, selection_of
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
 from ui_mcp.chat.service import Ask, Chat

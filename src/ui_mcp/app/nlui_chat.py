@@ -12,13 +12,14 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.agent.conversation import MakeLoop
-from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.http import Timelines
+from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.choose import model_settings
 from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.questions import Questions
-from ui_mcp.agent.scribe import Scribe
-from ui_mcp.agent.selection import Selected, selection_of
+from ui_mcp.agent.tools import Selected, selection_of
 from ui_mcp.app.approval_watch import ApprovalWatch
 from ui_mcp.app.conversation_tools import Posting
 from ui_mcp.app.conversations import Conversations
@@ -51,7 +52,6 @@ from ui_mcp.httpd.nlui_page import page_routes
 from ui_mcp.httpd.nlui_sessions import ChatSessions
 from ui_mcp.httpd.nlui_sources import Listing, NluiSources
 from ui_mcp.httpd.person_gateway import person_routes
-from ui_mcp.httpd.timeline import Timelines
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.tool import Call

@@ -3,8 +3,8 @@
 Much stands behind them that a page does not need to appear, so the listeners read this module when somebody asks.
 """
 
+from ui_mcp.agent.observer import Observations
 from ui_mcp.app.approvals_place import approvals_place, own_approvals
-from ui_mcp.app.observed import Observations
 from ui_mcp.host.host import Host
 from ui_mcp.httpd.approval_bridge import desks_at
 from ui_mcp.httpd.later import Routes

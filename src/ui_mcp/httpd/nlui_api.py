@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import Life
-from ui_mcp.agent.selection import Selection
+from ui_mcp.agent.tools import Selection
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.httpd.events import event_stream
 from ui_mcp.httpd.nlui_sessions import ChatSessions

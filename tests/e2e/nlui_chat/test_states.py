@@ -15,7 +15,7 @@ from e2e.nlui_chat.conftest import Open, complaints, log, say
 from interaction.nlui import nlui
 from ports import free_ports
 from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.journals.sqlite import SqliteJournal
+from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow

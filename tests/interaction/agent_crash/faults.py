@@ -14,9 +14,9 @@ from typing import Any
 
 import anyio
 
-from ui_mcp.agent.journals.sqlite import SqliteJournal
-from ui_mcp.app import inbox_client
-from ui_mcp.app.inbox_client import McpInbox
+from ui_mcp.agent import inbox
+from ui_mcp.agent.inbox import McpInbox
+from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.chat.service import Chat
 from ui_mcp.compositor import mount
 from ui_mcp.compositor.approvals.store import ApprovalStore
@@ -81,7 +81,7 @@ def living_pids(folder: Path, role: str) -> list[int]:
 def install(folder: Path) -> None:
     """Put a step before and after everything that matters."""
     steps = Steps(folder)
-    mount._LONGEST_WAIT = inbox_client.LONGEST_WAIT = 0.2  # who died comes back soon
+    mount._LONGEST_WAIT = inbox.LONGEST_WAIT = 0.2  # who died comes back soon
 
     def around(owner: type, method: str, label: Callable[..., str], after: Callable[[Any], None] | None = None) -> None:
         inner = getattr(owner, method)

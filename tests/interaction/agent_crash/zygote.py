@@ -11,7 +11,7 @@ import sys
 import traceback
 from pathlib import Path
 
-import ui_mcp.agent.journals.sqlite
+import ui_mcp.agent.journal_store
 import ui_mcp.app.agent
 import ui_mcp.app.nlui
 import ui_mcp.chat.mcp
