@@ -40,9 +40,9 @@ def ours(document: str) -> None:
     import anyio
 
     from ui_mcp.app.upstreams import connector
-    from ui_mcp.compositor.gateway import Gateway, Surroundings
-    from ui_mcp.compositor.offered import Offered
     from ui_mcp.compositor.settings import GatewaySettings
+    from ui_mcp.gateway.service import Gateway, Surroundings
+    from ui_mcp.gateway.toolset import Offered
     from ui_mcp.jsontypes import dumps
     from ui_mcp.mcp_server import results
     from ui_mcp.toolkit.tool import Call

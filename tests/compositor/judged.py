@@ -7,8 +7,6 @@ from pathlib import Path
 import httpx2
 
 from ui_mcp.compositor.approvals.desk import Desk
-from ui_mcp.compositor.audit import Audit, lines
-from ui_mcp.compositor.catalogue import Catalogue
 from ui_mcp.compositor.openapi.auth import Credentials
 from ui_mcp.compositor.openapi.document import Document
 from ui_mcp.compositor.openapi.files import Files
@@ -18,13 +16,15 @@ from ui_mcp.compositor.openapi.response import Responses
 from ui_mcp.compositor.openapi.send import Sender
 from ui_mcp.compositor.openapi.target import Parts, Target
 from ui_mcp.compositor.openapi.tokens import Tokens
-from ui_mcp.compositor.policed import Policed
-from ui_mcp.compositor.policy import Mode, Policy
 from ui_mcp.compositor.questions import Rulebook
-from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import ApprovalSettings, Decision, Rule, TargetSettings
 from ui_mcp.errors import UpstreamError
+from ui_mcp.gateway.audit import Audit, lines
+from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.enforcement import Policed
+from ui_mcp.gateway.policy import Mode, Policy
+from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.storage.database import open_store
 

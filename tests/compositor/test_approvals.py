@@ -24,12 +24,12 @@ from ui_mcp.compositor.approvals.row import (
 )
 from ui_mcp.compositor.approvals.scope import rule_for
 from ui_mcp.compositor.canonical import canonical
-from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.compositor.offered import Offered
-from ui_mcp.compositor.policy import Question, matches
 from ui_mcp.compositor.settings import Rule
-from ui_mcp.compositor.source import Entry
 from ui_mcp.errors import CompositorError, DeniedError, InvalidArgumentsError, NotFoundError
+from ui_mcp.gateway.policy import Question, matches
+from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.source import Entry
+from ui_mcp.gateway.toolset import Offered
 from ui_mcp.httpd.nlui_api import Carried
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.storage import database

@@ -13,12 +13,12 @@ from compositor.conftest import Recorder, document, json_reply
 from compositor.gateways import THINGS, gateway
 from ui_mcp.compositor.approvals.desk import Desk, Reply
 from ui_mcp.compositor.approvals.row import Approval
-from ui_mcp.compositor.connection import Listeners
-from ui_mcp.compositor.gateway import Gateway, Surroundings
-from ui_mcp.compositor.offered import Offered
-from ui_mcp.compositor.resources import OwnResources
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule
 from ui_mcp.errors import DeniedError, InvalidArgumentsError
+from ui_mcp.gateway.mcp import OwnResources
+from ui_mcp.gateway.mount_connection import Listeners
+from ui_mcp.gateway.service import Gateway, Surroundings
+from ui_mcp.gateway.toolset import Offered
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.mcp_server.results import tool_answer

@@ -8,8 +8,8 @@ import pytest
 
 from compositor.conftest import Recorder, document
 from compositor.gateways import gateway
-from ui_mcp.compositor.offered import Offered, instructions
 from ui_mcp.errors import DeniedError
+from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
-from ui_mcp.app.nlui import Asked, gateway_face
-from ui_mcp.compositor.connection import Listeners
-from ui_mcp.compositor.gateway import Gateway, Surroundings
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings
+from ui_mcp.gateway.mount_connection import Listeners
+from ui_mcp.gateway.runner import Asked, gateway_face
+from ui_mcp.gateway.service import Gateway, Surroundings
 from ui_mcp.jsonrpc import messages
 from ui_mcp.mcp_client.client import McpServer, Options
 from ui_mcp.mcp_client.stdio import LineChannel

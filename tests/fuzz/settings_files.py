@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of, texts, yaml_of
 from ui_mcp import config
-from ui_mcp.compositor import nlui_yaml
 from ui_mcp.errors import UiMcpError
+from ui_mcp.gateway.embedded import nlui_yaml
 
 NLUI = {
     "llm": {"provider": "openai", "api_base": "http://127.0.0.1:1/v1", "api_key": "env:KEY", "model": "m"},

@@ -11,7 +11,7 @@ import pytest
 
 from interaction.gateway_service.nlui_client import NluiClient
 from interaction.nlui import nlui
-from ui_mcp.compositor import nlui_yaml
+from ui_mcp.gateway.embedded import nlui_yaml
 
 pytestmark = pytest.mark.slow
 ENTRY = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from compositor.conftest import Recorded, Recorder, Reply, json_reply
 from compositor.gateways import at_its_source, gateway
 from isolation.malformed_server import GREETING
-from ui_mcp.compositor.resources import MountedPrompts, MountedResources
 from ui_mcp.errors import UpstreamError
+from ui_mcp.gateway.mcp import MountedPrompts, MountedResources
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.mcp_client.client import Options, connected
 from ui_mcp.mcp_client.transport import HttpUrl

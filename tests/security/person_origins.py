@@ -9,11 +9,11 @@ from typing import Any
 from chat.faces import face_of
 from compositor.gateways import gateway
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.nlui import Asked, gateway_face
 from ui_mcp.app.nlui_chat import chat_app, serving
 from ui_mcp.app.person_listener import person_app_beside, person_listening
 from ui_mcp.app.ui import open_host
 from ui_mcp.compositor.settings import GatewaySettings
+from ui_mcp.gateway.runner import Asked, gateway_face
 from ui_mcp.httpd.approvals import ApprovalPages
 from ui_mcp.httpd.person_gateway import approvals_app
 from ui_mcp.mcp_server.transports.routes import Endpoints

@@ -19,9 +19,9 @@ from terminals import run_in_terminal
 from ui_mcp.app.agreed import found_file, wish_of
 from ui_mcp.app.approvals_place import approvals_place
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.nlui import Asked, configuration
 from ui_mcp.app.ui import open_host
-from ui_mcp.compositor import nlui_edit
+from ui_mcp.gateway.embedded import nlui_edit
+from ui_mcp.gateway.runner import Asked, configuration
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
 

@@ -37,7 +37,7 @@ def approvals_place(host: Host) -> str | None:
 def _settings(host: Host) -> "GatewaySettings | None":
     """Return the settings that the gateway runs with; None when it runs with the defaults."""
     from ui_mcp.app.agreed import NotAgreedError, found_file, load_agreed, load_found
-    from ui_mcp.compositor import nlui_yaml
+    from ui_mcp.gateway.embedded import nlui_yaml
 
     if named := _named(host):
         return load_agreed(named, host.configured().workspace.project).settings

@@ -63,8 +63,8 @@ class MountedGateway:
 
     async def _serve(self, file: str, project: Path, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
         from ui_mcp.app.agreed import load_agreed
-        from ui_mcp.app.nlui import Asked, opened
-        from ui_mcp.compositor.offered import Offered
+        from ui_mcp.gateway.runner import Asked, opened
+        from ui_mcp.gateway.toolset import Offered
 
         asked = Asked(file, load=partial(load_agreed, project=project))
         async with opened(

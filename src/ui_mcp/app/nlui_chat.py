@@ -23,7 +23,6 @@ from ui_mcp.agent.tools import Selected, selection_of
 from ui_mcp.app.approval_watch import ApprovalWatch
 from ui_mcp.app.conversation_tools import Posting
 from ui_mcp.app.conversations import Conversations
-from ui_mcp.app.nlui import Asked, configuration, gateway_face, opened
 from ui_mcp.app.nlui_demo import demo_unless_configured, serve_demo_api
 from ui_mcp.app.nlui_http import approval_routes
 from ui_mcp.app.nlui_model import LiveModel, providers
@@ -38,11 +37,12 @@ from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.compositor.approvals.desk import Reply
 from ui_mcp.compositor.approvals.row import Answer, Scope
-from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.compositor.offered import Offered, instructions
 from ui_mcp.compositor.results import Kept
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.gateway.runner import Asked, configuration, gateway_face, opened
+from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.httpd.error_page import nothing_here
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.nlui_access import NluiAccess, may_watch, open_to

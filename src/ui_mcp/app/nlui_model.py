@@ -11,9 +11,9 @@ import httpx2
 
 from ui_mcp.agent.model import Model, ModelError, ModelEvent, ModelRequest, TextDelta, UserSays
 from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
-from ui_mcp.compositor import nlui_edit
 from ui_mcp.compositor.nlui_yaml import literal
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.gateway.embedded import nlui_edit
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.jsontypes import Json, JsonObject, loads
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import anyio
 
-from ui_mcp.compositor import nlui_yaml
-from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.compositor.source import Health
 from ui_mcp.file_watcher import Rest
+from ui_mcp.gateway.embedded import nlui_yaml
+from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.source import Health
 from ui_mcp.isolation import Boundary
 from ui_mcp.log import logger
 from ui_mcp.trust import Agreements

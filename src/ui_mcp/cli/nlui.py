@@ -49,7 +49,7 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         print(f"nlui: There is no command {words[0]!r}; did you mean {near!r}?", file=sys.stderr)
         return 2
     options = parser().parse_args(_older_spelling(words))
-    from ui_mcp.app.nlui import Asked, run_http, run_stdio
+    from ui_mcp.gateway.runner import Asked, run_http, run_stdio
 
     asked = Asked(
         source=options.config or options.source,

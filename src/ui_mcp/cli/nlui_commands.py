@@ -8,15 +8,15 @@ from pathlib import Path
 
 import anyio
 
-from ui_mcp.app.nlui import Asked, configuration, opened
 from ui_mcp.app.ui import run
 from ui_mcp.cli.main import complain
 from ui_mcp.cli.nlui_starter import STARTER
 from ui_mcp.cli.progress import telling
 from ui_mcp.cli.trust import offer, settle
-from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.nlui_yaml import FILE
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
+from ui_mcp.gateway.runner import Asked, configuration, opened
+from ui_mcp.gateway.service import Gateway
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.names import SEPARATOR
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult

@@ -2,8 +2,8 @@
 
 import time
 
-from ui_mcp.compositor.audit import Audit, Line, text_bytes
-from ui_mcp.compositor.source import Entry
+from ui_mcp.gateway.audit import Audit, Line, text_bytes
+from ui_mcp.gateway.source import Entry
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, ToolResult

@@ -18,7 +18,7 @@ from compositor.conftest import Recorder, json_reply, recorder
 from compositor.gateways import gateway
 from servers import running_server
 from ui_mcp.app.nlui_http import serve_approvals
-from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.gateway.service import Gateway
 from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.person import PersonKeys

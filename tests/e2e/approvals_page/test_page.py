@@ -13,8 +13,8 @@ from e2e.approvals_page.conftest import Scheme, Whole, ask, gateway_alone, link,
 from e2e.nlui_chat.conftest import AXE
 from person_client import let_in
 from ui_mcp.compositor.approvals.desk import Reply
-from ui_mcp.compositor.offered import Offered
 from ui_mcp.errors import DeniedError
+from ui_mcp.gateway.toolset import Offered
 from ui_mcp.httpd.person_page import PERSON_FOLDER
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.tool import Call

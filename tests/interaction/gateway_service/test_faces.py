@@ -18,7 +18,7 @@ from compositor.gateways import gateway
 from interaction.gateway_service.nlui_client import NluiClient
 from interaction.lineclient import LineClient
 from interaction.test_serve import serve
-from ui_mcp.compositor.resources import MountedResources
+from ui_mcp.gateway.mcp import MountedResources
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call, Relayed
 

@@ -13,10 +13,10 @@ import pytest
 
 from agreeing import agree_to_gateway
 from interaction.gateway_service.nlui_client import NluiClient
-from ui_mcp.app.nlui import Asked, configuration
 from ui_mcp.app.nlui_reload import follow_file
 from ui_mcp.app.upstreams import connector
-from ui_mcp.compositor.gateway import Gateway, Surroundings
+from ui_mcp.gateway.runner import Asked, configuration
+from ui_mcp.gateway.service import Gateway, Surroundings
 from ui_mcp.jsontypes import Json, JsonObject
 
 ODD = str(Path(__file__).parents[1] / "gateway_upstreams" / "odd_server.py")

@@ -13,10 +13,10 @@ import pytest
 from agreeing import agree_to_gateway
 from compositor.gateways import at_its_source, gateway
 from interaction.gateway_service.nlui_client import NluiClient
-from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.compositor.offered import Offered, instructions
-from ui_mcp.compositor.resources import MountedResources, OwnResources
 from ui_mcp.errors import DeniedError, MountError, UpstreamError
+from ui_mcp.gateway.mcp import MountedResources, OwnResources
+from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.announcements import ListChanged, ResourceUpdated
 from ui_mcp.toolkit.tool import Call, InputGiven, Relayed

@@ -14,9 +14,9 @@ import pytest
 import needs
 from compositor.gateways import gateway
 from conformance import node
-from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.compositor.resources import MountedPrompts, MountedResources
 from ui_mcp.errors import UpstreamError
+from ui_mcp.gateway.mcp import MountedPrompts, MountedResources
+from ui_mcp.gateway.service import Gateway
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Relayed
 

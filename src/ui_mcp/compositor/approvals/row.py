@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ui_mcp.compositor.canonical import digest
-from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.errors import CompositorError
+from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import JsonObject
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]

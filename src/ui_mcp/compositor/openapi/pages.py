@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 
 from ui_mcp.compositor.openapi.model import Operation
 from ui_mcp.compositor.openapi.send import Answer
-from ui_mcp.compositor.trim import rows_of
+from ui_mcp.gateway.results import rows_of
 from ui_mcp.http_client import same_origin
 from ui_mcp.jsontypes import Json, JsonObject
 

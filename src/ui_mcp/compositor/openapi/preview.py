@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ui_mcp.compositor.openapi.auth import Attached
 from ui_mcp.compositor.openapi.request import Outgoing
-from ui_mcp.compositor.redact import MASK, Scrubber, is_secret
+from ui_mcp.gateway.sanitize import MASK, Scrubber, is_secret
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 

@@ -10,8 +10,8 @@ from ui_mcp.compositor.canonical import digest
 from ui_mcp.compositor.openapi import media, styles
 from ui_mcp.compositor.openapi.model import Operation, Parameter
 from ui_mcp.compositor.openapi.payload import FileData, Habits, form, payload
-from ui_mcp.compositor.redact import MASK, is_secret
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.gateway.sanitize import MASK, is_secret
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 _PATH_SAFE = "/:@!$&'()*+,;=~-._%"

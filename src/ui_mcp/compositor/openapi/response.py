@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from ui_mcp.compositor.openapi import media
 from ui_mcp.compositor.openapi.auth import how_to
 from ui_mcp.compositor.openapi.send import Answer
-from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.results import ResultStore
-from ui_mcp.compositor.trim import pick, trim
+from ui_mcp.gateway.results import pick, trim
+from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Media, Relayed, Text, ToolResult
 

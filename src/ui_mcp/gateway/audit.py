@@ -12,7 +12,7 @@ from io import FileIO
 from pathlib import Path
 
 from ui_mcp.compositor.canonical import canonical
-from ui_mcp.compositor.redact import Scrubber
+from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Text, ToolResult

@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 import anyio
 
 from ui_mcp.compositor.approvals.row import Approval, ApprovalError
-from ui_mcp.compositor.connection import Connection
-from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.compositor.mount import Mount
-from ui_mcp.compositor.source import health_json
 from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.gateway.mount import Mount
+from ui_mcp.gateway.mount_connection import Connection
+from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.source import health_json
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from ui_mcp.compositor.builtin import ADMIN, ALL, COMPACT, FULL, GATE, call_tool
-from ui_mcp.compositor.catalogue import unknown
-from ui_mcp.compositor.gateway import Gateway
+from ui_mcp.gateway.catalog import unknown
+from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.tools import ADMIN, ALL, COMPACT, FULL, GATE, call_tool
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult

@@ -9,9 +9,9 @@ from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.journals.memory import MemoryJournal
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.sampling import Sample, SamplingModel
-from ui_mcp.compositor.gateway import Gateway
-from ui_mcp.compositor.offered import instructions
 from ui_mcp.errors import AgentError
+from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.toolset import instructions
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
-from ui_mcp.compositor.search import Index
-from ui_mcp.compositor.source import Entry, Health, Permit, Preview, Source
 from ui_mcp.errors import MountError, UiMcpError, UpstreamError
+from ui_mcp.gateway.search import Index
+from ui_mcp.gateway.source import Entry, Health, Permit, Preview, Source
 from ui_mcp.isolation import message_of
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger

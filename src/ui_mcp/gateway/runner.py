@@ -12,19 +12,19 @@ import anyio
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
 from ui_mcp.app.agreed import NotAgreedError, found_file, load_found
-from ui_mcp.app.asked_by_client import Asking
 from ui_mcp.app.nlui_reload import Load, Stamp, follow_file, stamp_of
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.app.upstreams import connector
-from ui_mcp.compositor import nlui_yaml
-from ui_mcp.compositor.gateway import Gateway, Surroundings
-from ui_mcp.compositor.offered import Offered, instructions
-from ui_mcp.compositor.policy import Mode
-from ui_mcp.compositor.resources import MountedPrompts, MountedResources, OwnResources
 from ui_mcp.compositor.settings import GatewaySettings, TargetSettings
-from ui_mcp.compositor.source import Health
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
+from ui_mcp.gateway.ask_tool import Asking
+from ui_mcp.gateway.embedded import nlui_yaml
+from ui_mcp.gateway.mcp import MountedPrompts, MountedResources, OwnResources
+from ui_mcp.gateway.policy import Mode
+from ui_mcp.gateway.service import Gateway, Surroundings
+from ui_mcp.gateway.source import Health
+from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.log import logger, only_errors, to_stderr
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated

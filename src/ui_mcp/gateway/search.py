@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ui_mcp.compositor.source import Entry
+from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject
 
 _WEIGHTS = {"name": 3.0, "path": 2.0, "tag": 1.0, "title": 3.0, "description": 0.7, "parameter": 0.35}

@@ -10,26 +10,26 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.compositor.approvals.desk import Desk, patiently
-from ui_mcp.compositor.audit import Audit
-from ui_mcp.compositor.catalogue import Catalogue
-from ui_mcp.compositor.connection import Connect
 from ui_mcp.compositor.kept_mounts import KeptMounts
-from ui_mcp.compositor.mount import Mount
 from ui_mcp.compositor.noted import Noted
 from ui_mcp.compositor.openapi.cache import DocumentCache
 from ui_mcp.compositor.openapi.live import LiveTarget
 from ui_mcp.compositor.openapi.response import Limits
 from ui_mcp.compositor.openapi.tools import decisions
-from ui_mcp.compositor.policed import Policed
-from ui_mcp.compositor.policy import Mode, Policy
 from ui_mcp.compositor.proposals import Proposals, bound, replay
 from ui_mcp.compositor.questions import Rulebook
-from ui_mcp.compositor.redact import Scrubber
 from ui_mcp.compositor.reload import difference, name_of
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
-from ui_mcp.compositor.source import Health
 from ui_mcp.errors import MountError
+from ui_mcp.gateway.audit import Audit
+from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.enforcement import Policed
+from ui_mcp.gateway.mount import Mount
+from ui_mcp.gateway.mount_connection import Connect
+from ui_mcp.gateway.policy import Mode, Policy
+from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.source import Health
 from ui_mcp.isolation import Boundary, Workers
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import concealing, logger

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ui_mcp.compositor.canonical import canonical
 from ui_mcp.compositor.settings import Decision, Rule
-from ui_mcp.compositor.source import Entry
+from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 Mode = Literal["host", "guard"]

@@ -4,13 +4,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ui_mcp.compositor.gateway import Gateway
 from ui_mcp.compositor.proposals import rule_of
-from ui_mcp.compositor.search import summary
 from ui_mcp.compositor.settings import BackendSettings
-from ui_mcp.compositor.source import health_json
-from ui_mcp.compositor.trim import pick, trim
 from ui_mcp.errors import InvalidArgumentsError, MountError
+from ui_mcp.gateway.results import pick, trim
+from ui_mcp.gateway.search import summary
+from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.source import health_json
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.functions import Args, FunctionTool, NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result, text_result
