@@ -40,7 +40,7 @@ def ours(document: str) -> None:
     import anyio
 
     from ui_mcp.app.upstreams import connector
-    from ui_mcp.compositor.settings import GatewaySettings
+    from ui_mcp.gateway.config.settings import GatewaySettings
     from ui_mcp.gateway.service import Gateway, Surroundings
     from ui_mcp.gateway.toolset import Offered
     from ui_mcp.jsontypes import dumps
@@ -71,7 +71,7 @@ def mended(document: Path) -> dict[str, Any]:
     from ui_mcp.compositor.openapi.document import load
     from ui_mcp.compositor.openapi.fetch import Fetcher
     from ui_mcp.compositor.openapi.operations import read_api
-    from ui_mcp.compositor.openapi.text import parse
+    from ui_mcp.gateway.config.parse import parse
 
     tree: dict[str, Any] = parse(document.read_bytes())
     if "openapi" in tree:

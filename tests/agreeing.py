@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ui_mcp.app.agreed import wish_of, wishes
 from ui_mcp.config import rights, trusted_place
+from ui_mcp.gateway.config.agreement import wish_of, wishes
 from ui_mcp.trust import Agreements
 from ui_mcp.workspace import Workspace
 

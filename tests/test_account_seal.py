@@ -9,7 +9,7 @@ import pytest
 
 from ui_mcp import account_seal
 from ui_mcp.account_seal import is_sealed, seal
-from ui_mcp.compositor.settings import Rule
+from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.storage.database import open_store
 
 

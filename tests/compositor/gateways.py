@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compositor.conftest import Recorder, document
 from ui_mcp.app.upstreams import connector
-from ui_mcp.compositor.settings import GatewaySettings
+from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.service import Gateway, Surroundings
 from ui_mcp.gateway.source import Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps

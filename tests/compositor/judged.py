@@ -18,10 +18,10 @@ from ui_mcp.compositor.openapi.target import Parts, Target
 from ui_mcp.compositor.openapi.tokens import Tokens
 from ui_mcp.compositor.questions import Rulebook
 from ui_mcp.compositor.results import ResultStore
-from ui_mcp.compositor.settings import ApprovalSettings, Decision, Rule, TargetSettings
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.audit import Audit, lines
 from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.config.settings import ApprovalSettings, Decision, Rule, TargetSettings
 from ui_mcp.gateway.enforcement import Policed
 from ui_mcp.gateway.policy import Mode, Policy
 from ui_mcp.gateway.sanitize import Scrubber

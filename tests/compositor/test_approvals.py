@@ -24,8 +24,8 @@ from ui_mcp.compositor.approvals.row import (
 )
 from ui_mcp.compositor.approvals.scope import rule_for
 from ui_mcp.compositor.canonical import canonical
-from ui_mcp.compositor.settings import Rule
 from ui_mcp.errors import CompositorError, DeniedError, InvalidArgumentsError, NotFoundError
+from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Question, matches
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import Entry

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.compositor.nlui_edit import change, edited
-from ui_mcp.compositor.openapi.text import parse
+from ui_mcp.gateway.config.editor import change, edited
+from ui_mcp.gateway.config.parse import parse
 
 FILE = """\
 # Mine.

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.compositor.nlui_yaml import Loaded, find, read
 from ui_mcp.errors import ConfigError
+from ui_mcp.gateway.config.loader import Loaded, find, read
 
 
 def loaded(text: str, **environment: str) -> Loaded:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui_mcp.compositor.settings import Rule
+from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
 from ui_mcp.toolkit.tool import Annotations, Tool

@@ -13,7 +13,7 @@ from ui_mcp.compositor.openapi.fetch import Fetcher
 from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.compositor.openapi.operations import read_api
 from ui_mcp.compositor.openapi.tools import build_tools
-from ui_mcp.compositor.settings import TargetSettings
+from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.search import Index, summary
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 

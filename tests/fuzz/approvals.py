@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fuzz.border import Border
 from fuzz.mounted import TOOL, Case, Client, Upstream, connect_to
 from fuzz.values import any_json, mutated, text_of
-from ui_mcp.compositor.settings import GatewaySettings
+from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.service import Gateway, Surroundings
 from ui_mcp.jsonrpc import messages
 

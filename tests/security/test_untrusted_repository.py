@@ -15,11 +15,11 @@ import pytest
 from agreeing import agree
 from cli.command import ui_mcp
 from interaction.test_serve import Agent, serve
-from ui_mcp.app.agreed import load_agreed
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host
 from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
+from ui_mcp.gateway.config.agreement import load_agreed
 from ui_mcp.host.prepare import prepare
 from ui_mcp.httpd.ui_app import files_for
 from ui_mcp.introspect.files import Attached

@@ -11,7 +11,7 @@ from ui_mcp.host.host import Host
 from ui_mcp.log import logger
 
 if TYPE_CHECKING:
-    from ui_mcp.compositor.settings import GatewaySettings
+    from ui_mcp.gateway.config.settings import GatewaySettings
 
 _log = logger("approvals")
 
@@ -36,7 +36,7 @@ def approvals_place(host: Host) -> str | None:
 
 def _settings(host: Host) -> "GatewaySettings | None":
     """Return the settings that the gateway runs with; None when it runs with the defaults."""
-    from ui_mcp.app.agreed import NotAgreedError, found_file, load_agreed, load_found
+    from ui_mcp.gateway.config.agreement import NotAgreedError, found_file, load_agreed, load_found
     from ui_mcp.gateway.embedded import nlui_yaml
 
     if named := _named(host):

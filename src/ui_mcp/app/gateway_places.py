@@ -23,7 +23,7 @@ def gateway_places(workspace: Workspace, config: Config) -> tuple[str, ...]:
 
 def _stores(file: Path) -> list[str]:
     """Return where a file says that data lasts; it is read without its secrets, and a broken one names nothing."""
-    from ui_mcp.compositor.openapi.text import parse  # YAML takes a while to import, and few projects have such a file
+    from ui_mcp.gateway.config.parse import parse  # YAML takes a while to import, and few projects have such a file
 
     try:
         tree = parse(file.read_bytes())

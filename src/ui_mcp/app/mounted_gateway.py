@@ -62,7 +62,7 @@ class MountedGateway:
         return self._offered[file]
 
     async def _serve(self, file: str, project: Path, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
-        from ui_mcp.app.agreed import load_agreed
+        from ui_mcp.gateway.config.agreement import load_agreed
         from ui_mcp.gateway.runner import Asked, opened
         from ui_mcp.gateway.toolset import Offered
 

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from ui_mcp.compositor.settings import GatewaySettings
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.gateway.audit import lines
+from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.runner import data_folder
 from ui_mcp.gateway.service import audit_file
 from ui_mcp.jsontypes import JsonObject, dumps

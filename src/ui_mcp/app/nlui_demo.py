@@ -10,7 +10,7 @@ from anyio import create_task_group, sleep_forever
 from anyio.abc import TaskStatus
 from platformdirs import user_config_path
 
-from ui_mcp.compositor.settings import GatewaySettings
+from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.embedded import nlui_yaml
 from ui_mcp.gateway.runner import Asked
 from ui_mcp.jsontypes import JsonObject

@@ -11,8 +11,8 @@ import httpx2
 
 from ui_mcp.agent.model import Model, ModelError, ModelEvent, ModelRequest, TextDelta, UserSays
 from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
-from ui_mcp.compositor.nlui_yaml import literal
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.gateway.config.loader import literal
 from ui_mcp.gateway.embedded import nlui_edit
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.jsontypes import Json, JsonObject, loads
@@ -262,7 +262,7 @@ def _known(tree: JsonObject) -> JsonObject:
 
 
 def _written(file: Path | None) -> str | None:
-    from ui_mcp.compositor.openapi.text import parse
+    from ui_mcp.gateway.config.parse import parse
 
     tree = parse(file.read_bytes()) if file and file.exists() else {}
     key = (tree.get("llm") or {}).get("api_key") if isinstance(tree, dict) else None

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from ui_mcp.compositor.settings import BackendSettings
 from ui_mcp.errors import MountError
+from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.mount_connection import Connect, Connection, Listeners
 
 _MINIMAL = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "TMPDIR", "SYSTEMROOT")

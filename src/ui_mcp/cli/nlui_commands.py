@@ -13,8 +13,8 @@ from ui_mcp.cli.main import complain
 from ui_mcp.cli.nlui_starter import STARTER
 from ui_mcp.cli.progress import telling
 from ui_mcp.cli.trust import offer, settle
-from ui_mcp.compositor.nlui_yaml import FILE
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
+from ui_mcp.gateway.config.loader import FILE
 from ui_mcp.gateway.runner import Asked, configuration, opened
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
@@ -285,7 +285,7 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _trust(options: argparse.Namespace) -> int:
-    from ui_mcp.app.agreed import wish_of
+    from ui_mcp.gateway.config.agreement import wish_of
 
     file = place_of(Path(options.file))
     if options.revoke:

@@ -16,7 +16,7 @@ from ui_mcp.cli import options as shared
 from ui_mcp.errors import ConfigError, RefusedError
 
 if TYPE_CHECKING:
-    from ui_mcp.app.agreed import Wish
+    from ui_mcp.gateway.config.agreement import Wish
     from ui_mcp.workspace import Workspace
 
 HELP = "agree to a project's settings that widen rights"
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show, ask and remember."""
-    from ui_mcp.app.agreed import wishes
+    from ui_mcp.gateway.config.agreement import wishes
     from ui_mcp.workspace import Workspace
 
     workspace = Workspace.at(options.dir)
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
 def settle(asked: "list[Wish]", command: str, *, yes: bool) -> int:
     """Show what is asked for, let the person answer, and remember a yes."""
-    from ui_mcp.app.agreed import agree
+    from ui_mcp.gateway.config.agreement import agree
 
     for wish in asked:
         print(f"{wish.place}{' (agreed)' if wish.agreed else ''}", *wish.lines, sep="\n  ")
@@ -63,7 +63,7 @@ def settle(asked: "list[Wish]", command: str, *, yes: bool) -> int:
 
 def offer(source: str | None) -> None:
     """Ask a person who starts a gateway at a terminal about the nlui.yaml that it would take from the directory."""
-    from ui_mcp.app.agreed import agree, found_file, wish_of
+    from ui_mcp.gateway.config.agreement import agree, found_file, wish_of
 
     file = found_file(source)
     if file is None or not _can_ask():
@@ -78,7 +78,7 @@ def offer(source: str | None) -> None:
 
 
 def _revoke(workspace: "Workspace") -> int:
-    from ui_mcp.app.agreed import wishes
+    from ui_mcp.gateway.config.agreement import wishes
     from ui_mcp.trust import Agreements
 
     places = [workspace.base]

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.compositor.canonical import canonical
-from ui_mcp.compositor.settings import BackendSettings
 from ui_mcp.errors import DiskError
+from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 

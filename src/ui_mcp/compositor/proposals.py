@@ -10,10 +10,10 @@ from typing import Literal
 from pydantic import ValidationError
 
 from ui_mcp.compositor.approvals.store import ApprovalStore
-from ui_mcp.compositor.settings import Rule
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError
 from ui_mcp.gateway.audit import Called
 from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
 from ui_mcp.ids import secret_id

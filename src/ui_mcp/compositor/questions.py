@@ -9,9 +9,9 @@ from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.approvals.row import Approval, digest_of
 from ui_mcp.compositor.call_log import CallLog
 from ui_mcp.compositor.plain import one_line
-from ui_mcp.compositor.settings import ApprovalSettings
 from ui_mcp.errors import DeniedError, UiMcpError
 from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.config.settings import ApprovalSettings
 from ui_mcp.gateway.policy import Policy, Verdict, risk
 from ui_mcp.gateway.sanitize import MASK, Scrubber, unmasked
 from ui_mcp.gateway.source import Entry, Preview

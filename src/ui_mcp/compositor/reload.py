@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ui_mcp.compositor.settings import BackendSettings, TargetSettings
+from ui_mcp.gateway.config.settings import BackendSettings, TargetSettings
 from ui_mcp.toolkit.names import source_name
 
 S = TypeVar("S", TargetSettings, BackendSettings)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import anyio
 
-from ui_mcp.compositor.settings import BackendSettings
+from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Literal
 
 from ui_mcp.compositor.canonical import canonical
-from ui_mcp.compositor.settings import Decision, Rule
+from ui_mcp.gateway.config.settings import Decision, Rule
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 

@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 import anyio
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
-from ui_mcp.app.agreed import NotAgreedError, found_file, load_found
 from ui_mcp.app.nlui_reload import Load, Stamp, follow_file, stamp_of
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.app.upstreams import connector
-from ui_mcp.compositor.settings import GatewaySettings, TargetSettings
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.ask_tool import Asking
+from ui_mcp.gateway.config.agreement import NotAgreedError, found_file, load_found
+from ui_mcp.gateway.config.settings import GatewaySettings, TargetSettings
 from ui_mcp.gateway.embedded import nlui_yaml
 from ui_mcp.gateway.mcp import MountedPrompts, MountedResources, OwnResources
 from ui_mcp.gateway.policy import Mode
@@ -117,7 +117,7 @@ def _is_document(source: str) -> bool:
     if not path.is_file() or path.name == nlui_yaml.FILE:
         return False
     from ui_mcp.compositor.openapi.document import is_openapi
-    from ui_mcp.compositor.openapi.text import parse
+    from ui_mcp.gateway.config.parse import parse
 
     try:
         return is_openapi(parse(path.read_bytes()))

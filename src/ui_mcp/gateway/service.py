@@ -20,10 +20,10 @@ from ui_mcp.compositor.proposals import Proposals, bound, replay
 from ui_mcp.compositor.questions import Rulebook
 from ui_mcp.compositor.reload import difference, name_of
 from ui_mcp.compositor.results import ResultStore
-from ui_mcp.compositor.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
 from ui_mcp.errors import MountError
 from ui_mcp.gateway.audit import Audit
 from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
 from ui_mcp.gateway.enforcement import Policed
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connect

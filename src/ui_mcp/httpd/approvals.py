@@ -19,8 +19,8 @@ from ui_mcp.compositor.approvals.row import (
 )
 from ui_mcp.compositor.approvals.scope import pattern_of
 from ui_mcp.compositor.proposals import Proposals
-from ui_mcp.compositor.settings import Rule
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
+from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.webserver.person_auth import NOT_IN, is_person

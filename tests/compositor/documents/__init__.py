@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from ui_mcp.compositor.openapi.document import is_openapi
-from ui_mcp.compositor.openapi.text import parse
+from ui_mcp.gateway.config.parse import parse
 
 HERE = Path(__file__).parent
 HARBOUR = HERE / "harbour.yaml"

@@ -20,8 +20,8 @@ from ui_mcp.compositor.openapi.operations import METHODS, read_api
 from ui_mcp.compositor.openapi.payload import Habits
 from ui_mcp.compositor.openapi.request import build
 from ui_mcp.compositor.openapi.tools import build_tools
-from ui_mcp.compositor.settings import TargetSettings
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError
+from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.jsontypes import Json
 from ui_mcp.toolkit.tool import Call
 

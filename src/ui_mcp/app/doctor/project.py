@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import anyio
 
 from ui_mcp import config as settings
-from ui_mcp.app.agreed import visible, wishes
 from ui_mcp.app.doctor import own_files
 from ui_mcp.app.doctor.finding import Finding, note, ok, problem
 from ui_mcp.chat.settings import store_url
 from ui_mcp.config import Config
 from ui_mcp.errors import UiMcpError
+from ui_mcp.gateway.config.agreement import visible, wishes
 from ui_mcp.gateway.embedded import nlui_yaml
 from ui_mcp.host.lock import other_server
 from ui_mcp.host.refused import refusals

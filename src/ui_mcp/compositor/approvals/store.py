@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any, Protocol
 
 from ui_mcp.compositor.approvals.row import Approval
-from ui_mcp.compositor.settings import Rule
+from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.jsontypes import Json, dumps, loads
 
 _COLUMNS = tuple(field.name for field in fields(Approval))

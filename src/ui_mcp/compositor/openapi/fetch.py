@@ -12,8 +12,8 @@ import anyio
 import httpx2
 
 from ui_mcp.compositor.openapi.guard import GuardedTransport
-from ui_mcp.compositor.openapi.text import MAX_BYTES
 from ui_mcp.errors import NotFoundError, RefusedError, UpstreamError
+from ui_mcp.gateway.config.parse import MAX_BYTES
 from ui_mcp.http_client import TooLargeError, open_client
 
 _MAX_FILES = 5_000

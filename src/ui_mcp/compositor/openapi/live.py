@@ -26,12 +26,12 @@ from ui_mcp.compositor.openapi.operations import read_api
 from ui_mcp.compositor.openapi.response import Limits, Responses
 from ui_mcp.compositor.openapi.send import Sender
 from ui_mcp.compositor.openapi.target import Parts, Target
-from ui_mcp.compositor.openapi.text import MAX_BYTES
 from ui_mcp.compositor.openapi.tokens import Tokens
 from ui_mcp.compositor.results import ResultStore
-from ui_mcp.compositor.settings import TargetSettings
 from ui_mcp.errors import ConfigError, UpstreamError
 from ui_mcp.file_watcher import Rest
+from ui_mcp.gateway.config.parse import MAX_BYTES
+from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.isolation import Boundary

@@ -16,8 +16,8 @@ from ui_mcp.compositor.openapi.request import Outgoing, build
 from ui_mcp.compositor.openapi.response import Limits, Responses, Shaping
 from ui_mcp.compositor.openapi.send import Answer, Sender
 from ui_mcp.compositor.openapi.tools import Tools, build_tools
-from ui_mcp.compositor.settings import TargetSettings
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.results import rows_of
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.gateway.source import ChangedError, Entry, Health, Permit, Preview, State

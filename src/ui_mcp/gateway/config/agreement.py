@@ -9,8 +9,8 @@ from pathlib import Path
 from platformdirs import user_config_path
 
 from ui_mcp import config as settings
-from ui_mcp.compositor.openapi.text import parse
 from ui_mcp.errors import ConfigError, UiMcpError
+from ui_mcp.gateway.config.parse import parse
 from ui_mcp.gateway.embedded import nlui_yaml
 from ui_mcp.jsontypes import Json, dumps
 from ui_mcp.trust import Agreements, place_of

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from ui_mcp.compositor.openapi.text import parse
 from ui_mcp.errors import ConfigError, DiskError
+from ui_mcp.gateway.config.parse import parse
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.trust import Agreements, place_of
 

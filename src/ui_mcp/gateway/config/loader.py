@@ -9,10 +9,10 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from ui_mcp.compositor.openapi.text import parse
-from ui_mcp.compositor.settings import GatewaySettings, Part
 from ui_mcp.config import wording
 from ui_mcp.errors import ConfigError
+from ui_mcp.gateway.config.parse import parse
+from ui_mcp.gateway.config.settings import GatewaySettings, Part
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import closest
 
