@@ -6,7 +6,6 @@ from pathlib import Path
 
 import httpx2
 
-from ui_mcp.compositor.approvals.desk import Desk
 from ui_mcp.compositor.openapi.auth import Credentials
 from ui_mcp.compositor.openapi.document import Document
 from ui_mcp.compositor.openapi.files import Files
@@ -16,9 +15,10 @@ from ui_mcp.compositor.openapi.response import Responses
 from ui_mcp.compositor.openapi.send import Sender
 from ui_mcp.compositor.openapi.target import Parts, Target
 from ui_mcp.compositor.openapi.tokens import Tokens
-from ui_mcp.compositor.questions import Rulebook
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import UpstreamError
+from ui_mcp.gateway.approvals.questions import Rulebook
+from ui_mcp.gateway.approvals.service import Desk
 from ui_mcp.gateway.audit import Audit, lines
 from ui_mcp.gateway.catalog import Catalogue
 from ui_mcp.gateway.config.settings import ApprovalSettings, Decision, Rule, TargetSettings

@@ -15,16 +15,11 @@ from compositor.conftest import Recorded, Recorder, json_reply
 from compositor.conftest import Reply as HttpReply
 from compositor.gateways import gateway
 from ui_mcp import account_seal
-from ui_mcp.compositor.approvals.desk import Desk, Reply
-from ui_mcp.compositor.approvals.row import (
-    AlreadyDecidedError,
-    Approval,
-    DigestMismatchError,
-    ExpiredError,
-)
 from ui_mcp.compositor.approvals.scope import rule_for
 from ui_mcp.compositor.canonical import canonical
 from ui_mcp.errors import CompositorError, DeniedError, InvalidArgumentsError, NotFoundError
+from ui_mcp.gateway.approvals.model import AlreadyDecidedError, Approval, DigestMismatchError, ExpiredError
+from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Question, matches
 from ui_mcp.gateway.service import Gateway

@@ -17,9 +17,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from compositor.conftest import document
 from compositor.judged import Judged, Sent
-from ui_mcp.compositor.approvals.desk import Desk, Reply
-from ui_mcp.compositor.approvals.row import Approval, Scope
 from ui_mcp.errors import DeniedError
+from ui_mcp.gateway.approvals.model import Approval, Scope
+from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call
 

@@ -11,9 +11,9 @@ import pytest
 
 from compositor.conftest import Recorder, document, json_reply
 from compositor.gateways import THINGS, gateway
-from ui_mcp.compositor.approvals.desk import Desk, Reply
-from ui_mcp.compositor.approvals.row import Approval
 from ui_mcp.errors import DeniedError, InvalidArgumentsError
+from ui_mcp.gateway.approvals.model import Approval
+from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rule
 from ui_mcp.gateway.mcp import OwnResources
 from ui_mcp.gateway.mount_connection import Listeners

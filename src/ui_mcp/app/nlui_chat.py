@@ -20,7 +20,6 @@ from ui_mcp.agent.models.choose import model_settings
 from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.tools import Selected, selection_of
-from ui_mcp.app.approval_watch import ApprovalWatch
 from ui_mcp.app.conversation_tools import Posting
 from ui_mcp.app.conversations import Conversations
 from ui_mcp.app.nlui_demo import demo_unless_configured, serve_demo_api
@@ -35,11 +34,13 @@ from ui_mcp.chat.identity import POST_ASSISTANT, principal
 from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
-from ui_mcp.compositor.approvals.desk import Reply
-from ui_mcp.compositor.approvals.row import Answer, Scope
 from ui_mcp.compositor.results import Kept
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
+from ui_mcp.gateway.approvals.model import Answer, Scope
+from ui_mcp.gateway.approvals.person_http import person_routes
+from ui_mcp.gateway.approvals.service import Reply
 from ui_mcp.gateway.runner import Asked, configuration, gateway_face, opened
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.toolset import Offered, instructions
@@ -51,7 +52,6 @@ from ui_mcp.httpd.nlui_config import NluiConfig
 from ui_mcp.httpd.nlui_page import page_routes
 from ui_mcp.httpd.nlui_sessions import ChatSessions
 from ui_mcp.httpd.nlui_sources import Listing, NluiSources
-from ui_mcp.httpd.person_gateway import person_routes
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.tool import Call

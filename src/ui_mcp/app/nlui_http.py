@@ -9,11 +9,11 @@ import anyio
 from ui_mcp.app.person_listener import person_listening
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
+from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, health_route
+from ui_mcp.gateway.approvals.person_http import approvals_app
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import health_json
-from ui_mcp.httpd.approvals import ApprovalPages, Routes, health_route
 from ui_mcp.httpd.mcp_app import mcp_app
-from ui_mcp.httpd.person_gateway import approvals_app
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.mcp_server.transports.routes import Endpoints

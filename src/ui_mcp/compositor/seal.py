@@ -6,7 +6,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ui_mcp.compositor.approvals.row import Approval
+from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.jsontypes import Json, dumps, loads
 
 _LIFE = 3_600.0

@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import anyio
 
-from ui_mcp.compositor.approvals.desk import Desk, Ran
-from ui_mcp.compositor.approvals.row import Approval
 from ui_mcp.compositor.approvals.scope import Grant, session_grant
 from ui_mcp.compositor.call_log import CallLog
 from ui_mcp.compositor.canonical import MAX_FOREIGN_DEPTH, require_json
 from ui_mcp.compositor.codes import carries_stamp, denied, is_imitation, misused
-from ui_mcp.compositor.elicit import asked_by_result, asked_directly
 from ui_mcp.compositor.labelled import labelled_call, labelled_result
-from ui_mcp.compositor.questions import Questions, Rulebook
 from ui_mcp.compositor.seal import Seal
 from ui_mcp.compositor.stored_result import from_json, to_json
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, UiMcpError, UpstreamError
+from ui_mcp.gateway.approvals.elicitation import asked_by_result, asked_directly
+from ui_mcp.gateway.approvals.model import Approval
+from ui_mcp.gateway.approvals.questions import Questions, Rulebook
+from ui_mcp.gateway.approvals.service import Desk, Ran
 from ui_mcp.gateway.audit import Audit
 from ui_mcp.gateway.catalog import Catalogue
 from ui_mcp.gateway.policy import Question, Verdict, decide

@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import anyio
 
-from ui_mcp.compositor.approvals.row import Approval, ApprovalError
 from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.gateway.approvals.model import Approval, ApprovalError
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connection
 from ui_mcp.gateway.service import Gateway

@@ -9,18 +9,18 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.compositor.approvals.desk import Desk, patiently
 from ui_mcp.compositor.kept_mounts import KeptMounts
 from ui_mcp.compositor.noted import Noted
 from ui_mcp.compositor.openapi.cache import DocumentCache
 from ui_mcp.compositor.openapi.live import LiveTarget
 from ui_mcp.compositor.openapi.response import Limits
 from ui_mcp.compositor.openapi.tools import decisions
-from ui_mcp.compositor.proposals import Proposals, bound, replay
-from ui_mcp.compositor.questions import Rulebook
 from ui_mcp.compositor.reload import difference, name_of
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import MountError
+from ui_mcp.gateway.approvals.proposals import Proposals, bound, replay
+from ui_mcp.gateway.approvals.questions import Rulebook
+from ui_mcp.gateway.approvals.service import Desk, patiently
 from ui_mcp.gateway.audit import Audit
 from ui_mcp.gateway.catalog import Catalogue
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rule, TargetSettings

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ui_mcp.compositor.proposals import rule_of
 from ui_mcp.errors import InvalidArgumentsError, MountError
+from ui_mcp.gateway.approvals.proposals import rule_of
 from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.results import pick, trim
 from ui_mcp.gateway.search import summary

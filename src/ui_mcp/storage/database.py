@@ -12,8 +12,8 @@ import anyio.to_thread
 from platformdirs import user_data_path
 
 from ui_mcp.account_seal import is_sealed, seal
-from ui_mcp.compositor.approvals.store import ADDED, SCHEMA, ApprovalStore
 from ui_mcp.errors import CompositorError, ConfigError, way_out
+from ui_mcp.gateway.approvals.store import ADDED, SCHEMA, ApprovalStore
 from ui_mcp.jsontypes import Json
 from ui_mcp.log import logger
 from ui_mcp.storage.wakeup import Bell

@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 from psycopg import Connection, Error, OperationalError, connect
 
-from ui_mcp.compositor.approvals.store import ADDED, SCHEMA
 from ui_mcp.errors import CompositorError
+from ui_mcp.gateway.approvals.store import ADDED, SCHEMA
 from ui_mcp.jsontypes import Json
 from ui_mcp.storage.database import POLL_SECONDS
 

@@ -12,8 +12,8 @@ from compositor.conftest import Recorder
 from e2e.approvals_page.conftest import Scheme, Whole, ask, gateway_alone, link, opened
 from e2e.nlui_chat.conftest import AXE
 from person_client import let_in
-from ui_mcp.compositor.approvals.desk import Reply
 from ui_mcp.errors import DeniedError
+from ui_mcp.gateway.approvals.service import Reply
 from ui_mcp.gateway.toolset import Offered
 from ui_mcp.httpd.person_page import PERSON_FOLDER
 from ui_mcp.jsontypes import loads

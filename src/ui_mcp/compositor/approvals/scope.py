@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ui_mcp.compositor.approvals.row import Approval
 from ui_mcp.compositor.canonical import canonical
+from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import ALWAYS, Question, matches, why_outdated
 from ui_mcp.jsontypes import Json

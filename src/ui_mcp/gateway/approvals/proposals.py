@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from ui_mcp.compositor.approvals.store import ApprovalStore
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError
+from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.gateway.audit import Called
 from ui_mcp.gateway.catalog import Catalogue
 from ui_mcp.gateway.config.settings import Rule

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from ui_mcp.compositor.approvals.desk import Desk
-from ui_mcp.compositor.approvals.row import Approval, digest_of
 from ui_mcp.compositor.call_log import CallLog
 from ui_mcp.compositor.plain import one_line
 from ui_mcp.errors import DeniedError, UiMcpError
+from ui_mcp.gateway.approvals.model import Approval, digest_of
+from ui_mcp.gateway.approvals.service import Desk
 from ui_mcp.gateway.catalog import Catalogue
 from ui_mcp.gateway.config.settings import ApprovalSettings
 from ui_mcp.gateway.policy import Policy, Verdict, risk

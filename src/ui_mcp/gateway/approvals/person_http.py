@@ -4,8 +4,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from ui_mcp.compositor.approvals.desk import Desk
-from ui_mcp.httpd.approvals import ApprovalPages
+from ui_mcp.gateway.approvals.http import ApprovalPages
+from ui_mcp.gateway.approvals.service import Desk
 from ui_mcp.httpd.look import look_route
 from ui_mcp.httpd.person_page import PERSON_FOLDER, file_route, person_html, person_page
 from ui_mcp.jsontypes import JsonObject

@@ -8,8 +8,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ui_mcp.compositor.approvals.desk import Desk, Reply
-from ui_mcp.compositor.approvals.row import (
+from ui_mcp.compositor.approvals.scope import pattern_of
+from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
+from ui_mcp.gateway.approvals.model import (
     AlreadyDecidedError,
     Answer,
     DigestMismatchError,
@@ -17,9 +18,8 @@ from ui_mcp.compositor.approvals.row import (
     Scope,
     UnknownApprovalError,
 )
-from ui_mcp.compositor.approvals.scope import pattern_of
-from ui_mcp.compositor.proposals import Proposals
-from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
+from ui_mcp.gateway.approvals.proposals import Proposals
+from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import JsonObject

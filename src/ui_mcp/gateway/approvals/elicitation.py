@@ -1,10 +1,10 @@
 """Asks the client's own user, where the client can: by a request in the handshake era, by a result in the modern."""
 
-from ui_mcp.compositor.approvals.desk import Desk, Reply
-from ui_mcp.compositor.approvals.row import Answer, Approval, ApprovalError
 from ui_mcp.compositor.plain import plain
 from ui_mcp.compositor.seal import Seal
 from ui_mcp.errors import UiMcpError
+from ui_mcp.gateway.approvals.model import Answer, Approval, ApprovalError
+from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.tool import Call, InputNeeded, ToolResult

@@ -10,7 +10,10 @@ from typing import TypeVar
 
 import anyio
 
-from ui_mcp.compositor.approvals.row import (
+from ui_mcp.compositor.approvals.scope import always_rule
+from ui_mcp.compositor.canonical import require_json
+from ui_mcp.errors import CompositorError
+from ui_mcp.gateway.approvals.model import (
     AlreadyDecidedError,
     Answer,
     Approval,
@@ -22,10 +25,7 @@ from ui_mcp.compositor.approvals.row import (
     UnknownApprovalError,
     digest_of,
 )
-from ui_mcp.compositor.approvals.scope import always_rule
-from ui_mcp.compositor.approvals.store import ApprovalStore
-from ui_mcp.compositor.canonical import require_json
-from ui_mcp.errors import CompositorError
+from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
