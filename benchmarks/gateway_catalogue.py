@@ -68,10 +68,10 @@ def mended(document: Path) -> dict[str, Any]:
     """Write a document FastMCP accepts: the same operations in version 3."""
     import anyio
 
-    from ui_mcp.compositor.openapi.document import load
-    from ui_mcp.compositor.openapi.fetch import Fetcher
-    from ui_mcp.compositor.openapi.operations import read_api
     from ui_mcp.gateway.config.parse import parse
+    from ui_mcp.gateway.openapi.document import load
+    from ui_mcp.gateway.openapi.fetch import Fetcher
+    from ui_mcp.gateway.openapi.operations import read_api
 
     tree: dict[str, Any] = parse(document.read_bytes())
     if "openapi" in tree:

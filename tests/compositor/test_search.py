@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ui_mcp.compositor.openapi.document import Document, load
-from ui_mcp.compositor.openapi.fetch import Fetcher
 from ui_mcp.compositor.openapi.notes import Notes
-from ui_mcp.compositor.openapi.operations import read_api
-from ui_mcp.compositor.openapi.tools import build_tools
 from ui_mcp.gateway.config.settings import TargetSettings
+from ui_mcp.gateway.openapi.document import Document, load
+from ui_mcp.gateway.openapi.fetch import Fetcher
+from ui_mcp.gateway.openapi.operations import read_api
+from ui_mcp.gateway.openapi.tools import build_tools
 from ui_mcp.gateway.search import Index, summary
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 

@@ -8,15 +8,15 @@ import httpx2
 from anyio import to_thread
 from pydantic import ValidationError
 
-from ui_mcp.compositor.openapi.discover import discover
-from ui_mcp.compositor.openapi.document import is_openapi
-from ui_mcp.compositor.openapi.live import LiveTarget
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
 from ui_mcp.gateway.config.editor import own_file
 from ui_mcp.gateway.config.loader import SECRETS, literal
 from ui_mcp.gateway.config.parse import MAX_BYTES, parse
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.embedded import nlui_edit
+from ui_mcp.gateway.openapi.discover import discover
+from ui_mcp.gateway.openapi.document import is_openapi
+from ui_mcp.gateway.openapi.live import LiveTarget
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import health_json
 from ui_mcp.http_client import open_client

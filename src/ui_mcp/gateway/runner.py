@@ -116,8 +116,8 @@ def _is_document(source: str) -> bool:
     path = Path(source)
     if not path.is_file() or path.name == nlui_yaml.FILE:
         return False
-    from ui_mcp.compositor.openapi.document import is_openapi
     from ui_mcp.gateway.config.parse import parse
+    from ui_mcp.gateway.openapi.document import is_openapi
 
     try:
         return is_openapi(parse(path.read_bytes()))

@@ -12,9 +12,6 @@ from anyio.abc import TaskGroup
 from ui_mcp.compositor.kept_mounts import KeptMounts
 from ui_mcp.compositor.noted import Noted
 from ui_mcp.compositor.openapi.cache import DocumentCache
-from ui_mcp.compositor.openapi.live import LiveTarget
-from ui_mcp.compositor.openapi.response import Limits
-from ui_mcp.compositor.openapi.tools import decisions
 from ui_mcp.compositor.reload import difference, name_of
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import MountError
@@ -27,6 +24,9 @@ from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rul
 from ui_mcp.gateway.enforcement import Policed
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connect
+from ui_mcp.gateway.openapi.live import LiveTarget
+from ui_mcp.gateway.openapi.response import Limits
+from ui_mcp.gateway.openapi.tools import decisions
 from ui_mcp.gateway.policy import Mode, Policy
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.gateway.source import Health

@@ -56,7 +56,7 @@ async def describe(gateway: Gateway, args: DescribeArgs, call: Call) -> ToolResu
         schema = full["input_schema"]
         full = {"name": args.name, "part": args.part, "schema": _part(schema, schema, args.part.split("."))}
     if len(dumps(full)) > _DESCRIPTION:
-        from ui_mcp.compositor.openapi.shrink import shrunk
+        from ui_mcp.gateway.openapi.bundle import shrunk
 
         key = "schema" if args.part else "input_schema"
         full = {**full, key: shrunk(full[key], _DESCRIPTION - 2_000), "cut": "ask again with part"}

@@ -13,9 +13,9 @@ else:
     from backports import zstd
 
 from compositor.conftest import Recorded, Recorder, Reply, document, json_reply
-from ui_mcp.compositor.openapi.live import LiveTarget
-from ui_mcp.compositor.openapi.send import patience
 from ui_mcp.errors import UpstreamError
+from ui_mcp.gateway.openapi.live import LiveTarget
+from ui_mcp.gateway.openapi.send import patience
 from ui_mcp.gateway.results import pick, trim
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult

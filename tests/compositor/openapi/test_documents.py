@@ -11,17 +11,17 @@ from jsonschema import Draft202012Validator
 from compositor.conftest import Recorder
 from compositor.documents import HARBOUR, documents
 from compositor.sample_calls import arguments_for
-from ui_mcp.compositor.openapi.arguments import ArgumentCheck
 from ui_mcp.compositor.openapi.bundle import references
-from ui_mcp.compositor.openapi.document import Document, load
-from ui_mcp.compositor.openapi.fetch import Fetcher
-from ui_mcp.compositor.openapi.model import Api, Operation
-from ui_mcp.compositor.openapi.operations import METHODS, read_api
-from ui_mcp.compositor.openapi.payload import Habits
-from ui_mcp.compositor.openapi.request import build
-from ui_mcp.compositor.openapi.tools import build_tools
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError
 from ui_mcp.gateway.config.settings import TargetSettings
+from ui_mcp.gateway.openapi.arguments import ArgumentCheck
+from ui_mcp.gateway.openapi.document import Document, load
+from ui_mcp.gateway.openapi.fetch import Fetcher
+from ui_mcp.gateway.openapi.model import Api, Operation
+from ui_mcp.gateway.openapi.operations import METHODS, read_api
+from ui_mcp.gateway.openapi.payload import Habits
+from ui_mcp.gateway.openapi.request import build
+from ui_mcp.gateway.openapi.tools import build_tools
 from ui_mcp.jsontypes import Json
 from ui_mcp.toolkit.tool import Call
 

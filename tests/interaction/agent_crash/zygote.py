@@ -14,7 +14,7 @@ from pathlib import Path
 import ui_mcp.agent.journal_store
 import ui_mcp.app.agent
 import ui_mcp.chat.mcp
-import ui_mcp.compositor.openapi.live
+import ui_mcp.gateway.openapi.live
 import ui_mcp.gateway.runner
 import ui_mcp.mcp_client.client
 import ui_mcp.mcp_server.server

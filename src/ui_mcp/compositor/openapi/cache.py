@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from ui_mcp.compositor.openapi.document import Document
 from ui_mcp.compositor.openapi.notes import Notes
+from ui_mcp.gateway.openapi.document import Document
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.log import logger
 

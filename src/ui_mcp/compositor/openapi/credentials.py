@@ -2,10 +2,10 @@
 
 from typing import cast, get_args
 
-from ui_mcp.compositor.openapi.auth import DEFAULT, Credential, Kind
 from ui_mcp.compositor.openapi.tokens import Grant
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.settings import Auth, SchemeAuth
+from ui_mcp.gateway.openapi.auth import DEFAULT, Credential, Kind
 from ui_mcp.toolkit.names import closest
 
 _ALIASES = {"apikey": "header", "api_key": "header", "oauth2": "oauth2_client_credentials", "token": "bearer"}

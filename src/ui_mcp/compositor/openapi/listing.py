@@ -3,9 +3,9 @@
 import html
 import re
 
-from ui_mcp.compositor.openapi.model import Operation
 from ui_mcp.compositor.openapi.outputs import loosened
-from ui_mcp.compositor.openapi.shrink import shrunk
+from ui_mcp.gateway.openapi.bundle import shrunk
+from ui_mcp.gateway.openapi.model import Operation
 from ui_mcp.toolkit.tool import Annotations, Tool
 
 DESTRUCTIVE = frozenset({"delete", "remove", "destroy", "drop", "purge", "reset", "cancel", "revoke", "terminate"})

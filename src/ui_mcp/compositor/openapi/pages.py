@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from ui_mcp.compositor.openapi.model import Operation
-from ui_mcp.compositor.openapi.send import Answer
+from ui_mcp.gateway.openapi.model import Operation
+from ui_mcp.gateway.openapi.send import Answer
 from ui_mcp.gateway.results import rows_of
 from ui_mcp.http_client import same_origin
 from ui_mcp.jsontypes import Json, JsonObject

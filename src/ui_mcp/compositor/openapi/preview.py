@@ -3,8 +3,8 @@
 import shlex
 from dataclasses import replace
 
-from ui_mcp.compositor.openapi.auth import Attached
-from ui_mcp.compositor.openapi.request import Outgoing
+from ui_mcp.gateway.openapi.auth import Attached
+from ui_mcp.gateway.openapi.request import Outgoing
 from ui_mcp.gateway.sanitize import MASK, Scrubber, is_secret
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 

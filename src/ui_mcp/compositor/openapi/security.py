@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
-from ui_mcp.compositor.openapi.document import Document, Place
-from ui_mcp.compositor.openapi.fetch import is_url
 from ui_mcp.compositor.openapi.header_names import is_framing, is_name
-from ui_mcp.compositor.openapi.model import Alternative, Scheme
 from ui_mcp.errors import UiMcpError
+from ui_mcp.gateway.openapi.document import Document, Place
+from ui_mcp.gateway.openapi.fetch import is_url
+from ui_mcp.gateway.openapi.model import Alternative, Scheme
 from ui_mcp.jsontypes import Json, JsonObject
 
 

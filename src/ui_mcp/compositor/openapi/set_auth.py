@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from ui_mcp.compositor.openapi.auth import DEFAULT, Credential, Credentials, Kind
-from ui_mcp.compositor.openapi.model import Api
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.gateway.openapi.auth import DEFAULT, Credential, Credentials, Kind
+from ui_mcp.gateway.openapi.model import Api
 from ui_mcp.gateway.sanitize import MASK
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, input_schema, parse

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from ui_mcp.compositor.openapi.document import Document, Place, reference_of
-from ui_mcp.compositor.openapi.keywords import compiles, nullable, plain_keywords
 from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.gateway.openapi.document import Document, Place, reference_of
+from ui_mcp.gateway.openapi.keywords import compiles, nullable, plain_keywords
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import clean
 

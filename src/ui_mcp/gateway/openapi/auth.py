@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote
 
-from ui_mcp.compositor.openapi.model import Operation, Scheme
 from ui_mcp.compositor.openapi.tokens import Grant, Tokens
 from ui_mcp.errors import RefusedError
+from ui_mcp.gateway.openapi.model import Operation, Scheme
 from ui_mcp.gateway.sanitize import MASK
 
 Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh", "any"]

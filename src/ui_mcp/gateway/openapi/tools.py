@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from ui_mcp.compositor.openapi.auth import Credentials
 from ui_mcp.compositor.openapi.listing import listed
-from ui_mcp.compositor.openapi.model import Api, Operation
 from ui_mcp.compositor.openapi.set_auth import set_auth, set_auth_tool
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.settings import Decision, Override, Selection, TargetSettings
+from ui_mcp.gateway.openapi.auth import Credentials
+from ui_mcp.gateway.openapi.model import Api, Operation
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.names import Unnamed, is_legal, tool_names

@@ -4,10 +4,10 @@ import base64
 import re
 from dataclasses import asdict, dataclass
 
-from ui_mcp.compositor.openapi import media
-from ui_mcp.compositor.openapi.auth import how_to
-from ui_mcp.compositor.openapi.send import Answer
 from ui_mcp.compositor.results import ResultStore
+from ui_mcp.gateway.openapi import media
+from ui_mcp.gateway.openapi.auth import how_to
+from ui_mcp.gateway.openapi.send import Answer
 from ui_mcp.gateway.results import pick, trim
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads

@@ -8,9 +8,9 @@ from urllib.parse import urljoin, urlsplit
 import anyio
 import httpx2
 
-from ui_mcp.compositor.openapi.document import is_openapi
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.parse import parse
+from ui_mcp.gateway.openapi.document import is_openapi
 from ui_mcp.jsontypes import loads
 
 _BUDGET = 15.0

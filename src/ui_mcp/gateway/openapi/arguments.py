@@ -8,9 +8,9 @@ from typing import Literal
 
 from jsonschema.exceptions import ValidationError, best_match
 
-from ui_mcp.compositor.openapi.model import Operation
-from ui_mcp.compositor.openapi.validation import Checker, UncheckableError
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.gateway.openapi.model import Operation
+from ui_mcp.gateway.openapi.validation import Checker, UncheckableError
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.names import closest
 

@@ -7,10 +7,10 @@ from urllib.parse import unquote
 import anyio
 import anyio.to_thread
 
-from ui_mcp.compositor.openapi.fetch import Fetched, Fetcher, join
 from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.errors import ConfigError, NotFoundError, UiMcpError
 from ui_mcp.gateway.config.parse import parse
+from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, join
 from ui_mcp.jsontypes import Json, JsonObject
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const", "x-examples"})

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ui_mcp.compositor.openapi.document import Document, Place
 from ui_mcp.compositor.openapi.header_names import is_built, is_framing, is_name
 from ui_mcp.compositor.openapi.media import base
-from ui_mcp.compositor.openapi.model import Location, Parameter
 from ui_mcp.compositor.openapi.notes import Notes
-from ui_mcp.compositor.openapi.schemas import Schemas
 from ui_mcp.errors import UiMcpError
+from ui_mcp.gateway.openapi.document import Document, Place
+from ui_mcp.gateway.openapi.model import Location, Parameter
+from ui_mcp.gateway.openapi.schemas import Schemas
 from ui_mcp.jsontypes import JsonObject
 
 _ORDER: tuple[Location, ...] = ("path", "query", "querystring", "header", "cookie")

@@ -13,25 +13,25 @@ import anyio
 import anyio.to_thread
 import httpx2
 
-from ui_mcp.compositor.openapi.auth import Credentials
 from ui_mcp.compositor.openapi.cache import DocumentCache
 from ui_mcp.compositor.openapi.credentials import configured, header_of
-from ui_mcp.compositor.openapi.discover import Discovery, discover, slugs
-from ui_mcp.compositor.openapi.document import Document, load
-from ui_mcp.compositor.openapi.fetch import Fetched, Fetcher, is_url
-from ui_mcp.compositor.openapi.files import Files
 from ui_mcp.compositor.openapi.guard import GuardedTransport, is_loopback, tls
-from ui_mcp.compositor.openapi.model import Api
-from ui_mcp.compositor.openapi.operations import read_api
-from ui_mcp.compositor.openapi.response import Limits, Responses
-from ui_mcp.compositor.openapi.send import Sender
-from ui_mcp.compositor.openapi.target import Parts, Target
 from ui_mcp.compositor.openapi.tokens import Tokens
 from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import ConfigError, UpstreamError
 from ui_mcp.file_watcher import Rest
 from ui_mcp.gateway.config.parse import MAX_BYTES
 from ui_mcp.gateway.config.settings import TargetSettings
+from ui_mcp.gateway.openapi.auth import Credentials
+from ui_mcp.gateway.openapi.discover import Discovery, discover, slugs
+from ui_mcp.gateway.openapi.document import Document, load
+from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, is_url
+from ui_mcp.gateway.openapi.files import Files
+from ui_mcp.gateway.openapi.model import Api
+from ui_mcp.gateway.openapi.operations import read_api
+from ui_mcp.gateway.openapi.response import Limits, Responses
+from ui_mcp.gateway.openapi.send import Sender
+from ui_mcp.gateway.openapi.target import Parts, Target
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.isolation import Boundary
