@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from ui_mcp.agent.nlui_events import NluiEvents
+from ui_mcp.gateway.web.streams import NluiEvents
 from ui_mcp.jsontypes import JsonObject
 
 _numbers = count()

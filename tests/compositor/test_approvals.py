@@ -25,7 +25,7 @@ from ui_mcp.gateway.policy import Question, matches
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import Entry
 from ui_mcp.gateway.toolset import Offered
-from ui_mcp.httpd.nlui_api import Carried
+from ui_mcp.gateway.web.api import Carried
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.storage import database
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult

@@ -12,12 +12,12 @@ from starlette.requests import Request
 
 from fuzz.border import Border
 from fuzz.values import messages
-from ui_mcp.app.nlui_chat import chat_app, serving
 from ui_mcp.chat.http import ChatBridge
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.runner import Asked, gateway_face
+from ui_mcp.gateway.web.service import chat_app, serving
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import PersonKeys
 from ui_mcp.webserver.person_auth import CREDENTIAL_HEADER, NONCE_HEADER, Access

@@ -8,7 +8,7 @@ import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
 
-from ui_mcp.httpd.demo_api import demo_api
+from ui_mcp.gateway.web.demo import demo_api
 from ui_mcp.jsontypes import dumps
 from ui_mcp.webserver.server import bind, listening, port_of
 

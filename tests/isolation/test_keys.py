@@ -10,10 +10,10 @@ from agent.vendor import Vendor
 from compositor.conftest import Recorder, Reply
 from compositor.gateways import gateway
 from ui_mcp.agent.models.choose import ModelSettings
-from ui_mcp.app.nlui_model import PROVIDERS, LiveModel
-from ui_mcp.app.nlui_targets import LiveTargets
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.embedded import nlui_yaml
+from ui_mcp.gateway.web.model_settings import PROVIDERS, LiveModel
+from ui_mcp.gateway.web.target_settings import LiveTargets
 from ui_mcp.jsontypes import JsonObject
 
 OPENAI = "https://api.openai.com/v1"

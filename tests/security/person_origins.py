@@ -9,13 +9,13 @@ from typing import Any
 from chat.faces import face_of
 from compositor.gateways import gateway
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.nlui_chat import chat_app, serving
 from ui_mcp.app.person_listener import person_app_beside, person_listening
 from ui_mcp.app.ui import open_host
 from ui_mcp.gateway.approvals.http import ApprovalPages
 from ui_mcp.gateway.approvals.person_http import approvals_app
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.runner import Asked, gateway_face
+from ui_mcp.gateway.web.service import chat_app, serving
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.webserver.person_auth import Access

@@ -42,7 +42,7 @@ SCRIPT: list[JsonObject] = [
 
 async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
     """Serve the shop on this machine until cancelled; started with its address."""
-    from ui_mcp.httpd.demo_api import demo_api
+    from ui_mcp.gateway.web.demo import demo_api
     from ui_mcp.webserver.server import bind, listening, port_of
 
     listener = bind("127.0.0.1", 0)

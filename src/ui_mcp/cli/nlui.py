@@ -72,7 +72,7 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     offer(asked.source)
     if options.mcp_sse or options.mcp_http:
         return run_http(asked, options.mcp_port)
-    from ui_mcp.app.nlui_chat import run_chat
+    from ui_mcp.gateway.web.service import run_chat
 
     return run_chat(asked, options.port)
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ui_mcp.agent.nlui_events import Named, NluiEvents
-from ui_mcp.app.nlui_chat import Serving, serving, tools_of
 from ui_mcp.errors import LifecycleError
 from ui_mcp.gateway.runner import Asked
 from ui_mcp.gateway.toolset import Offered
+from ui_mcp.gateway.web.service import Serving, serving, tools_of
+from ui_mcp.gateway.web.streams import Named, NluiEvents
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, ToolResult

@@ -6,8 +6,8 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.agent.conversation import Conversation
-from ui_mcp.agent.nlui_events import NluiEvents
 from ui_mcp.errors import NotFoundError
+from ui_mcp.gateway.web.streams import NluiEvents
 from ui_mcp.httpd.events import event_text
 from ui_mcp.ids import secret_id
 from ui_mcp.isolation import Boundary

@@ -21,11 +21,8 @@ from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.tools import Selected, selection_of
 from ui_mcp.app.conversation_tools import Posting
-from ui_mcp.app.conversations import Conversations
 from ui_mcp.app.nlui_demo import demo_unless_configured, serve_demo_api
 from ui_mcp.app.nlui_http import approval_routes
-from ui_mcp.app.nlui_model import LiveModel, providers
-from ui_mcp.app.nlui_targets import PRESETS, LiveTargets
 from ui_mcp.app.person_listener import person_link, person_listening
 from ui_mcp.app.ui import run, until_signalled
 from ui_mcp.chat.desk import desk_for
@@ -44,14 +41,17 @@ from ui_mcp.gateway.approvals.service import Reply
 from ui_mcp.gateway.runner import Asked, configuration, gateway_face, opened
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.toolset import Offered, instructions
+from ui_mcp.gateway.web.access import NluiAccess, may_watch, open_to
+from ui_mcp.gateway.web.api import Carried, NluiApi
+from ui_mcp.gateway.web.conversations import Conversations
+from ui_mcp.gateway.web.model_settings import LiveModel, providers
+from ui_mcp.gateway.web.settings_api import Listing, NluiSources
+from ui_mcp.gateway.web.target_settings import PRESETS, LiveTargets
 from ui_mcp.httpd.error_page import nothing_here
 from ui_mcp.httpd.mcp_app import mcp_app
-from ui_mcp.httpd.nlui_access import NluiAccess, may_watch, open_to
-from ui_mcp.httpd.nlui_api import Carried, NluiApi
 from ui_mcp.httpd.nlui_config import NluiConfig
 from ui_mcp.httpd.nlui_page import page_routes
 from ui_mcp.httpd.nlui_sessions import ChatSessions
-from ui_mcp.httpd.nlui_sources import Listing, NluiSources
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.tool import Call
