@@ -10,8 +10,8 @@ from playwright.async_api import Browser, async_playwright
 
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host
-from ui_mcp.host.states import Running
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.states import Running
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host
-from ui_mcp.host.states import Running
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.states import Running
 
 
 @asynccontextmanager

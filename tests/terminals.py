@@ -12,7 +12,7 @@ from pathlib import Path
 from ui_mcp.chat.identity import ROLES
 from ui_mcp.chat.stores import default_url, open_store
 from ui_mcp.chat.tokens import Keys
-from ui_mcp.host.own_files import settle
+from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
 
 SECONDS = 180

@@ -14,8 +14,8 @@ from introspect.demos import needs
 from ui_mcp.app.scaffold import check_name, scaffold
 from ui_mcp.errors import RefusedError
 from ui_mcp.session.audit.app_audit import audit
-from ui_mcp.session.audit.rules import global_name
 from ui_mcp.testing.project import open_app
+from ui_mcp.ui.audit import global_name
 from ui_mcp.workspace import Workspace
 
 APPS = ".claude/ui/apps"

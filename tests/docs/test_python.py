@@ -15,8 +15,6 @@ from docs.blocks import ROOT, Block, blocks, together
 from docs.terminal import Terminal
 from lua.worlds import Recorded
 from mcpd.wire import wired
-from ui_mcp.app.face import ui_resources, ui_toolset
-from ui_mcp.host.host import Host
 from ui_mcp.lua_runtime.interface import Facts, Launch, Op
 from ui_mcp.lua_runtime.worker_process import ChildHost
 from ui_mcp.mcp_client.client import Options, connected
@@ -26,6 +24,8 @@ from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.testing.project import make_workspace, settings
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.mcp import ui_resources, ui_toolset
+from ui_mcp.ui.server import Host
 from ui_mcp.viewdefs.store import ViewdefStore
 
 SCRIPTED = """

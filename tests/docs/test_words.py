@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from docs.blocks import PAGES, ROOT
-from ui_mcp.app.face import ui_toolset
 from ui_mcp.cli.completion import every_place
-from ui_mcp.host.host import Host
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.mcp import ui_toolset
+from ui_mcp.ui.server import Host
 
 PLACES = {place.path: place for place in every_place()}
 SPAN = re.compile(r"`([^`\n]+)`")

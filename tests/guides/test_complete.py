@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.app.face import ui_resources, ui_toolset
 from ui_mcp.cli.main import is_command
 from ui_mcp.discovery import modules_of
-from ui_mcp.host.host import Host
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.mcp import ui_resources, ui_toolset
+from ui_mcp.ui.server import Host
 from ui_mcp.workspace import BUNDLE
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Configured, Running
 from ui_mcp.session.sessions import Sessions
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Configured, Running
 
 
 class Served:

@@ -24,7 +24,7 @@ IDLE = "store.execute('PRAGMA data_version').fetchone()"
 UNUSED = ""
 KILL_AT = (
     "import os, signal, sys\n"
-    "from ui_mcp.host.migration import moving\n"
+    "from ui_mcp.ui.migration import moving\n"
     "from ui_mcp.workspace import Workspace\n"
     "for number, step in enumerate(moving(Workspace.at(sys.argv[1]))):\n"
     "    if number == int(sys.argv[2]):\n"
@@ -32,7 +32,7 @@ KILL_AT = (
 )
 SETTLE = (
     "import sys\n"
-    "from ui_mcp.host.own_files import settle\n"
+    "from ui_mcp.ui.own_files import settle\n"
     "from ui_mcp.workspace import Workspace\n"
     "print(settle(Workspace.at(sys.argv[1])).name)\n"
 )

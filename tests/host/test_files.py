@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.errors import AlreadyRunningError, ConfigError
-from ui_mcp.host.lock import exclusive, other_server
-from ui_mcp.host.own_files import settle
 from ui_mcp.host.ports import port_file, token_file
+from ui_mcp.ui.instance import exclusive, other_server
+from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace, make_own
 
 
@@ -49,7 +49,7 @@ def test_the_token_is_for_its_owner_alone(workspace: Workspace) -> None:
 
 def test_a_killed_holder_leaves_the_directory_free(workspace: Workspace) -> None:
     code = (
-        "import sys\nfrom ui_mcp.host.lock import exclusive\nfrom ui_mcp.workspace import Workspace\n"
+        "import sys\nfrom ui_mcp.ui.instance import exclusive\nfrom ui_mcp.workspace import Workspace\n"
         f"with exclusive(Workspace.at({str(workspace.base)!r})) as lock:\n"
         "    lock.publish('http://127.0.0.1:7')\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )

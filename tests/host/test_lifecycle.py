@@ -7,8 +7,8 @@ import pytest
 
 from host.conftest import Served
 from ui_mcp.errors import AlreadyRunningError, ConfigError, NotConfiguredError, NotStartedError
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Configured, Running, Unconfigured
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Configured, Running, Unconfigured
 
 
 @pytest.mark.covers("UI-FSM-1", "UI-FSM-2", "UI-CLI-8")

@@ -7,10 +7,10 @@ from anyio import connect_tcp, fail_after
 from anyio.lowlevel import checkpoint
 
 from servers import running_server
-from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import Json, loads
 from ui_mcp.session.session import Session
 from ui_mcp.testing.browser import open_page
+from ui_mcp.ui.states import Running
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ from anyio import create_task_group, current_time, fail_after
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.face import ui_resources
 from ui_mcp.app.ui import open_host
 from ui_mcp.errors import NotStartedError
-from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import Json, loads
 from ui_mcp.resources import events, state, variables
 from ui_mcp.session.coalesced import INTERVAL
@@ -17,6 +15,8 @@ from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources, ResourceNotFoundError
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.mcp import ui_resources
+from ui_mcp.ui.server import Host
 
 
 def resources(host: Host) -> CombinedResources:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.installer.install import install
+from ui_mcp.ui.installer import install
 from ui_mcp.workspace import Workspace
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

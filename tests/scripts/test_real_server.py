@@ -8,9 +8,9 @@ import pytest
 
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host
-from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.states import Running
 
 APP = """
 Bell = session:prototype("Bell", { rings = 0 })

@@ -26,9 +26,9 @@ from ui_mcp.introspect.files import Attached
 from ui_mcp.introspection import files as targets
 from ui_mcp.log import stop_file
 from ui_mcp.lua.logs import Logs
-from ui_mcp.session.viewdef_files import ViewdefFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import WIDENING, Agreements
+from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace
 
 WIDE = """
@@ -248,7 +248,7 @@ def test_a_link_in_the_place_of_a_log_is_not_followed_and_the_server_starts(
     lua = Logs(str(repository / "log"))
     lua.write("out", b"owned\n")
     lua.error("run", "owned")
-    logging.getLogger("ui_mcp.host").warning("owned")
+    logging.getLogger("ui_mcp.ui").warning("owned")
 
     assert (tmp_path / "victim").read_text() == "mine"
     assert name == "refused.json" or str(repository / "log" / name) in caplog.text
@@ -304,7 +304,7 @@ def test_private_directories_and_logs_are_closed_also_when_they_were_there_befor
         (repository / "log/lua.log").write_text("old")
         (repository / "log/mcp.log").write_text("old")
         workspace = prepare(str(repository), {}, environment={}).workspace
-        logging.getLogger("ui_mcp.host").error("something")
+        logging.getLogger("ui_mcp.ui").error("something")
         Logs(str(workspace.log)).error("run", "something")
     finally:
         os.umask(previous)

@@ -6,8 +6,8 @@ import pytest
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.themes.head import decorate
-from ui_mcp.themes.report import audit_classes, list_classes, list_themes
 from ui_mcp.themes.shelf import themes_of
+from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 from ui_mcp.workspace import Workspace
 
 NIGHT = """/*

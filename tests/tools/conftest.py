@@ -5,9 +5,9 @@ import pytest
 
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Running
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Running
 
 
 @pytest.fixture

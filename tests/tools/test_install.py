@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.errors import InvalidArgumentsError, NotConfiguredError
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Configured, Running
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Text
 from ui_mcp.tools.install import install
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Configured, Running
 
 
 def serves_nothing(configured: Configured) -> AbstractAsyncContextManager[Running]:

@@ -1,9 +1,9 @@
 import pytest
 
-from ui_mcp.host.host import Host
 from ui_mcp.introspection.tools.perform import act
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.server import Host
 
 
 @pytest.mark.parametrize("target", [{"css": "#save"}, {"text": "Save"}, {}, ""])

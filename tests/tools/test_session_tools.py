@@ -3,8 +3,6 @@ from anyio import create_task_group, fail_after
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import NotFoundError, NotStartedError, UiMcpError
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import Json, loads
 from ui_mcp.session.session import Session
 from ui_mcp.testing.browser import open_page
@@ -16,6 +14,8 @@ from ui_mcp.tools.run import run
 from ui_mcp.tools.sync import sync
 from ui_mcp.tools.upload_viewdef import upload_viewdef
 from ui_mcp.tools.wait import wait
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Running
 
 APP = """
 Note = session:prototype("Note", { title = "draft" })

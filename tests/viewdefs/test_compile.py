@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui_mcp.errors import ViewdefError
-from ui_mcp.viewdefs.compile import compile_viewdef
+from ui_mcp.ui.viewdef_compiler import compile_viewdef
 from ui_mcp.viewdefs.store import ViewdefStore
 
 

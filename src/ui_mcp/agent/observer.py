@@ -16,10 +16,10 @@ from ui_mcp.chat.limits import conversation_name
 from ui_mcp.chat.message import Message, id_text, ts_text
 from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.errors import UiMcpError
-from ui_mcp.host.host import Host
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.ui.server import Host
 
 LOOK_SECONDS = 0.25
 MOST_MESSAGES = 5_000

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from platformdirs import user_config_path, user_data_path
 
 from ui_mcp.errors import UiMcpError
-from ui_mcp.host.host import Host
 from ui_mcp.log import logger
+from ui_mcp.ui.server import Host
 
 if TYPE_CHECKING:
     from ui_mcp.gateway.config.settings import GatewaySettings

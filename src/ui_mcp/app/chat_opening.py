@@ -8,11 +8,11 @@ import anyio
 
 from ui_mcp.app.channel import channel_event
 from ui_mcp.errors import UiMcpError
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Configured
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Configured
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard

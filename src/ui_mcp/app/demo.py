@@ -9,10 +9,10 @@ from pathlib import Path
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui import open_host, run, until_signalled
 from ui_mcp.errors import NotFoundError
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Running
 from ui_mcp.log import to_stderr
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Running
 from ui_mcp.workspace import BUNDLE, Workspace
 
 PACKAGE = BUNDLE.parent

@@ -8,15 +8,15 @@ from contextlib import nullcontext
 import anyio
 import anyio.to_thread
 
-from ui_mcp.app.chat_events import QUIET_SECONDS
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules
 from ui_mcp.app.person_listener import PERSON_PORT, person_link
-from ui_mcp.host.host import Host
 from ui_mcp.host.ports import token_file
-from ui_mcp.host.states import Running
 from ui_mcp.httpd.later import Later
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.chat_events import QUIET_SECONDS
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Running
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.server import bind, listening, port_of
 
@@ -69,9 +69,9 @@ async def _serve_mcp(host: Host, announcements: Announcements, transports: Later
     gc.freeze()
     gc.enable()
     from ui_mcp.app.channel import CAPABILITY
-    from ui_mcp.app.face import ui_face
     from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcp_server.transports.routes import Endpoints
+    from ui_mcp.ui.mcp import ui_face
 
     async with mounted_gateway(host, announcements) as gateway:
         experimental = CAPABILITY if host.configured().config.mcp.claude_channel else None
@@ -84,7 +84,6 @@ async def _serve_mcp(host: Host, announcements: Announcements, transports: Later
 
 
 def _read_mcp_machinery() -> None:
-    import ui_mcp.app.face
     import ui_mcp.app.mounted_gateway
     import ui_mcp.mcp_server.transports.routes  # noqa: F401
 

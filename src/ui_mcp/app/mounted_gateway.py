@@ -9,13 +9,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.errors import ConfigError, LifecycleError
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset, UnknownToolError
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Running
 
 _log = logger("gateway")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ui_mcp.errors import RefusedError
 from ui_mcp.files import leaves, make_base, write_atomically
-from ui_mcp.session.audit.rules import global_name
+from ui_mcp.ui.audit import global_name
 from ui_mcp.workspace import BUNDLE, Workspace
 
 TEMPLATE = BUNDLE / "app"

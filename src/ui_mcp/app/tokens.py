@@ -14,7 +14,7 @@ from ui_mcp.chat.message import ts_text
 from ui_mcp.chat.settings import store_url
 from ui_mcp.chat.stores import open_store
 from ui_mcp.chat.tokens import Keys
-from ui_mcp.host.own_files import settle
+from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
 
 

@@ -9,11 +9,11 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.app.doors import Doors
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Configured, Running
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Configured, Running
 
 SWITCH_SECONDS = 0.0005
 """How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""
@@ -48,10 +48,10 @@ def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = (
 async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...], stdin: int, stdout: int) -> int:
     from ui_mcp.app.channel import CAPABILITY, wants_channel
     from ui_mcp.app.chat_opening import open_for_subscribers
-    from ui_mcp.app.face import ui_face
     from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcp_server.server import Service
     from ui_mcp.mcp_server.transports.stdio import serve
+    from ui_mcp.ui.mcp import ui_face
 
     to_stderr(flags.get("logging.verbosity", 0))
     announcements = Announcements()

@@ -5,7 +5,6 @@ Much stands behind them that a page does not need to appear, so the listeners re
 
 from ui_mcp.agent.observer import Observations
 from ui_mcp.app.approvals_place import approvals_place, own_approvals
-from ui_mcp.host.host import Host
 from ui_mcp.httpd.approval_bridge import desks_at
 from ui_mcp.httpd.later import Routes
 from ui_mcp.httpd.watching_routes import (
@@ -16,6 +15,7 @@ from ui_mcp.httpd.watching_routes import (
     ui_approval_routes,
     ui_timeline_routes,
 )
+from ui_mcp.ui.server import Host
 from ui_mcp.webserver.person_auth import Access
 
 

@@ -25,10 +25,10 @@ from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
-from ui_mcp.host.own_files import settle
 from ui_mcp.log import to_stderr
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.own_files import settle
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 

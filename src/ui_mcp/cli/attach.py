@@ -19,13 +19,13 @@ import anyio
 
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.host.own_files import settle
 from ui_mcp.introspect.files import Attached, Kind
 from ui_mcp.introspection import files
 from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
 from ui_mcp.introspection.backends.javafx import agent_jar, enter_javafx
 from ui_mcp.introspection.backends.jvm_attach import jvms
 from ui_mcp.introspection.targets import target_folder
+from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
 
 HELP = "let agents look at a JavaFX program or a page"

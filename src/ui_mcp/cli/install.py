@@ -7,9 +7,9 @@ and --force keeps your text as FILE.bak.
 import argparse
 
 from ui_mcp.cli import options as shared
-from ui_mcp.host.own_files import settle
-from ui_mcp.installer.install import install
 from ui_mcp.installer.result import InstallResult
+from ui_mcp.ui.installer import install
+from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
 
 HELP = "install skills, guides and scripts into a project"

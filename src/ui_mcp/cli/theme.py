@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the answer."""
     from ui_mcp.jsontypes import dumps
-    from ui_mcp.themes.report import audit_classes, list_classes, list_themes
+    from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 
     workspace = Workspace.at(options.dir)
     match options.action:

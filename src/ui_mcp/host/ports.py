@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.host.lock import open_regular
 from ui_mcp.ids import secret_id
 from ui_mcp.person import state_folder
+from ui_mcp.ui.instance import open_regular
 from ui_mcp.workspace import Workspace
 
 _KEPT_PORTS = 500

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from ui_mcp import config as settings
 from ui_mcp.errors import ConfigError, InstallError
-from ui_mcp.host.own_files import settle
-from ui_mcp.host.states import Configured
 from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, stop_file, to_file
 from ui_mcp.nofollow import PRIVATE, LinkError, make_private, open_inside
+from ui_mcp.ui.own_files import settle
+from ui_mcp.ui.states import Configured
 from ui_mcp.workspace import Workspace
 
 _log = logger("host")
@@ -76,7 +76,7 @@ def _unless_linked(make: Callable[[], None]) -> None:
 
 
 def _install(workspace: Workspace) -> str | None:
-    from ui_mcp.installer.install import install  # only the first start in a directory needs it
+    from ui_mcp.ui.installer import install  # only the first start in a directory needs it
 
     try:
         install(workspace)

@@ -9,10 +9,10 @@ from starlette.routing import BaseRoute, Route
 
 from ui_mcp.config import Config
 from ui_mcp.errors import LifecycleError
-from ui_mcp.host.host import Host
 from ui_mcp.httpd.look import look_route
 from ui_mcp.httpd.person_page import PERSON_FOLDER, file_route, person_html, person_page
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.ui.server import Host
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import HtmlRoute, PersonSite, person_app
 from ui_mcp.webserver.person_auth import Access

@@ -8,7 +8,6 @@ from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from ui_mcp.errors import LifecycleError, NotFoundError
-from ui_mcp.host.host import Host
 from ui_mcp.httpd.components import Components
 from ui_mcp.httpd.look import HOME, look_route
 from ui_mcp.httpd.state import State
@@ -18,6 +17,7 @@ from ui_mcp.httpd.visitors import is_start, named_session, remembered_session, w
 from ui_mcp.httpd.wait import Wait
 from ui_mcp.httpd.websocket import PageSocket
 from ui_mcp.session.session import Session
+from ui_mcp.ui.server import Host
 
 
 def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:

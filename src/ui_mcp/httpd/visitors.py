@@ -9,11 +9,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ui_mcp.errors import LifecycleError, NotFoundError
-from ui_mcp.host.host import Host
 from ui_mcp.httpd.error_page import own_link_needed
 from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.session.session import Session
 from ui_mcp.session.sessions import Sessions
+from ui_mcp.ui.server import Host
 
 SECRET = re.compile(r"[0-9a-f]{32}")
 CODE = "code"

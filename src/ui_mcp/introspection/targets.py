@@ -10,7 +10,6 @@ from time import monotonic
 import anyio
 
 from ui_mcp.errors import NotFoundError, NotStartedError, SessionGoneError, UiArgumentError, UiNotEnabledError
-from ui_mcp.host.states import Configured, Running
 from ui_mcp.introspect.files import Attached
 from ui_mcp.introspect.letters import letters
 from ui_mcp.introspection import files
@@ -18,6 +17,7 @@ from ui_mcp.introspection.backend import UiBackend
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.ui.states import Configured, Running
 from ui_mcp.workspace import Workspace
 
 SETTLING_SECONDS = 1.0

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Running
 from ui_mcp.workspace import BUNDLE
 
 URI = "ui://app/main.html"

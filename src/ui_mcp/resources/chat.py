@@ -1,9 +1,9 @@
 """`ui://chat/…`: inbox, head and receipts of the workspace's conversations."""
 
 from ui_mcp.chat.inbox import ChatResources
-from ui_mcp.host.host import Host
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import ResourceSet
+from ui_mcp.ui.server import Host
 
 
 def provide(host: Host, announcements: Announcements) -> ResourceSet:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from ui_mcp.errors import NotFoundError
-from ui_mcp.host.host import Host
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.server import Host
 
 URI = "ui://state"
 JSON = "application/json"

@@ -21,9 +21,9 @@ from ui_mcp.session.launching import launch_of, lua_host, permissions_of
 from ui_mcp.session.notices import system_event
 from ui_mcp.session.session import Session
 from ui_mcp.session.surroundings import Surroundings
-from ui_mcp.session.viewdef_files import ViewdefFiles
 from ui_mcp.session.visitors import Visitors
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace
 
 SWEEP_SECONDS = 3600.0

@@ -3,10 +3,10 @@
 from anyio import to_thread
 from pydantic import Field
 
-from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.server import Host
 
 
 class AuditArgs(Args):

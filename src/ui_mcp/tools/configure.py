@@ -3,10 +3,10 @@
 from pydantic import Field, StrictStr, model_validator
 
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.server import Host
 
 
 class ConfigureArgs(Args):

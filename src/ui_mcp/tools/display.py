@@ -6,10 +6,10 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError
-from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
+from ui_mcp.ui.server import Host
 
 PAGE = "ui://app/main.html"
 

@@ -3,11 +3,11 @@
 from anyio.to_thread import run_sync
 from pydantic import Field
 
-from ui_mcp.host.host import Host
-from ui_mcp.installer.install import install as install_bundle
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.installer import install as install_bundle
+from ui_mcp.ui.server import Host
 
 
 class InstallArgs(Args):

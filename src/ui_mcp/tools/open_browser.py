@@ -7,11 +7,11 @@ from pydantic import Field
 
 from ui_mcp.default_browser import BrowserError, open_default_browser
 from ui_mcp.errors import RefusedError
-from ui_mcp.host.host import Host
-from ui_mcp.host.states import Running
 from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.server import Host
+from ui_mcp.ui.states import Running
 
 
 class OpenBrowserArgs(Args):

@@ -3,9 +3,9 @@
 from pydantic import Field
 
 from ui_mcp.errors import LuaError, SessionGoneError
-from ui_mcp.host.host import Host
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
+from ui_mcp.ui.server import Host
 
 
 class RunArgs(Args):

@@ -1,9 +1,9 @@
 """`ui_start`: serve the UI."""
 
-from ui_mcp.host.host import Host
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.tools.display import SHOWN_INLINE
+from ui_mcp.ui.server import Host
 
 
 @tool("ui_start", NoArgs, title="Start the UI", annotations=Annotations(destructive=False), meta=SHOWN_INLINE)

@@ -1,9 +1,9 @@
 """`ui_status`: where things stand."""
 
-from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.server import Host
 
 
 @tool("ui_status", NoArgs, title="UI status", annotations=Annotations(read_only=True, idempotent=True))

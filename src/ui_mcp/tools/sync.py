@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult
+from ui_mcp.ui.server import Host
 
 if TYPE_CHECKING:
     # An agent's first answer must not wait for the session machinery.

@@ -3,7 +3,6 @@
 from pydantic import Field
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiMcpError
-from ui_mcp.host.host import Host
 from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.requests import Request
 from ui_mcp.introspection.backend import Photo
@@ -13,6 +12,7 @@ from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult, json_result
+from ui_mcp.ui.server import Host
 
 
 class TestArgs(Request):

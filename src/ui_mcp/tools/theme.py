@@ -5,10 +5,10 @@ from typing import Literal
 from anyio import to_thread
 from pydantic import Field
 
-from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.server import Host
 
 
 class ThemeArgs(Args):
@@ -22,7 +22,7 @@ class ThemeArgs(Args):
 @tool("ui_theme", ThemeArgs, title="Look at themes", annotations=Annotations(read_only=True, idempotent=True))
 async def theme(host: Host, args: ThemeArgs, call: Call) -> JsonObject:
     """List the page's themes, the classes they document, or the classes an app uses that no theme knows."""
-    from ui_mcp.themes.report import audit_classes, list_classes, list_themes
+    from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 
     workspace = host.configured().workspace
     match args.action:

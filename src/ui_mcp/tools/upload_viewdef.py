@@ -3,9 +3,9 @@
 from pydantic import Field
 
 from ui_mcp.errors import ViewdefError
-from ui_mcp.host.host import Host
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.server import Host
 
 NAME = r"^[A-Za-z0-9_.-]+$"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ui_mcp.errors import ViewdefError
 from ui_mcp.jsontypes import dumps
+from ui_mcp.ui.viewdef_compiler import compile_viewdef
 from ui_mcp.viewdefs.builtin import BUILTIN
-from ui_mcp.viewdefs.compile import compile_viewdef
 from ui_mcp.viewdefs.viewdef import Binding, Viewdef, checked_key
 
 _AS_ROW = attrgetter(*(field.name for field in fields(Binding)))

@@ -19,10 +19,10 @@ from compositor.gateways import gateway
 from servers import running_server
 from ui_mcp.app.nlui_http import serve_approvals
 from ui_mcp.gateway.service import Gateway
-from ui_mcp.host.states import Running
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.states import Running
 
 __all__ = ["recorder"]
 

@@ -4,8 +4,8 @@ import os
 
 from ui_mcp.app.doctor.finding import Finding, note, ok, problem
 from ui_mcp.errors import ConfigError
-from ui_mcp.host import own_files
-from ui_mcp.host.lock import open_regular
+from ui_mcp.ui import own_files
+from ui_mcp.ui.instance import open_regular
 from ui_mcp.workspace import MOVING, OLD_FILES, Workspace
 
 NAME = "own files"

@@ -16,10 +16,10 @@ from ui_mcp.config import Config
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.agreement import visible, wishes
 from ui_mcp.gateway.embedded import nlui_yaml
-from ui_mcp.host.lock import other_server
-from ui_mcp.host.refused import refusals
-from ui_mcp.installer.bundle import bundled_files
 from ui_mcp.installer.installed import needs_install, outdated
+from ui_mcp.ui.install_plan import bundled_files
+from ui_mcp.ui.instance import other_server
+from ui_mcp.ui.refusals import refusals
 from ui_mcp.workspace import Workspace
 
 PORTS = (("UI", 8000), ("MCP", 8001))

@@ -6,7 +6,6 @@ import anyio
 from pydantic import Field
 
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
-from ui_mcp.host.host import Host
 from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.files import Attached
 from ui_mcp.introspect.requests import Request
@@ -16,6 +15,7 @@ from ui_mcp.introspection.backends.javafx import enter_javafx
 from ui_mcp.introspection.backends.jvm_attach import jvms
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+from ui_mcp.ui.server import Host
 
 
 class AttachArgs(Request):

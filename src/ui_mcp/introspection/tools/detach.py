@@ -3,12 +3,12 @@
 from pydantic import Field
 
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.host.host import Host
 from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.introspect.requests import Request
 from ui_mcp.introspection.tools.attach import allowed
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+from ui_mcp.ui.server import Host
 
 
 class DetachArgs(Request):

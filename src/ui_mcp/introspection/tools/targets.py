@@ -1,9 +1,9 @@
 """`ui_targets`: which UIs can be looked at."""
 
-from ui_mcp.host.host import Host
 from ui_mcp.introspect.answers import answered, misread
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+from ui_mcp.ui.server import Host
 
 
 @tool("ui_targets", NoArgs, title="List UIs", annotations=Annotations(read_only=True, idempotent=True), refused=misread)

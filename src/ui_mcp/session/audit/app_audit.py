@@ -4,10 +4,10 @@ from pathlib import Path
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.session.audit import rules
-from ui_mcp.session.audit.lua_source import LuaSource
-from ui_mcp.session.audit.rules import App
 from ui_mcp.session.audit.template import Template
+from ui_mcp.ui import audit as rules
+from ui_mcp.ui.audit import App
+from ui_mcp.ui.audit_sources import LuaSource
 
 REMINDERS = (
     "Look at the app in the browser: an audit reads files, it sees no pixels.",

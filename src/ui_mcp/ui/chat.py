@@ -14,8 +14,8 @@ from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.settings import limits_of, store_url
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import ChatError
-from ui_mcp.host.states import Configured, Running
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.states import Configured, Running
 
 # The server runs without a chat meanwhile, and the next caller tries again.
 _PATIENCE_SECONDS = 2.0

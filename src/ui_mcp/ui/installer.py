@@ -7,10 +7,10 @@ from pathlib import Path
 
 from ui_mcp.errors import InstallError
 from ui_mcp.files import digest_of, free_backup_name, leaves, make_base, write_atomically
-from ui_mcp.installer.bundle import BundledFile, bundled_files
 from ui_mcp.installer.plan import Action, Facts, action, wanted
 from ui_mcp.installer.record import Record
 from ui_mcp.installer.result import Conflict, InstallResult
+from ui_mcp.ui.install_plan import BundledFile, bundled_files
 from ui_mcp.version import UNKNOWN, Version, version_in, version_line
 from ui_mcp.workspace import BUNDLE, Workspace
 

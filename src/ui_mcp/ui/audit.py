@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ui_mcp.session.audit.finding import Finding
-from ui_mcp.session.audit.lua_source import LuaSource, Method
 from ui_mcp.session.audit.template import Binding, Template
+from ui_mcp.ui.audit_sources import LuaSource, Method
 
 CALLED_FROM_OUTSIDE = frozenset({"addAgentMessage", "updateRequirements", "onAppProgress", "onAppUpdated"})
 _NEVER_DEAD = frozenset({"new", "mutate"})

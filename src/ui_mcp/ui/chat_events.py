@@ -9,12 +9,12 @@ import anyio.to_thread
 
 from ui_mcp.app.chat_opening import calling_for_subscribers, event_of
 from ui_mcp.errors import ChatError, NotFoundError
-from ui_mcp.host.host import Host
 from ui_mcp.jsontypes import dumps
 from ui_mcp.log import logger
 from ui_mcp.session.events import EventQueueFullError
 from ui_mcp.session.sessions import Sessions
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.server import Host
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard
@@ -79,5 +79,4 @@ async def _open_chat(host: Host) -> None:
 
 def _read_chat() -> None:
     import ui_mcp.chat.sqlite_store
-    import ui_mcp.host.chats
     import ui_mcp.httpd.chat_routes  # noqa: F401

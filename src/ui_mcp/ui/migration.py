@@ -16,10 +16,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.host import lock, own_files
 from ui_mcp.host.copying import NotMovedError, copy_checked, sole_connection, sync, write_durably
 from ui_mcp.host.users import having_open, waiting_for
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.ui import instance, own_files
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, fill_own
 
@@ -147,10 +147,10 @@ def _refuse_users(workspace: Workspace, names: Collection[str], deadline: float)
 
 @contextmanager
 def _old_lock(workspace: Workspace) -> Iterator[None]:
-    path = workspace.storage / lock.NAME
-    with lock.open_regular(path, os.O_RDWR | os.O_CREAT) as file:
+    path = workspace.storage / instance.NAME
+    with instance.open_regular(path, os.O_RDWR | os.O_CREAT) as file:
         if not own_files.locked(file):
-            raise NotMovedError(f"ui-mcp (pid {lock.holder(path).pid}) serves this directory; end it")
+            raise NotMovedError(f"ui-mcp (pid {instance.holder(path).pid}) serves this directory; end it")
         yield
 
 

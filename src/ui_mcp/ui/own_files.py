@@ -11,8 +11,8 @@ from typing import BinaryIO, Literal
 from urllib.parse import unquote
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.host import lock
 from ui_mcp.log import logger
+from ui_mcp.ui import instance
 from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, make_own
 
 OTHER_MOVE_SECONDS = 60.0
@@ -112,7 +112,7 @@ def _move_or_stay(workspace: Workspace) -> None:
     deadline = time.monotonic() + OTHER_MOVE_SECONDS
     while decide(look(workspace)) is Action.MOVE:
         try:
-            file = lock.open_regular(lock_file(workspace), os.O_RDWR | os.O_CREAT)
+            file = instance.open_regular(lock_file(workspace), os.O_RDWR | os.O_CREAT)
         except OSError as error:
             _log.warning("ui-mcp's own files stay in %s: %s", workspace.storage, error.strerror or error)
             return
@@ -133,7 +133,7 @@ def _move_or_stay(workspace: Workspace) -> None:
 
 def _moved_or_held(workspace: Workspace, file: BinaryIO) -> None:
     from ui_mcp.host.copying import NotMovedError  # once in the life of a directory
-    from ui_mcp.host.migration import moving
+    from ui_mcp.ui.migration import moving
 
     try:
         if _is_current(file, lock_file(workspace)):
@@ -180,7 +180,7 @@ def lock_file(workspace: Workspace) -> Path:
 def locked(file: BinaryIO, *, shared: bool = False) -> bool:
     """Try to lock a file, and say whether that worked."""
     try:
-        lock.try_lock(file, shared=shared)
+        instance.try_lock(file, shared=shared)
     except OSError:
         return False
     return True

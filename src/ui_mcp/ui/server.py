@@ -11,21 +11,21 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.errors import AlreadyRunningError, DiskError, NotConfiguredError, NotStartedError, UiMcpError
-from ui_mcp.host.directories import Directories
-from ui_mcp.host.lock import exclusive, other_server
 from ui_mcp.host.prepare import prepare
-from ui_mcp.host.states import Configured, Running, State, Unconfigured
 from ui_mcp.installer.installed import outdated
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.directories import Directories
+from ui_mcp.ui.instance import exclusive, other_server
+from ui_mcp.ui.states import Configured, Running, State, Unconfigured
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard
-    from ui_mcp.host.chats import Chats
     from ui_mcp.introspection.targets import Sight
+    from ui_mcp.ui.chat import Chats
 
 _log = logger("host")
 
@@ -75,7 +75,7 @@ class Host:
     @cached_property
     def chats(self) -> "Chats":
         """The chat of the base directory in use."""
-        from ui_mcp.host.chats import Chats
+        from ui_mcp.ui.chat import Chats
 
         return Chats(self.configured, self._announcements, self._tasks, self._tell)
 
