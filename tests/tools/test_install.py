@@ -9,9 +9,9 @@ import pytest
 from ui_mcp.errors import InvalidArgumentsError, NotConfiguredError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Text
-from ui_mcp.tools.install import install
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Configured, Running
+from ui_mcp.ui.tools.install import install
 
 
 def serves_nothing(configured: Configured) -> AbstractAsyncContextManager[Running]:

@@ -8,14 +8,14 @@ from ui_mcp.session.session import Session
 from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call, Text
-from ui_mcp.tools.audit import audit
-from ui_mcp.tools.display import display
-from ui_mcp.tools.run import run
-from ui_mcp.tools.sync import sync
-from ui_mcp.tools.upload_viewdef import upload_viewdef
-from ui_mcp.tools.wait import wait
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running
+from ui_mcp.ui.tools.audit import audit
+from ui_mcp.ui.tools.display import display
+from ui_mcp.ui.tools.run import run
+from ui_mcp.ui.tools.sync import sync
+from ui_mcp.ui.tools.upload_viewdef import upload_viewdef
+from ui_mcp.ui.tools.wait import wait
 
 APP = """
 Note = session:prototype("Note", { title = "draft" })

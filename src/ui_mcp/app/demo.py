@@ -84,7 +84,7 @@ def _copy_examples(workspace: Workspace) -> None:
 async def _show(host: Host) -> None:
     from ui_mcp.errors import UiMcpError
     from ui_mcp.toolkit.tool import Call
-    from ui_mcp.tools.open_browser import OpenBrowserArgs, open_browser
+    from ui_mcp.ui.tools.open_browser import OpenBrowserArgs, open_browser
 
     try:
         await open_browser.body(host, OpenBrowserArgs(), Call())

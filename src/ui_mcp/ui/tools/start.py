@@ -2,8 +2,8 @@
 
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.tools.display import SHOWN_INLINE
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.tools.display import SHOWN_INLINE
 
 
 @tool("ui_start", NoArgs, title="Start the UI", annotations=Annotations(destructive=False), meta=SHOWN_INLINE)
