@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui_mcp.errors import RefusedError
-from ui_mcp.resources.files import BUNDLED, GUIDES, Files, _read
 from ui_mcp.toolkit.resources import ResourceNotFoundError
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.resources.files import BUNDLED, GUIDES, Files, _read
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Configured, Running
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from ui_mcp import resources
 from ui_mcp.discovery import modules_of
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, Face
@@ -14,7 +13,7 @@ from ui_mcp.toolkit.lazy import DeferredResources, DeferredToolset
 from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceSet, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
-from ui_mcp.ui import tools
+from ui_mcp.ui import resources, tools
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Unconfigured
 from ui_mcp.version import bundled_version
