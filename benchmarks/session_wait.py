@@ -11,8 +11,8 @@ from claims import claim
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from ui_mcp.httpd.wait import Wait
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
+from ui_mcp.ui.http.routes import Wait
 from ui_mcp.webserver.server import bind, listening, port_of
 
 ROUNDS, BAR_MS = 200, 10.0

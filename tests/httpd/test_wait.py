@@ -11,9 +11,9 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from ui_mcp.errors import NotFoundError
-from ui_mcp.httpd.wait import Wait
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.session.events import EventQueue
+from ui_mcp.ui.http.routes import Wait
 from ui_mcp.webserver.server import bind, listening, port_of
 
 

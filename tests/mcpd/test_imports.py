@@ -86,7 +86,7 @@ def test_a_page_is_served_before_mcp_chat_and_agents_are_read(tmp_path: Path) ->
         loaded = set(server.communicate(timeout=120)[0].split())
 
     assert page.status_code == 200
-    assert "ui_mcp.httpd.ui_app" in loaded
+    assert "ui_mcp.ui.http.app" in loaded
     unread = (
         "mcp",
         "lupa",

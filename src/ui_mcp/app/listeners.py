@@ -14,16 +14,16 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.host.ports import keep_port, last_port, port_file, token_file
 from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.httpd.mcp_app import mcp_app
-from ui_mcp.httpd.person_ui import leading_to_person, origins_of
 from ui_mcp.httpd.session_routes import mcp_routes, ui_routes
 from ui_mcp.httpd.tokens import CODE_LIFETIME, OneTimeTokens
-from ui_mcp.httpd.ui_app import Pages, ui_app
-from ui_mcp.httpd.visitors import CodeEntry
 from ui_mcp.person import PersonKeys
 from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import telling_of_chat
+from ui_mcp.ui.http.app import Pages, ui_app
+from ui_mcp.ui.http.person import leading_to_person, origins_of
+from ui_mcp.ui.http.session_cookies import CodeEntry
 from ui_mcp.ui.refusals import note_refusal
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Configured, Running

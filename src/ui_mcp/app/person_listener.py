@@ -9,8 +9,8 @@ from functools import partial
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.httpd.later import Deferred, Routes
-from ui_mcp.httpd.person_ui import Beside, ui_person_app
 from ui_mcp.person import PersonKeys, last_port, registered_listener, remember_port, state_folder
+from ui_mcp.ui.http.person import Beside, ui_person_app
 from ui_mcp.ui.server import Host
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.server import App, bind, listening, port_of

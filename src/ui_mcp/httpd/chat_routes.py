@@ -14,8 +14,8 @@ from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import LifecycleError
 from ui_mcp.httpd.chat_page import chat_page_routes
 from ui_mcp.httpd.face_access import CODE_PATH
-from ui_mcp.httpd.visitors import remembered_session
 from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.ui.http.session_cookies import remembered_session
 from ui_mcp.ui.server import Host
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.auth import bearer, principal_of

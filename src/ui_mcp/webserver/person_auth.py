@@ -13,8 +13,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ui_mcp.httpd.websocket import DRIVEN
 from ui_mcp.person import PersonKeys
+from ui_mcp.ui.http.websocket import DRIVEN
 
 CREDENTIAL_HEADER = "x-ui-person"
 NONCE_HEADER = "x-ui-nonce"
