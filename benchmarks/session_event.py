@@ -19,12 +19,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.lua_runtime.worker_thread import ThreadWorld
-from ui_mcp.session.session import Session
-from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.browser import Browser
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
 from ui_mcp.testing.socket import open_socket
 from ui_mcp.ui.http.websocket import PageSocket
+from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.server import bind, listening, port_of
 
 ROUNDS, BAR = 3000, 3.0

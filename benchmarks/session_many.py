@@ -12,9 +12,9 @@ import anyio
 from claims import claim
 from web_rivals import memory_of
 
-from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.browser import open_page
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
+from ui_mcp.ui.sessions.registry import Sessions
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MANY, BAR_MS = 200, 120.0

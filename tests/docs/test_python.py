@@ -20,12 +20,12 @@ from ui_mcp.lua_runtime.worker_process import ChildHost
 from ui_mcp.mcp_client.client import Options, connected
 from ui_mcp.mcp_client.transport import Command
 from ui_mcp.mcp_server.results import ResultFiles
-from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.testing.project import make_workspace, settings
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_resources, ui_toolset
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.registry import Server, Sessions
 from ui_mcp.viewdefs.store import ViewdefStore
 
 SCRIPTED = """

@@ -18,8 +18,8 @@ from websockets.exceptions import ConnectionClosed
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
 from session.test_fuzz import frames as session_frames
-from ui_mcp.session.session import Session
 from ui_mcp.testing import project
+from ui_mcp.ui.sessions.session import Session
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WATCH = {"type": "watch", "data": {"varId": 1, "expand": True}}

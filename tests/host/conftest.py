@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.session.sessions import Sessions
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.registry import Sessions
 from ui_mcp.ui.states import Configured, Running
 
 

@@ -8,8 +8,8 @@ from anyio.lowlevel import checkpoint
 
 from servers import running_server
 from ui_mcp.jsontypes import Json, loads
-from ui_mcp.session.session import Session
 from ui_mcp.testing.browser import open_page
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.states import Running
 
 

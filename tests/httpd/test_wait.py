@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import dumps, loads
-from ui_mcp.session.events import EventQueue
 from ui_mcp.ui.http.routes import Wait
+from ui_mcp.ui.sessions.events import EventQueue
 from ui_mcp.webserver.server import bind, listening, port_of
 
 

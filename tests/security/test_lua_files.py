@@ -17,9 +17,9 @@ from ui_mcp.lua_runtime.files import Files
 from ui_mcp.lua_runtime.permissions import Permissions
 from ui_mcp.lua_runtime.sandbox import Modules
 from ui_mcp.person import state_folder
-from ui_mcp.session.session import Session
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace
 

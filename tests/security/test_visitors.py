@@ -11,7 +11,7 @@ from websockets.typing import Origin
 
 from interaction.lineclient import LineClient
 from servers import running_server
-from ui_mcp.session.session import Session
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.states import Running
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.session.session import Session
-from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
+from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.workspace import Workspace
 
 

@@ -12,10 +12,10 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.lua_runtime.worker_process import ChildWorld
-from ui_mcp.session.session import Session
-from ui_mcp.session.sessions import Sessions
 from ui_mcp.testing.browser import open_page
 from ui_mcp.testing.project import open_sessions, settings
+from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.wire import RESTARTED, SESSION_ENDED
 from ui_mcp.workspace import Workspace
 

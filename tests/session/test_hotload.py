@@ -9,8 +9,8 @@ from anyio import create_memory_object_stream, create_task_group, fail_after, mo
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.file_watcher import stirring
-from ui_mcp.session import hotload
-from ui_mcp.session.hotload import Saved, Watch, find_roots, names_of
+from ui_mcp.ui.sessions import hot_reload
+from ui_mcp.ui.sessions.hot_reload import Saved, Watch, find_roots, names_of
 from ui_mcp.workspace import Workspace
 
 Seen = MemoryObjectReceiveStream[list[Saved]]
@@ -19,7 +19,7 @@ Seen = MemoryObjectReceiveStream[list[Saved]]
 @pytest.fixture(autouse=True, params=[5000, 1], ids=["begun", "calm"])
 def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Watch as in the first seconds, and as after them."""
-    monkeypatch.setattr(hotload, "CALM_MS", request.param)
+    monkeypatch.setattr(hot_reload, "CALM_MS", request.param)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import pytest
 from anyio import create_task_group, fail_after
 from anyio.lowlevel import checkpoint
 
-from ui_mcp.session.outbox import Closed, Outbox
+from ui_mcp.ui.sessions.pages import Closed, Outbox
 from ui_mcp.wire import FELL_BEHIND, RESTARTED
 
 

@@ -10,11 +10,11 @@ from anyio.lowlevel import checkpoint
 from ui_mcp.errors import RefusedError
 from ui_mcp.session.coalesced import Coalesced
 from ui_mcp.session.connection import Connection
-from ui_mcp.session.events import EventQueue
 from ui_mcp.session.outputs import WorldOutputs
 from ui_mcp.session.pages import Pages
 from ui_mcp.session.revival import Crashes
 from ui_mcp.session.timers import MAX_TIMERS, Timers
+from ui_mcp.ui.sessions.events import EventQueue
 
 
 @pytest.mark.covers("UI-LSES-9")

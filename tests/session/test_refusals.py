@@ -3,8 +3,8 @@
 import pytest
 
 from ui_mcp.jsontypes import loads
-from ui_mcp.session.session import Session
 from ui_mcp.testing.browser import open_page
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.workspace import Workspace
 
 

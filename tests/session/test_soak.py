@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from anyio import create_task_group
 
-from ui_mcp.session.session import Session
 from ui_mcp.testing.browser import open_page
 from ui_mcp.testing.project import open_app
+from ui_mcp.ui.sessions.session import Session
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -4,11 +4,11 @@ from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import NotFoundError, NotStartedError, UiMcpError
 from ui_mcp.jsontypes import Json, loads
-from ui_mcp.session.session import Session
 from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call, Text
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.states import Running
 from ui_mcp.ui.tools.audit import audit
 from ui_mcp.ui.tools.display import display

@@ -11,7 +11,7 @@ from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
-    from ui_mcp.session.sessions import Sessions
+    from ui_mcp.ui.sessions.registry import Sessions
 
 CAPABILITY: JsonObject = {"claude/channel": {}}
 _WORDS = ("app", "event", "conversation", "last_id")

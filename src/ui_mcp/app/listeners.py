@@ -17,7 +17,6 @@ from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.session_routes import mcp_routes, ui_routes
 from ui_mcp.httpd.tokens import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.person import PersonKeys
-from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import telling_of_chat
@@ -26,6 +25,7 @@ from ui_mcp.ui.http.person import leading_to_person, origins_of
 from ui_mcp.ui.http.session_cookies import CodeEntry
 from ui_mcp.ui.refusals import note_refusal
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.registry import Server, Sessions
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import App, bind, listening, port_of

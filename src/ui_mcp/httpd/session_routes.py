@@ -13,11 +13,11 @@ from ui_mcp.httpd.look import HOME, look_route
 from ui_mcp.httpd.state import State
 from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.httpd.variables import Variables
-from ui_mcp.session.session import Session
 from ui_mcp.ui.http.routes import Wait
 from ui_mcp.ui.http.session_cookies import is_start, named_session, remembered_session, welcome
 from ui_mcp.ui.http.websocket import PageSocket
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.session import Session
 
 
 def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:

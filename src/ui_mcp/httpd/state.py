@@ -5,7 +5,7 @@ from collections.abc import Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ui_mcp.session.session import Session
+from ui_mcp.ui.sessions.session import Session
 
 JSON = "application/json"
 

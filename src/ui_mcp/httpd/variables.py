@@ -6,7 +6,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from ui_mcp.session.session import Session
+from ui_mcp.ui.sessions.session import Session
 
 PAGE = Path(__file__).with_name("variables.html")
 MARK = "{{home}}"

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from ui_mcp.session.events import as_array
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.events import as_array
 
 URI = "ui://events"
 JSON = "application/json"

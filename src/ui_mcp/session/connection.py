@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from ui_mcp.errors import WireError
 from ui_mcp.session.eyes import ANSWER, Eyes
-from ui_mcp.session.outbox import Closed, Outbox
+from ui_mcp.ui.sessions.pages import Closed, Outbox
 
 
 class Connection:

@@ -1,9 +1,9 @@
 """Files and apps that could not be loaded: told to page and agent, and taken back when they can be again."""
 
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.session.events import EventQueue
 from ui_mcp.session.notices import system_event
 from ui_mcp.session.pages import Pages
+from ui_mcp.ui.sessions.events import EventQueue
 from ui_mcp.wire import NOTICE_LOAD_ERROR, NOTICE_LOADED
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ui_mcp.session.events import EventQueue
 from ui_mcp.session.pages import Pages
 from ui_mcp.session.timers import Timers
+from ui_mcp.ui.sessions.events import EventQueue
 
 
 @dataclass(slots=True)

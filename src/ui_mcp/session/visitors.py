@@ -7,7 +7,7 @@ import hashlib
 from collections import OrderedDict
 
 from ui_mcp.ids import secret_id
-from ui_mcp.session.session import Session
+from ui_mcp.ui.sessions.session import Session
 
 MOST = 10_000
 """Visitors that are remembered; the one that has been away longest makes room."""

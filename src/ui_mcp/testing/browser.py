@@ -8,9 +8,9 @@ from anyio import fail_after
 
 from ui_mcp.jsontypes import Json, dumps
 from ui_mcp.session.connection import Connection
-from ui_mcp.session.session import Session
 from ui_mcp.testing.page import Page
 from ui_mcp.testing.view import NotShownError, View
+from ui_mcp.ui.sessions.session import Session
 
 PATIENCE = 30.0
 """Seconds; plenty, because a busy machine is not a mistake of the app."""

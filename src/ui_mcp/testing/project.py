@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ui_mcp.config import Config
-from ui_mcp.session.session import Session
-from ui_mcp.session.sessions import Server, Sessions
 from ui_mcp.testing.browser import Browser, open_page
+from ui_mcp.ui.sessions.registry import Server, Sessions
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.workspace import Workspace
 
 

@@ -12,7 +12,7 @@ from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     # An agent's first answer must not wait for the session machinery, which only `ui_start` needs.
-    from ui_mcp.session.sessions import Sessions
+    from ui_mcp.ui.sessions.registry import Sessions
 
 
 @dataclass(frozen=True, slots=True)

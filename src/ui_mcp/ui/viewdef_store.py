@@ -12,7 +12,7 @@ from ui_mcp.log import logger
 from ui_mcp.lua.places import inside
 from ui_mcp.lua_runtime.permissions import Permissions
 from ui_mcp.nofollow import LinkError
-from ui_mcp.session.hotload import Saved
+from ui_mcp.ui.sessions.hot_reload import Saved
 from ui_mcp.ui.viewdef_compiler import compile_viewdef
 from ui_mcp.viewdefs.store import ViewdefStore, html_files, key_of
 from ui_mcp.viewdefs.viewdef import checked_key

@@ -14,9 +14,9 @@ from ui_mcp.httpd.error_page import failure, own_link_needed
 from ui_mcp.httpd.icons import Icons
 from ui_mcp.httpd.stale_notice import with_notice
 from ui_mcp.lua_runtime.permissions import Permissions
-from ui_mcp.session.session import Session
 from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, remember, remembered_session
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE, Workspace
 

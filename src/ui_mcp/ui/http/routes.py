@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from ui_mcp.errors import LifecycleError, NotFoundError, SessionGoneError
-from ui_mcp.session.events import EventQueue, as_array, clamp_wait
+from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 
 NO_SESSION = "No active session"
 

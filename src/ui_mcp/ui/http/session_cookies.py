@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.httpd.error_page import own_link_needed
 from ui_mcp.httpd.tokens import OneTimeTokens
-from ui_mcp.session.session import Session
-from ui_mcp.session.sessions import Sessions
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.session import Session
 
 SECRET = re.compile(r"[0-9a-f]{32}")
 CODE = "code"

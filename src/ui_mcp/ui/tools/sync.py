@@ -11,7 +11,7 @@ from ui_mcp.ui.server import Host
 
 if TYPE_CHECKING:
     # An agent's first answer must not wait for the session machinery.
-    from ui_mcp.session.longpoll import Synced
+    from ui_mcp.ui.sessions.longpoll import Synced
 
 MOST_WAIT_MS = 25_000
 
@@ -43,7 +43,7 @@ class SyncArgs(Args):
 )
 async def sync(host: Host, args: SyncArgs, call: Call) -> ToolResult:
     """Carry frames between an embedded page and its session. For pages, not for models."""
-    from ui_mcp.session.longpoll import GONE, OVER, Numbered
+    from ui_mcp.ui.sessions.longpoll import GONE, OVER, Numbered
 
     running = host.running()
     session = running.sessions.get(args.session)

@@ -7,10 +7,10 @@ from anyio import CancelScope, create_task_group, sleep
 from pydantic import Field
 
 from ui_mcp.errors import SessionGoneError
-from ui_mcp.session.events import EventQueue, as_array, clamp_wait
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 
 PROGRESS_SECONDS = 10.0
 

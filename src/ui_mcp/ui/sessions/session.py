@@ -15,16 +15,16 @@ from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import Facts, Fault, Flat, Op, Reply, World
 from ui_mcp.session.announcing import Changes
 from ui_mcp.session.connection import Connection
-from ui_mcp.session.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.session.faults import checked
-from ui_mcp.session.life import Life
 from ui_mcp.session.loading import LoadProblems
-from ui_mcp.session.longpoll import LongPolls
 from ui_mcp.session.notices import notice_frame, system_event
 from ui_mcp.session.outputs import WorldOutputs
 from ui_mcp.session.pages import Pages
 from ui_mcp.session.surroundings import Surroundings
 from ui_mcp.session.timers import Timers
+from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
+from ui_mcp.ui.sessions.longpoll import LongPolls
+from ui_mcp.ui.sessions.supervisor import Life
 from ui_mcp.wire import NOTICE_ENDED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED
 
 WATCHED_SECONDS = 10.0

@@ -16,13 +16,13 @@ from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import Host as LuaHost
 from ui_mcp.lua_runtime.interface import Op, Outputs, World
 from ui_mcp.session.coalesced import Coalesced
-from ui_mcp.session.hotload import Saved, Watch
 from ui_mcp.session.launching import launch_of, lua_host, permissions_of
 from ui_mcp.session.notices import system_event
-from ui_mcp.session.session import Session
 from ui_mcp.session.surroundings import Surroundings
 from ui_mcp.session.visitors import Visitors
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.sessions.hot_reload import Saved, Watch
+from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace
 
