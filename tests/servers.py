@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.ui import open_host
+from ui_mcp.app.ui_server import open_host
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.states import Running
 

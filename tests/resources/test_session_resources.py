@@ -6,7 +6,7 @@ from anyio import create_task_group, current_time, fail_after
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.ui import open_host
+from ui_mcp.app.ui_server import open_host
 from ui_mcp.errors import NotStartedError
 from ui_mcp.jsontypes import Json, loads
 from ui_mcp.session.coalesced import INTERVAL

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.ui import open_host
+from ui_mcp.app.ui_server import open_host
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.states import Running

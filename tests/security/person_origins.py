@@ -10,7 +10,7 @@ from chat.faces import face_of
 from compositor.gateways import gateway
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.person_listener import person_app_beside, person_listening
-from ui_mcp.app.ui import open_host
+from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.approvals.http import ApprovalPages
 from ui_mcp.gateway.approvals.person_http import approvals_app
 from ui_mcp.gateway.config.settings import GatewaySettings

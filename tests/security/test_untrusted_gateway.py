@@ -18,7 +18,7 @@ from person_client import let_in
 from terminals import run_in_terminal
 from ui_mcp.app.approvals_place import approvals_place
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.ui import open_host
+from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.config.agreement import found_file, wish_of
 from ui_mcp.gateway.embedded import nlui_edit
 from ui_mcp.gateway.runner import Asked, configuration

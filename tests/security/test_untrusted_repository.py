@@ -16,7 +16,7 @@ from agreeing import agree
 from cli.command import ui_mcp
 from interaction.test_serve import Agent, serve
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.ui import open_host
+from ui_mcp.app.ui_server import open_host
 from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.gateway.config.agreement import load_agreed

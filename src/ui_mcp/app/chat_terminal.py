@@ -5,7 +5,7 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 
-from ui_mcp.app.ui import run
+from ui_mcp.app.ui_server import run
 from ui_mcp.chat.desk import Side
 from ui_mcp.chat.follower import Follower
 from ui_mcp.chat.identity import Principal, principal

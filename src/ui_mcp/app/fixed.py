@@ -9,8 +9,8 @@ import anyio
 import anyio.to_thread
 
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.listeners import guarded_mcp_app, mcp_rules
 from ui_mcp.app.person_listener import PERSON_PORT, person_link
+from ui_mcp.app.ui_listeners import guarded_mcp_app, mcp_rules
 from ui_mcp.host.ports import token_file
 from ui_mcp.httpd.later import Later
 from ui_mcp.toolkit.announcements import Announcements
@@ -69,7 +69,7 @@ async def _serve_mcp(host: Host, announcements: Announcements, transports: Later
     gc.freeze()
     gc.enable()
     from ui_mcp.app.channel import CAPABILITY
-    from ui_mcp.app.mounted_gateway import mounted_gateway
+    from ui_mcp.app.gateway_server import mounted_gateway
     from ui_mcp.mcp_server.transports.routes import Endpoints
     from ui_mcp.ui.mcp import ui_face
 
@@ -84,7 +84,7 @@ async def _serve_mcp(host: Host, announcements: Announcements, transports: Later
 
 
 def _read_mcp_machinery() -> None:
-    import ui_mcp.app.mounted_gateway
+    import ui_mcp.app.gateway_server
     import ui_mcp.mcp_server.transports.routes  # noqa: F401
 
 

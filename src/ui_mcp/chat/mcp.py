@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import TOKEN_VARIABLE, person
-from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.app.ui_server import run, until_signalled
 from ui_mcp.chat.announcer import Heard
 from ui_mcp.chat.desk import Open, Side, desk_for
 from ui_mcp.chat.directory import Directory

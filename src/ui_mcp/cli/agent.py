@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from ui_mcp.app.agent import AgentAsked, run_agent
+    from ui_mcp.app.agent_runner import AgentAsked, run_agent
     from ui_mcp.cli.trust import offer
 
     offer(options.config)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from ui_mcp.app.ui import run
+from ui_mcp.app.ui_server import run
 from ui_mcp.cli.main import complain
 from ui_mcp.cli.nlui_starter import STARTER
 from ui_mcp.cli.progress import telling

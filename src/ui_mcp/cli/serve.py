@@ -29,6 +29,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from ui_mcp.app.ui import run_serve
+    from ui_mcp.app.ui_server import run_serve
 
     return run_serve(options.dir, shared.flags_of(options), tuple(options.allow_dir))

@@ -12,7 +12,7 @@ import anyio
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
 from ui_mcp.app.nlui_reload import Load, Stamp, follow_file, stamp_of
-from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.app.ui_server import run, until_signalled
 from ui_mcp.app.upstreams import connector
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError

@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path
 
 import ui_mcp.agent.journal_store
-import ui_mcp.app.agent
+import ui_mcp.app.agent_runner
 import ui_mcp.chat.mcp
 import ui_mcp.gateway.openapi.live
 import ui_mcp.gateway.runner

@@ -24,7 +24,7 @@ from ui_mcp.app.conversation_tools import Posting
 from ui_mcp.app.nlui_demo import demo_unless_configured, serve_demo_api
 from ui_mcp.app.nlui_http import approval_routes
 from ui_mcp.app.person_listener import person_link, person_listening
-from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.app.ui_server import run, until_signalled
 from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.directory import Directory
 from ui_mcp.chat.identity import POST_ASSISTANT, principal

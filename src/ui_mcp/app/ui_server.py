@@ -48,7 +48,7 @@ def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = (
 async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...], stdin: int, stdout: int) -> int:
     from ui_mcp.app.channel import CAPABILITY, wants_channel
     from ui_mcp.app.chat_opening import open_for_subscribers
-    from ui_mcp.app.mounted_gateway import mounted_gateway
+    from ui_mcp.app.gateway_server import mounted_gateway
     from ui_mcp.mcp_server.server import Service
     from ui_mcp.mcp_server.transports.stdio import serve
     from ui_mcp.ui.mcp import ui_face
@@ -91,7 +91,7 @@ async def open_host(
 
         if configured.config.lua.host == "process":
             prepare()
-        from ui_mcp.app.listeners import serving
+        from ui_mcp.app.ui_listeners import serving
 
         return serving(host, configured, doors, announcements)
 

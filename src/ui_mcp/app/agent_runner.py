@@ -13,7 +13,7 @@ from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.choose import choose_model, model_settings
 from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.orchestrator import Orchestrator
-from ui_mcp.app.ui import run, until_signalled
+from ui_mcp.app.ui_server import run, until_signalled
 from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.mcp import Served, directory_of, opened
 from ui_mcp.chat.settings import naming_of
