@@ -9,8 +9,6 @@ import anyio
 import psycopg
 import pytest
 
-from ui_mcp.app.doctor import project
-from ui_mcp.app.doctor.finding import Health
 from ui_mcp.chat import tail
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
@@ -18,6 +16,8 @@ from ui_mcp.chat.service import open_chat
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.stores import open_store
 from ui_mcp.chat.stores.postgres_open import patiently
+from ui_mcp.cli.doctor import project
+from ui_mcp.cli.doctor.findings import Health
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError
 from ui_mcp.toolkit.announcements import Announcement, Announcements

@@ -10,8 +10,8 @@ import pytest
 
 from agreeing import agree
 from cli.command import ui_mcp
-from ui_mcp.app.doctor import machine, project
-from ui_mcp.app.doctor.finding import Finding, Health
+from ui_mcp.cli.doctor import machine, project
+from ui_mcp.cli.doctor.findings import Finding, Health
 from ui_mcp.errors import ConfigError
 from ui_mcp.workspace import Workspace
 

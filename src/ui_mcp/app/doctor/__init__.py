@@ -1,7 +1,7 @@
 """`ui-mcp doctor`: looks at the machine and the project, changes nothing, and says how to mend what is wrong."""
 
-from ui_mcp.app.doctor import machine, project
-from ui_mcp.app.doctor.finding import Finding
+from ui_mcp.cli.doctor import machine, project
+from ui_mcp.cli.doctor.findings import Finding
 from ui_mcp.workspace import Workspace
 
 

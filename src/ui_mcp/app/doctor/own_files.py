@@ -2,7 +2,7 @@
 
 import os
 
-from ui_mcp.app.doctor.finding import Finding, note, ok, problem
+from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.errors import ConfigError
 from ui_mcp.ui import own_files
 from ui_mcp.ui.instance import open_regular

@@ -10,8 +10,8 @@ import anyio
 
 from ui_mcp import config as settings
 from ui_mcp.app.doctor import own_files
-from ui_mcp.app.doctor.finding import Finding, note, ok, problem
 from ui_mcp.chat.settings import store_url
+from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.config import Config
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.agreement import visible, wishes

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 
-from ui_mcp.app.doctor.finding import Finding, note, ok, problem
+from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.errors import UiMcpError
 from ui_mcp.introspect.attach_jdk import find_java
 from ui_mcp.introspect.backends.chromium import executable
