@@ -8,7 +8,7 @@ import pytest
 
 from compositor.conftest import Recorder
 from compositor.gateways import gateway
-from ui_mcp.app.nlui_audit import printed
+from ui_mcp.cli.nlui.audit import printed
 from ui_mcp.errors import ConfigError, DeniedError, InvalidArgumentsError
 from ui_mcp.gateway.audit import rotated
 from ui_mcp.gateway.config.settings import GatewaySettings, Rule

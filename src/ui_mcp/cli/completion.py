@@ -32,12 +32,13 @@ def run(options: argparse.Namespace) -> int:
 
 def every_place() -> list[Place]:
     """Return what can be typed after `ui-mcp` and after `nlui`, which is also `ui-mcp nlui`."""
-    from ui_mcp.cli import nlui, nlui_commands
+    from ui_mcp.cli import nlui
     from ui_mcp.cli.main import parser_of_all
+    from ui_mcp.cli.nlui import inspect
 
     found = [place for place in places("ui-mcp", parser_of_all()) if place.path != "ui-mcp nlui"]
     for path in ("nlui", "ui-mcp nlui"):
         serving, *_ = places(path, nlui.parser())
-        one, *below = places(path, nlui_commands.parser())
+        one, *below = places(path, inspect.parser())
         found += [Place(path, one.commands, serving.options, serving.values), *below]
     return found

@@ -10,7 +10,7 @@ import anyio
 
 from ui_mcp.app.ui_server import run
 from ui_mcp.cli.main import complain
-from ui_mcp.cli.nlui_starter import STARTER
+from ui_mcp.cli.nlui.init import STARTER
 from ui_mcp.cli.progress import telling
 from ui_mcp.cli.trust import offer, settle
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
@@ -258,7 +258,7 @@ def _print_result(result: ToolResult) -> None:
 
 def _audit(options: argparse.Namespace) -> int:
     """Print the last calls, or all since a time."""
-    from ui_mcp.app.nlui_audit import printed
+    from ui_mcp.cli.nlui.audit import printed
 
     count = options.count if options.action == "tail" else None
     read = configuration(Asked(options.source))

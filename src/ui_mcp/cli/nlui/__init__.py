@@ -42,7 +42,7 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     if words and words[0] == "serve":
         words = words[1:]
     elif words and words[0] in COMMANDS:
-        from ui_mcp.cli.nlui_commands import run_command
+        from ui_mcp.cli.nlui.inspect import run_command
 
         return run_command(words)
     if words and (near := _meant(words[0])):
