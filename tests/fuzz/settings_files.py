@@ -11,7 +11,7 @@ from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of, texts, yaml_of
 from ui_mcp import config
 from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.embedded import nlui_yaml
+from ui_mcp.gateway.config import loader
 
 NLUI = {
     "llm": {"provider": "openai", "api_base": "http://127.0.0.1:1/v1", "api_key": "env:KEY", "model": "m"},
@@ -57,10 +57,10 @@ class NluiYaml:
 
     async def take(self, case: bytes) -> None:
         with suppress(UiMcpError):
-            nlui_yaml.read(case, "nlui.yaml", {"KEY": "k", "HOME": "/h"}, self._folder)
+            loader.read(case, "nlui.yaml", {"KEY": "k", "HOME": "/h"}, self._folder)
 
     async def neighbour_answers(self) -> None:
-        assert nlui_yaml.load(self._folder / "good.yaml", {"KEY": "k"}).settings.targets[0].name == "shop"
+        assert loader.load(self._folder / "good.yaml", {"KEY": "k"}).settings.targets[0].name == "shop"
 
 
 class ConfigToml:

@@ -11,7 +11,7 @@ import pytest
 
 from interaction.gateway_service.nlui_client import NluiClient
 from interaction.nlui import nlui
-from ui_mcp.gateway.embedded import nlui_yaml
+from ui_mcp.gateway.config import loader
 
 pytestmark = pytest.mark.slow
 ENTRY = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
@@ -36,7 +36,7 @@ def test_every_help_says_what_the_command_is_for(tmp_path: Path, words: list[str
 
 def test_init_writes_a_file_that_is_understood_and_served_and_never_overwrites(tmp_path: Path) -> None:
     first, again = run(tmp_path, "init"), run(tmp_path, "init")
-    loaded = nlui_yaml.load(tmp_path / "nlui.yaml")
+    loaded = loader.load(tmp_path / "nlui.yaml")
 
     assert "Start the chat with: nlui" in first.stdout
     assert (again.returncode, "already there" in again.stderr) == (3, True)

@@ -15,9 +15,10 @@ from isolation.malformed_server import GREETING
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.mcp import MountedPrompts, MountedResources
 from ui_mcp.jsontypes import dumps, loads
+from ui_mcp.mcp_client import parsing
 from ui_mcp.mcp_client.client import Options, connected
 from ui_mcp.mcp_client.transport import HttpUrl
-from ui_mcp.mcp_server import foreign, results
+from ui_mcp.mcp_server import results
 from ui_mcp.toolkit.tool import Call, Relayed
 
 GOOD = {"name": "good", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
@@ -144,16 +145,16 @@ FIELDS = st.sampled_from(
 @pytest.mark.covers("GW-ISO-2")
 @given(st.dictionaries(FIELDS, ANY | st.dictionaries(FIELDS, ANY), max_size=6))
 def test_nothing_a_server_sends_raises_anything_but_our_error(body: dict[str, Any]) -> None:
-    lists = foreign.Lists()
-    for make in (foreign.tool, foreign.resource, foreign.template, foreign.prompt):
+    lists = parsing.Lists()
+    for make in (parsing.tool, parsing.resource, parsing.template, parsing.prompt):
         dumps([str(one) for one in lists.read("entry", [[body], body], make)])
     for read in (
-        foreign.tool_result,
-        lambda body: foreign.contents(body, "x://"),
-        foreign.prompt_result,
-        foreign.completion,
+        parsing.tool_result,
+        lambda body: parsing.contents(body, "x://"),
+        parsing.prompt_result,
+        parsing.completion,
     ):
         try:
             read(body)
-        except foreign.MalformedError:
+        except parsing.MalformedError:
             continue

@@ -11,7 +11,7 @@ from compositor.conftest import Recorder, Reply
 from compositor.gateways import gateway
 from ui_mcp.agent.models.choose import ModelSettings
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.gateway.embedded import nlui_yaml
+from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.web.model_settings import PROVIDERS, LiveModel
 from ui_mcp.gateway.web.target_settings import LiveTargets
 from ui_mcp.jsontypes import JsonObject
@@ -115,7 +115,7 @@ def test_what_is_typed_into_the_models_settings_is_not_expanded_after_a_restart(
     typed = {"provider": "openai", "api_base": "http://evil.example/${LLM_KEY}", "model": "$${LLM_KEY}"}
     live().change({**typed, "api_key": "env:LLM_KEY"})
 
-    read = nlui_yaml.load(tmp_path / "nlui.yaml")
+    read = loader.load(tmp_path / "nlui.yaml")
     assert {key: read.settings.llm[key] for key in typed} == typed
     assert read.settings.llm["api_key"] == "env:LLM_KEY"
     assert read.variables == frozenset()
@@ -131,7 +131,7 @@ def test_a_reference_in_the_file_stays_one_when_something_else_changes(
     model.change({"model": "other"})
 
     assert "canary" not in file.read_text()
-    assert nlui_yaml.load(file).settings.llm["api_base"] == "http://canary3.example"
+    assert loader.load(file).settings.llm["api_base"] == "http://canary3.example"
 
 
 @pytest.mark.covers("GW-ISO-8")
@@ -158,7 +158,7 @@ async def test_what_is_typed_into_an_apis_settings_is_not_expanded_after_a_resta
     async with gateway(tmp_path) as found:
         await LiveTargets(found, file, no_demo).add(typed)
 
-    (read,) = nlui_yaml.load(file).settings.targets
+    (read,) = loader.load(file).settings.targets
     assert read.auth is not None
     assert (read.base_url, read.description) == (typed["base_url"], typed["description"])
     assert (read.auth.token, read.auth.token_url) == (auth["token"], auth["token_url"])

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from mcpd.faces import face
 from mcpd.web import served
 from mcpd.wire import ENVELOPE, HELLO
-from ui_mcp.mcp_server import asgi
-from ui_mcp.mcp_server import sessions as sessions_module
 from ui_mcp.mcp_server.notifications import MAX_WAITING
 from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.transports import http
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint, _connection
+from ui_mcp.mcpd import sessions as sessions_module
 from ui_mcp.mcpd.sessions import IDLE_SECONDS, Session, Sessions
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
 from ui_mcp.webserver.security import Guard, Rules
@@ -179,7 +179,7 @@ async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> N
 
 @pytest.mark.covers("MCP-HTTP-5", "MCP-HTTP-6")
 async def test_a_call_that_takes_its_time_becomes_a_stream_that_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asgi, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(http, "BEAT_SECONDS", 0.05)
     async with served(face()) as client:
         post = modern("tools/call", {"name": "hang", "arguments": {}}, "hang")
         async with client.stream("POST", "/mcp", **post) as answer:
@@ -502,7 +502,7 @@ async def test_a_stream_ends_behind_a_beat_that_is_still_being_sent() -> None:
             await taken.wait()
         sent.append(message)
 
-    stream = asgi.EventStream(send)
+    stream = http.EventStream(send)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stream.beat)
         await anyio.wait_all_tasks_blocked()

@@ -7,9 +7,10 @@ import httpx2
 import pytest
 
 from compositor.conftest import Recorder, Reply, document, json_reply
+from ui_mcp.compositor.openapi import guard
 from ui_mcp.compositor.openapi.guard import GuardedTransport
 from ui_mcp.errors import RefusedError, UiMcpError
-from ui_mcp.gateway.openapi import guard, live
+from ui_mcp.gateway.openapi import live
 from ui_mcp.toolkit.tool import Call
 
 METADATA = "http://169.254.169.254/latest/meta-data/"

@@ -19,8 +19,8 @@ from terminals import run_in_terminal
 from ui_mcp.app.approvals_place import approvals_place
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui_server import open_host
+from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.agreement import found_file, wish_of
-from ui_mcp.gateway.embedded import nlui_edit
 from ui_mcp.gateway.runner import Asked, configuration
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
@@ -217,13 +217,13 @@ def test_what_the_person_writes_with_nlui_needs_no_further_agreement(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = clone / "nlui.yaml"
-    nlui_edit.change(file, lambda tree: {**tree, "language": "de"})
+    editor.change(file, lambda tree: {**tree, "language": "de"})
     assert configuration_in(clone)["not_agreed"]  # a change of something unknown makes it no better known
 
     file.unlink()
     assert ui_mcp("nlui", "init", cwd=clone).returncode == 0
     assert not configuration_in(clone)["not_agreed"]
-    nlui_edit.change(file, lambda tree: {**tree, "targets": [{"name": "shop", "base_url": "http://127.0.0.1:1"}]})
+    editor.change(file, lambda tree: {**tree, "targets": [{"name": "shop", "base_url": "http://127.0.0.1:1"}]})
     assert not configuration_in(clone)["not_agreed"]
     file.write_text(file.read_text() + "\n")
     assert configuration_in(clone)["not_agreed"]

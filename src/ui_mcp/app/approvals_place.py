@@ -36,8 +36,8 @@ def approvals_place(host: Host) -> str | None:
 
 def _settings(host: Host) -> "GatewaySettings | None":
     """Return the settings that the gateway runs with; None when it runs with the defaults."""
+    from ui_mcp.gateway.config import loader
     from ui_mcp.gateway.config.agreement import NotAgreedError, found_file, load_agreed, load_found
-    from ui_mcp.gateway.embedded import nlui_yaml
 
     if named := _named(host):
         return load_agreed(named, host.configured().workspace.project).settings
@@ -46,8 +46,8 @@ def _settings(host: Host) -> "GatewaySettings | None":
             return load_found(found).settings
         except NotAgreedError:
             return None
-    file = nlui_yaml.find(None, os.environ, user_config_path())
-    return nlui_yaml.load(file).settings if file else None
+    file = loader.find(None, os.environ, user_config_path())
+    return loader.load(file).settings if file else None
 
 
 def _named(host: Host) -> Path | None:

@@ -10,8 +10,8 @@ from anyio import create_task_group, sleep_forever
 from anyio.abc import TaskStatus
 from platformdirs import user_config_path
 
+from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.embedded import nlui_yaml
 from ui_mcp.gateway.runner import Asked
 from ui_mcp.jsontypes import JsonObject
 
@@ -54,7 +54,7 @@ async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
 @asynccontextmanager
 async def demo_unless_configured(asked: Asked) -> AsyncIterator[Asked]:
     """Return what was asked for, or the demo if nothing was and no configuration is found."""
-    if asked.source or asked.settings or nlui_yaml.find(None, os.environ, user_config_path()):
+    if asked.source or asked.settings or loader.find(None, os.environ, user_config_path()):
         yield asked
         return
     from tempfile import TemporaryDirectory

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 
 from ui_mcp.file_watcher import Rest
-from ui_mcp.gateway.embedded import nlui_yaml
+from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import Health
 from ui_mcp.isolation import Boundary
@@ -20,11 +20,11 @@ POLL_SECONDS = 0.5
 QUIET_SECONDS = 0.05
 """A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
 Stamp = tuple[int, int, int]
-Load = Callable[[Path], nlui_yaml.Loaded]
+Load = Callable[[Path], loader.Loaded]
 _log = logger("nlui")
 
 
-async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: Load = nlui_yaml.load) -> None:
+async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: Load = loader.load) -> None:
     """Take over every change since the file had this stamp, and what the person agrees to, for ever."""
     agreements = Agreements().file
     agreed = await _stamp(agreements)
@@ -40,7 +40,7 @@ async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: Load = n
                 await rest.until_stirred([file, agreements])
 
 
-async def reload(gateway: Gateway, file: Path, load: Load = nlui_yaml.load) -> None:
+async def reload(gateway: Gateway, file: Path, load: Load = loader.load) -> None:
     """Read the file and take it over; a bad one leaves everything as it is, and says so."""
 
     def failed(why: str) -> None:

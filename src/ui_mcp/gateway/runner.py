@@ -17,9 +17,9 @@ from ui_mcp.app.upstreams import connector
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.ask_tool import Asking
+from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.agreement import NotAgreedError, found_file, load_found
 from ui_mcp.gateway.config.settings import GatewaySettings, TargetSettings
-from ui_mcp.gateway.embedded import nlui_yaml
 from ui_mcp.gateway.mcp import MountedPrompts, MountedResources, OwnResources
 from ui_mcp.gateway.policy import Mode
 from ui_mcp.gateway.service import Gateway, Surroundings
@@ -56,7 +56,7 @@ class Asked:
     """Whether the command reports warnings itself."""
     settings: GatewaySettings | None = None
     """Settings made by the program itself; no file is read then."""
-    load: Load = nlui_yaml.load
+    load: Load = loader.load
     """Reads the configuration file, at first and after each change."""
 
 
@@ -71,7 +71,7 @@ class Configuration:
     """None when there is none."""
     stamp: Stamp = (0, 0, 0)
     """Of the file, before it was read."""
-    load: Load = nlui_yaml.load
+    load: Load = loader.load
     """Reads the file again after a change."""
     not_agreed: str = ""
     """Why the file is not in effect; "" when it is."""
@@ -92,7 +92,7 @@ def configuration(asked: Asked) -> Configuration:
         key = "base_url" if "://" in source else "spec"
         target = TargetSettings.model_validate({"name": name, key: source})
         return Configuration(GatewaySettings(targets=(target,)), [], frozenset())
-    file = nlui_yaml.find(source, os.environ, user_config_path())
+    file = loader.find(source, os.environ, user_config_path())
     if file is None:
         return Configuration(GatewaySettings(), [_NOWHERE], frozenset())
     load = load_found if found_file(source) else asked.load
@@ -114,7 +114,7 @@ def _is_document(source: str) -> bool:
     if source.startswith(("http://", "https://")):
         return True
     path = Path(source)
-    if not path.is_file() or path.name == nlui_yaml.FILE:
+    if not path.is_file() or path.name == loader.FILE:
         return False
     from ui_mcp.gateway.config.parse import parse
     from ui_mcp.gateway.openapi.document import is_openapi

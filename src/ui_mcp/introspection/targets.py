@@ -10,9 +10,9 @@ from time import monotonic
 import anyio
 
 from ui_mcp.errors import NotFoundError, NotStartedError, SessionGoneError, UiArgumentError, UiNotEnabledError
+from ui_mcp.introspect import files
 from ui_mcp.introspect.files import Attached
 from ui_mcp.introspect.letters import letters
-from ui_mcp.introspection import files
 from ui_mcp.introspection.backend import UiBackend
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target

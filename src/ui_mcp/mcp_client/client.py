@@ -11,9 +11,9 @@ from ui_mcp.errors import MountError, UpstreamError
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
+from ui_mcp.mcp_client import parsing
 from ui_mcp.mcp_client.server_process import Mode, stdio_server
 from ui_mcp.mcp_client.transport import Address, Command
-from ui_mcp.mcp_server import foreign
 from ui_mcp.mcpd.callers import Callers, can_answer
 from ui_mcp.mcpd.channel import Channel, Hooks, Patience
 from ui_mcp.mcpd.child import Farewell
@@ -95,7 +95,7 @@ class McpServer:
         self._channel = channel
         self._callers = callers
         self._seconds = options.call_seconds
-        self._lists = foreign.Lists()
+        self._lists = parsing.Lists()
         self.lost = channel.lost
         greeting = channel.greeting
         self.modern = greeting.modern
@@ -120,7 +120,7 @@ class McpServer:
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the server's tools, all pages."""
-        return self._lists.read("tool", await self._pages("tools", "tools/list", "tools"), foreign.tool)
+        return self._lists.read("tool", await self._pages("tools", "tools/list", "tools"), parsing.tool)
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call a tool; its result passes through whole."""
@@ -133,7 +133,7 @@ class McpServer:
                 body = await self._channel.request("tools/call", params, patience)
                 if body.get("resultType") == "input_required":
                     return await self._with_input(params, body, call, patience)
-                return foreign.tool_result(body)
+                return parsing.tool_result(body)
             except UpstreamError as error:
                 if error.details.get("silent"):
                     raise UpstreamError(f"{name} did not answer within {self._seconds:g} s") from error
@@ -143,10 +143,10 @@ class McpServer:
         """Get what a modern server needs first: its client asks where it is modern too, else we do, and call again."""
         for _ in range(MAX_ROUNDS):
             if body.get("resultType") != "input_required":
-                return foreign.tool_result(body)
+                return parsing.tool_result(body)
             requests, state = body.get("inputRequests") or {}, body.get("requestState")
             if not isinstance(requests, dict):
-                raise foreign.MalformedError(f"{params['name']} asked for input in a form that cannot be read")
+                raise parsing.MalformedError(f"{params['name']} asked for input in a form that cannot be read")
             if requests and isinstance(state, str) and can_answer(call, requests):
                 return ToolResult((), needs=InputNeeded(requests, state))
             answers = {key: await self._callers.answered(one) for key, one in requests.items()}
@@ -159,12 +159,12 @@ class McpServer:
     async def resources(self, call: Call) -> Sequence[Resource]:
         """Return the server's resources, all pages."""
         pages = await self._pages("resources", "resources/list", "resources")
-        return self._lists.read("resource", pages, foreign.resource)
+        return self._lists.read("resource", pages, parsing.resource)
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
         """Return the server's resource templates, all pages."""
         pages = await self._pages("resources", "resources/templates/list", "resourceTemplates")
-        return self._lists.read("resource template", pages, foreign.template)
+        return self._lists.read("resource template", pages, parsing.template)
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
         """Read one resource."""
@@ -176,22 +176,22 @@ class McpServer:
             if error.details.get("rpc_code") in {messages.INVALID_PARAMS, messages.RESOURCE_NOT_FOUND}:
                 raise ResourceNotFoundError(uri, error.message) from error
             raise
-        return foreign.contents(body, uri)
+        return parsing.contents(body, uri)
 
     async def prompts(self, call: Call) -> Sequence[JsonObject]:
         """Return the server's prompts as they came, all pages."""
-        return self._lists.read("prompt", await self._pages("prompts", "prompts/list", "prompts"), foreign.prompt)
+        return self._lists.read("prompt", await self._pages("prompts", "prompts/list", "prompts"), parsing.prompt)
 
     async def get(self, name: str, arguments: Mapping[str, str], call: Call) -> JsonObject:
         """Return one prompt's messages."""
         with self._callers.calling(call):
             body = await self._ask("prompts/get", {"name": name, "arguments": dict(arguments)})
-            return foreign.prompt_result(body)
+            return parsing.prompt_result(body)
 
     async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject:
         """Complete an argument."""
         body = await self._ask("completion/complete", {"ref": reference, "argument": argument})
-        return foreign.completion(body)
+        return parsing.completion(body)
 
     async def subscribe(self, uri: str) -> None:
         """Ask to be told of changes of `uri`."""

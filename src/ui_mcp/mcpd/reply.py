@@ -8,20 +8,20 @@ from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcp_server import asgi
+from ui_mcp.mcp_server.transports import http
 
 
 class Reply:
     """Answers one POST; becomes an event stream with the first message, the first beat or on demand."""
 
     def __init__(
-        self, send: asgi.Send, *, streams: bool, wants_stream: bool = False, headers: asgi.Headers = ()
+        self, send: http.Send, *, streams: bool, wants_stream: bool = False, headers: http.Headers = ()
     ) -> None:
         self._send = send
         self._streams = streams
         self._wants_stream = wants_stream
         self._headers = headers
-        self._stream = asgi.EventStream(send, headers)
+        self._stream = http.EventStream(send, headers)
 
     async def outlet(self, message: JsonObject) -> None:
         """Send a message that belongs to the request; lost on clients that take JSON only."""
@@ -40,14 +40,14 @@ class Reply:
                 await self._stream.message(answer)
             await self._stream.end()
         elif answer is None:
-            await asgi.respond(self._send, 202, headers=self._headers)
+            await http.respond(self._send, 202, headers=self._headers)
         else:
             status = _status(answer) if statuses else 200
-            await asgi.respond_json(self._send, status, answer, self._headers)
+            await http.respond_json(self._send, status, answer, self._headers)
 
 
 async def while_connected(
-    receive: asgi.Receive, reply: Reply, work: Callable[[], Awaitable[Json | None]], *, statuses: bool = False
+    receive: http.Receive, reply: Reply, work: Callable[[], Awaitable[Json | None]], *, statuses: bool = False
 ) -> None:
     """Do the work and send its answer; a client that leaves cancels it."""
     try:
@@ -55,15 +55,15 @@ async def while_connected(
             tasks.start_soon(_attend, receive, reply, tasks)
             await reply.finish(await work(), statuses=statuses)
             tasks.cancel_scope.cancel()
-    except* (asgi.ClientLeftError, OSError):
+    except* (http.ClientLeftError, OSError):
         pass  # nobody is left to be told
 
 
-async def until_left(receive: asgi.Receive, work: Callable[[], Awaitable[None]]) -> None:
+async def until_left(receive: http.Receive, work: Callable[[], Awaitable[None]]) -> None:
     """Do the work for as long as the client stays."""
 
     async def watch(tasks: TaskGroup) -> None:
-        await asgi.left(receive)
+        await http.left(receive)
         tasks.cancel_scope.cancel()
 
     try:
@@ -71,14 +71,14 @@ async def until_left(receive: asgi.Receive, work: Callable[[], Awaitable[None]])
             tasks.start_soon(watch, tasks)
             await work()
             tasks.cancel_scope.cancel()
-    except* (asgi.ClientLeftError, OSError):
+    except* (http.ClientLeftError, OSError):
         pass  # nobody is left to be told
 
 
-async def _attend(receive: asgi.Receive, reply: Reply, tasks: TaskGroup) -> None:
+async def _attend(receive: http.Receive, reply: Reply, tasks: TaskGroup) -> None:
     while True:
-        with anyio.move_on_after(asgi.BEAT_SECONDS):
-            await asgi.left(receive)
+        with anyio.move_on_after(http.BEAT_SECONDS):
+            await http.left(receive)
             tasks.cancel_scope.cancel()
             return
         await reply.beat()

@@ -18,9 +18,9 @@ from ui_mcp.agent import inbox
 from ui_mcp.agent.inbox import McpInbox
 from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.chat.service import Chat
+from ui_mcp.gateway import mount
 from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.gateway.catalog import Catalogue
-from ui_mcp.gateway.embedded import mount
 from ui_mcp.gateway.mount import Mount
 
 

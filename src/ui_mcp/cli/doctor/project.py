@@ -14,8 +14,8 @@ from ui_mcp.chat.settings import store_url
 from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.config import Config
 from ui_mcp.errors import UiMcpError
+from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.agreement import visible, wishes
-from ui_mcp.gateway.embedded import nlui_yaml
 from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.ui.install_plan import bundled_files
 from ui_mcp.ui.instance import other_server
@@ -165,7 +165,7 @@ def gateway(workspace: Workspace, config: Config) -> list[Finding]:
         return []
     file = workspace.named(config.gateway.config)
     try:
-        warnings = nlui_yaml.load(file).warnings
+        warnings = loader.load(file).warnings
     except UiMcpError as error:
         return [problem("gateway", error.message, "Mend it; `nlui check FILE` says more.")]
     if warnings:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from ui_mcp.compositor.openapi import media
 from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.openapi import media
 from ui_mcp.gateway.openapi.document import Document, Place
 from ui_mcp.gateway.openapi.files import FILE, with_files
 from ui_mcp.gateway.openapi.model import Body, Variant

@@ -1,8 +1,8 @@
 """What an operation answers: read on request, listed so loosely that no answer is refused, compared with the truth."""
 
+from ui_mcp.compositor.openapi import media
 from ui_mcp.compositor.openapi.bundle import bundle
 from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.openapi import media
 from ui_mcp.gateway.openapi.document import Document, Place
 from ui_mcp.gateway.openapi.schemas import Schemas
 from ui_mcp.gateway.openapi.validation import Checker, UncheckableError

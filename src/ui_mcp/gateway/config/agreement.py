@@ -10,14 +10,14 @@ from platformdirs import user_config_path
 
 from ui_mcp import config as settings
 from ui_mcp.errors import ConfigError, UiMcpError
+from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.parse import parse
-from ui_mcp.gateway.embedded import nlui_yaml
 from ui_mcp.jsontypes import Json, dumps
 from ui_mcp.trust import Agreements, place_of
 from ui_mcp.workspace import Workspace
 
 _SECTIONS = frozenset({"llm", "mcp", "mcpServers", "mcp_servers", "policy", "server", "storage", "audit", "approvals"})
-_MASKED = nlui_yaml.SECRETS | {"headers", "env"}
+_MASKED = loader.SECRETS | {"headers", "env"}
 _REFERENCE = re.compile(r"[^$]*\$\{|env:|file:|keyring:")
 _PASSWORD = re.compile(r"(://[^\s:/@]*):[^\s@]*@")
 
@@ -53,7 +53,7 @@ def wishes(workspace: Workspace) -> list[Wish]:
     named = rights.get("gateway.config")
     file = workspace.named(str(named)).resolve() if named else None
     within = [file] if file is not None and file.is_relative_to(workspace.project) else []
-    files = dict.fromkeys([*within, workspace.project / nlui_yaml.FILE])
+    files = dict.fromkeys([*within, workspace.project / loader.FILE])
     return found + [wish_of(file) for file in files if file.is_file()]
 
 
@@ -74,7 +74,7 @@ def found_file(source: str | None) -> Path | None:
     the person's own: these need no agreement.
     """
     own = user_config_path()
-    file = None if source or os.environ.get("NLUI_CONFIG") else nlui_yaml.find(None, os.environ, own)
+    file = None if source or os.environ.get("NLUI_CONFIG") else loader.find(None, os.environ, own)
     if file is None or place_of(file).parent == (own / "nlui").resolve():
         return None
     return place_of(file)
@@ -86,7 +86,7 @@ def agree(asked: list[Wish]) -> None:
         Agreements().add(wish.place, wish.contents)
 
 
-def load_agreed(file: Path, project: Path) -> nlui_yaml.Loaded:
+def load_agreed(file: Path, project: Path) -> loader.Loaded:
     """Read a gateway's file; one that came with the project only as the person agreed to it.
 
     Raises:
@@ -94,10 +94,10 @@ def load_agreed(file: Path, project: Path) -> nlui_yaml.Loaded:
         ConfigError: it is wrong.
     """
     file = file.resolve()
-    return _load_as_agreed(file, "ui-mcp trust") if file.is_relative_to(project) else nlui_yaml.load(file)
+    return _load_as_agreed(file, "ui-mcp trust") if file.is_relative_to(project) else loader.load(file)
 
 
-def load_found(file: Path) -> nlui_yaml.Loaded:
+def load_found(file: Path) -> loader.Loaded:
     """Read a gateway's file that was found, not named, as the person agreed to it.
 
     Raises:
@@ -107,14 +107,14 @@ def load_found(file: Path) -> nlui_yaml.Loaded:
     return _load_as_agreed(place_of(file), "nlui trust")
 
 
-def _load_as_agreed(file: Path, command: str) -> nlui_yaml.Loaded:
+def _load_as_agreed(file: Path, command: str) -> loader.Loaded:
     data = _bytes(file)  # read once: what is checked is what takes effect
     if not Agreements().hold(file, data):
         raise NotAgreedError(
             f"{file} is not in effect: it is new or has changed since you agreed to it\n"
             f"Run `{command}` in {file.parent}; it shows the file and asks you."
         )
-    return nlui_yaml.read(data, str(file), os.environ, file.parent)
+    return loader.read(data, str(file), os.environ, file.parent)
 
 
 def _bytes(file: Path) -> bytes:

@@ -10,8 +10,8 @@ from urllib.parse import unquote_to_bytes
 
 import anyio
 
+from ui_mcp.compositor.openapi import media
 from ui_mcp.errors import InvalidArgumentsError, RefusedError
-from ui_mcp.gateway.openapi import media
 from ui_mcp.gateway.openapi.model import Variant
 from ui_mcp.gateway.openapi.payload import FileData
 from ui_mcp.jsontypes import Json, JsonObject

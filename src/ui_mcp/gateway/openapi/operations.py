@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ui_mcp.compositor.openapi import media
 from ui_mcp.compositor.openapi.bodies import read_body, read_body_v2
 from ui_mcp.compositor.openapi.bundle import bundle
 from ui_mcp.compositor.openapi.notes import Note, Notes
 from ui_mcp.compositor.openapi.outputs import read_output
 from ui_mcp.compositor.openapi.security import read_requirements, read_schemes, read_servers, read_servers_v2
 from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.openapi import media
 from ui_mcp.gateway.openapi.document import Document, Place
 from ui_mcp.gateway.openapi.model import Alternative, Api, Body, Operation, Parameter, Scheme
 from ui_mcp.gateway.openapi.parameters import declared, read

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote_plus
 
+from ui_mcp.compositor.openapi import media
 from ui_mcp.compositor.openapi.styles import ArrayFormat, nested, text
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.gateway.openapi import media
 from ui_mcp.gateway.openapi.model import Variant
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 

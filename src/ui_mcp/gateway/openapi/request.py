@@ -7,8 +7,8 @@ from hashlib import sha256
 from urllib.parse import quote
 
 from ui_mcp.compositor.canonical import digest
+from ui_mcp.compositor.openapi import media, styles
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.gateway.openapi import media, styles
 from ui_mcp.gateway.openapi.model import Operation, Parameter
 from ui_mcp.gateway.openapi.payload import FileData, Habits, form, payload
 from ui_mcp.gateway.sanitize import MASK, is_secret

@@ -4,8 +4,8 @@ import base64
 import re
 from dataclasses import asdict, dataclass
 
+from ui_mcp.compositor.openapi import media
 from ui_mcp.compositor.results import ResultStore
-from ui_mcp.gateway.openapi import media
 from ui_mcp.gateway.openapi.auth import how_to
 from ui_mcp.gateway.openapi.send import Answer
 from ui_mcp.gateway.results import pick, trim

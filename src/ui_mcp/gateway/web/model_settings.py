@@ -12,8 +12,8 @@ import httpx2
 from ui_mcp.agent.model import Model, ModelError, ModelEvent, ModelRequest, TextDelta, UserSays
 from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.loader import literal
-from ui_mcp.gateway.embedded import nlui_edit
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
@@ -106,7 +106,7 @@ class LiveModel:
                 llm = {**known, **kept, "api_key": reference}
                 return {**tree, "llm": {key: one for key, one in llm.items() if one not in ("", [], None)}}
 
-            nlui_edit.change(self._file, altered)
+            editor.change(self._file, altered)
         self.settings, self._model = settings, model
         return {**self.shown(), "saved": self._file is not None}
 
@@ -167,7 +167,7 @@ class LiveModel:
             return None
         if settings.api_key == self.settings.api_key:
             return _written(self._file)
-        return f"file:{nlui_edit.own_file(self._data / 'secrets' / 'llm-key', settings.api_key.encode())}"
+        return f"file:{editor.own_file(self._data / 'secrets' / 'llm-key', settings.api_key.encode())}"
 
 
 async def _whole(events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:

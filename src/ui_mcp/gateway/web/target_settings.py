@@ -9,11 +9,11 @@ from anyio import to_thread
 from pydantic import ValidationError
 
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
+from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.editor import own_file
 from ui_mcp.gateway.config.loader import SECRETS, literal
 from ui_mcp.gateway.config.parse import MAX_BYTES, parse
 from ui_mcp.gateway.config.settings import TargetSettings
-from ui_mcp.gateway.embedded import nlui_edit
 from ui_mcp.gateway.openapi.discover import discover
 from ui_mcp.gateway.openapi.document import is_openapi
 from ui_mcp.gateway.openapi.live import LiveTarget
@@ -63,7 +63,7 @@ class LiveTargets:
         name = await self._gateway.attach_target(_settings(kept))
         if self._file is not None:
             entry = self._written({**kept, "name": name})
-            nlui_edit.change(self._file, lambda tree: {**tree, "targets": [*(tree.get("targets") or []), entry]})
+            editor.change(self._file, lambda tree: {**tree, "targets": [*(tree.get("targets") or []), entry]})
         target = self._gateway.targets[name]
         await target.first.wait()
         return {"name": name, "saved": self._file is not None, **_outcome(target)}
@@ -77,7 +77,7 @@ class LiveTargets:
         if not await self._gateway.detach_target(name):
             raise NotFoundError(f"There is no API named {name}")
         if self._file is not None:
-            nlui_edit.change(self._file, lambda tree: _without(tree, name))
+            editor.change(self._file, lambda tree: _without(tree, name))
 
     async def reload(self, name: str) -> JsonObject:
         """Read the document of an API again.

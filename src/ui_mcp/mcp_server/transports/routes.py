@@ -6,20 +6,20 @@ from importlib import import_module
 import anyio
 from anyio import to_thread
 
-from ui_mcp.mcp_server import asgi
 from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.transports import http
 
 STREAMABLE_PATH = "/mcp"
 SSE_PATH = "/sse"
 POST_PATHS = ("/message", "/messages")
 PATHS = frozenset({STREAMABLE_PATH, SSE_PATH, *POST_PATHS})
 
-App = Callable[[asgi.Scope, asgi.Receive, asgi.Send], Awaitable[None]]
+App = Callable[[http.Scope, http.Receive, http.Send], Awaitable[None]]
 
 
-async def nowhere(scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+async def nowhere(scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
     """Answer that a path is unknown."""
-    await asgi.respond_text(send, 404, "Not found")
+    await http.respond_text(send, 404, "Not found")
 
 
 class Endpoints:
@@ -29,7 +29,7 @@ class Endpoints:
         self,
         face: Face,
         *,
-        principal: Callable[[asgi.Scope], str] = lambda _: "local",
+        principal: Callable[[http.Scope], str] = lambda _: "local",
         post_path: str = POST_PATHS[0],
         streamable: bool = True,
         elsewhere: App = nowhere,
@@ -43,7 +43,7 @@ class Endpoints:
         self._closers: list[Callable[[], None]] = []
         self._loading = anyio.Lock()
 
-    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+    async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
         """Answer one HTTP request."""
         path = scope["path"]
         if path not in self._paths:

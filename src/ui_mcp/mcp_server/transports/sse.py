@@ -10,9 +10,9 @@ from anyio.abc import TaskGroup
 from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcp_server import asgi
 from ui_mcp.mcp_server.connection import Conversation
 from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.transports import http
 from ui_mcp.mcpd.batch import answer_batch
 
 MAX_SESSIONS = 1000
@@ -63,20 +63,20 @@ class SseEndpoint:
         service: Service,
         *,
         post_path: str = POST_PATHS[0],
-        principal: Callable[[asgi.Scope], str] = lambda _: "local",
+        principal: Callable[[http.Scope], str] = lambda _: "local",
     ) -> None:
         self._service = service
         self._post_path = post_path
         self._principal = principal
         self._sessions: dict[str, _Session] = {}
 
-    async def stream(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+    async def stream(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
         """`GET /sse`: open a session and send its messages until the client leaves."""
         if scope["method"] != "GET":
-            await asgi.respond_text(send, 405, "Use GET", ((b"allow", b"GET"),))
+            await http.respond_text(send, 405, "Use GET", ((b"allow", b"GET"),))
             return
         if len(self._sessions) >= MAX_SESSIONS:
-            await asgi.respond_text(send, 503, f"At most {MAX_SESSIONS} clients are served")
+            await http.respond_text(send, 503, f"At most {MAX_SESSIONS} clients are served")
             return
         session_id = secret_id()
         conversation = Conversation(self._service, principal=self._principal(scope), session_id=session_id)
@@ -86,18 +86,18 @@ class SseEndpoint:
                 tasks.start_soon(_cancel_when_left, receive, tasks)
                 await self._send_all(conversation, session_id, send)
                 tasks.cancel_scope.cancel()
-        except* (asgi.ClientLeftError, OSError):
+        except* (http.ClientLeftError, OSError):
             pass  # the client is gone, and its session with it
         finally:
             self._sessions.pop(session_id, None)
             conversation.close()
 
-    async def _send_all(self, conversation: Conversation, session_id: str, send: asgi.Send) -> None:
-        stream = asgi.EventStream(send)
+    async def _send_all(self, conversation: Conversation, session_id: str, send: http.Send) -> None:
+        stream = http.EventStream(send)
         await stream.event(f"{self._post_path}?sessionId={session_id}".encode(), b"endpoint")
         while True:
             messages: list[JsonObject] | None = None
-            with anyio.move_on_after(asgi.BEAT_SECONDS):
+            with anyio.move_on_after(http.BEAT_SECONDS):
                 messages = await conversation.mailbox.take()
             if messages is None:
                 await stream.beat()
@@ -108,45 +108,45 @@ class SseEndpoint:
                 for message in messages:
                     await stream.message(message)
 
-    async def message(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+    async def message(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
         """`POST /message`: take one message for a session."""
         if scope["method"] != "POST":
-            await asgi.respond_text(send, 405, "Use POST", ((b"allow", b"POST"),))
+            await http.respond_text(send, 405, "Use POST", ((b"allow", b"POST"),))
             return
         session_id = _session_id(scope)
         session = self._sessions.get(session_id or "")
         if session is None:
             known = (404, "No such session") if session_id else (400, "sessionId is missing")
-            await asgi.respond_text(send, *known)
+            await http.respond_text(send, *known)
             return
         try:
-            message = rpc.decode(await asgi.read_body(receive))
-        except asgi.ClientLeftError:
+            message = rpc.decode(await http.read_body(receive))
+        except http.ClientLeftError:
             return
-        except asgi.BodyTooLargeError:
-            await asgi.respond_text(send, 413, "Bodies are limited to 4 MiB")
+        except http.BodyTooLargeError:
+            await http.respond_text(send, 413, "Bodies are limited to 4 MiB")
         except ValueError:
-            await asgi.respond_json(send, 400, rpc.error(None, rpc.PARSE_ERROR, "Parse error"))
+            await http.respond_json(send, 400, rpc.error(None, rpc.PARSE_ERROR, "Parse error"))
         else:
             if session_id not in self._sessions:  # it ended while its message was still coming
-                await asgi.respond_text(send, 404, "No such session")
+                await http.respond_text(send, 404, "No such session")
                 return
             await self._accept(session, message, send)
 
-    async def _accept(self, session: _Session, message: Json, send: asgi.Send) -> None:
+    async def _accept(self, session: _Session, message: Json, send: http.Send) -> None:
         if rpc.kind_of(message) == "invalid" and not isinstance(message, list):
-            await asgi.respond_json(send, 400, rpc.invalid(message))
+            await http.respond_json(send, 400, rpc.invalid(message))
             return
         await session.take(message)
-        await asgi.respond_text(send, 202, "Accepted")
+        await http.respond_text(send, 202, "Accepted")
 
 
-def _session_id(scope: asgi.Scope) -> str | None:
+def _session_id(scope: http.Scope) -> str | None:
     query = parse_qs(scope["query_string"].decode("latin-1"))
     values = query.get("sessionId") or query.get("session_id")
     return values[0] if values else None
 
 
-async def _cancel_when_left(receive: asgi.Receive, tasks: TaskGroup) -> None:
-    await asgi.left(receive)
+async def _cancel_when_left(receive: http.Receive, tasks: TaskGroup) -> None:
+    await http.left(receive)
     tasks.cancel_scope.cancel()

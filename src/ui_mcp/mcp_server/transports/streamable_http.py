@@ -10,11 +10,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcp_server import asgi, results
+from ui_mcp.mcp_server import results
 from ui_mcp.mcp_server.connection import envelope_of, modern_result
 from ui_mcp.mcp_server.notifications import Mailbox
 from ui_mcp.mcp_server.request_context import Exchange, Leaving
 from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.transports import http
 from ui_mcp.mcpd.batch import answer_batch
 from ui_mcp.mcpd.mirrored import check_mirrored_headers
 from ui_mcp.mcpd.reply import Reply, refusal, until_left, while_connected
@@ -30,7 +31,7 @@ _VERSION, _SESSION = "mcp-protocol-version", "mcp-session-id"
 class StreamableEndpoint:
     """The ASGI application of `/mcp`."""
 
-    def __init__(self, service: Service, *, principal: Callable[[asgi.Scope], str] = lambda _: "local") -> None:
+    def __init__(self, service: Service, *, principal: Callable[[http.Scope], str] = lambda _: "local") -> None:
         self._service = service
         self._principal = principal
         self._leaving = Leaving()
@@ -41,36 +42,36 @@ class StreamableEndpoint:
         self._leaving.begin()
         self.sessions.end_all()
 
-    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+    async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
         """Answer one HTTP request."""
-        headers = asgi.headers_of(scope)
+        headers = http.headers_of(scope)
         match scope["method"]:
             case "POST":
                 await self._post(scope, headers, receive, send)
             case "GET" | "DELETE" as method if headers.get(_VERSION) not in MODERN_PROTOCOL_VERSIONS:
                 await self._with_session(method, headers, receive, send)
             case _:
-                await asgi.respond_text(send, 405, "Use POST", ((b"allow", b"POST"),))
+                await http.respond_text(send, 405, "Use POST", ((b"allow", b"POST"),))
 
-    async def _with_session(self, method: str, headers: dict[str, str], receive: asgi.Receive, send: asgi.Send) -> None:
+    async def _with_session(self, method: str, headers: dict[str, str], receive: http.Receive, send: http.Send) -> None:
         session_id = headers.get(_SESSION)
         session = self.sessions.find(session_id) if session_id else None
         if session_id is None:
-            await asgi.respond_text(send, 405, "This needs a session", ((b"allow", b"POST"),))
+            await http.respond_text(send, 405, "This needs a session", ((b"allow", b"POST"),))
         elif session is None:
-            await asgi.respond_json(send, *refusal(404, rpc.INVALID_REQUEST, "No such session"))
+            await http.respond_json(send, *refusal(404, rpc.INVALID_REQUEST, "No such session"))
         elif method == "DELETE":
             self.sessions.end(session)
-            await asgi.respond(send, 200)
+            await http.respond(send, 200)
         elif not _accepts(headers, "text/event-stream"):
-            await asgi.respond_json(send, *refusal(406, rpc.INVALID_REQUEST, "Accept text/event-stream"))
+            await http.respond_json(send, *refusal(406, rpc.INVALID_REQUEST, "Accept text/event-stream"))
         else:
             await self._notifications(session, receive, send)
 
-    async def _notifications(self, session: Session, receive: asgi.Receive, send: asgi.Send) -> None:
+    async def _notifications(self, session: Session, receive: http.Receive, send: http.Send) -> None:
         if session.stream is not None:
             session.stream.cancel()  # the newest stream wins: its predecessor may be a dead connection
-        stream = asgi.EventStream(send, ((b"mcp-session-id", session.id.encode()),))
+        stream = http.EventStream(send, ((b"mcp-session-id", session.id.encode()),))
         try:
             with self.sessions.using(session), anyio.CancelScope() as scope:
                 session.stream = scope
@@ -82,7 +83,7 @@ class StreamableEndpoint:
         if scope.cancelled_caught:
             await stream.end()
 
-    async def _send_all(self, session: Session, stream: asgi.EventStream) -> None:
+    async def _send_all(self, session: Session, stream: http.EventStream) -> None:
         await _send_mail(session.conversation.mailbox, stream)
         self._end_cut_off(session)  # before the stream ends: the client's next call must not find it any more
         await stream.end()
@@ -92,20 +93,20 @@ class StreamableEndpoint:
         if session.conversation.mailbox.cut_off.is_set():
             self.sessions.end(session)
 
-    async def _post(self, scope: asgi.Scope, headers: dict[str, str], receive: asgi.Receive, send: asgi.Send) -> None:
+    async def _post(self, scope: http.Scope, headers: dict[str, str], receive: http.Receive, send: http.Send) -> None:
         problem = _unusable(headers)
         if problem is not None:
-            await asgi.respond_json(send, *problem)
+            await http.respond_json(send, *problem)
             return
         try:
-            message = rpc.decode(await asgi.read_body(receive))
-        except asgi.ClientLeftError:
+            message = rpc.decode(await http.read_body(receive))
+        except http.ClientLeftError:
             return
-        except asgi.BodyTooLargeError:
-            await asgi.respond_json(send, *refusal(413, rpc.INVALID_REQUEST, "Bodies are limited to 4 MiB"))
+        except http.BodyTooLargeError:
+            await http.respond_json(send, *refusal(413, rpc.INVALID_REQUEST, "Bodies are limited to 4 MiB"))
             return
         except ValueError:
-            await asgi.respond_json(send, *refusal(400, rpc.PARSE_ERROR, "Parse error"))
+            await http.respond_json(send, *refusal(400, rpc.PARSE_ERROR, "Parse error"))
             return
         if _speaks_modern(headers, message):
             await self._modern(scope, headers, message, receive, send)
@@ -113,19 +114,19 @@ class StreamableEndpoint:
             await self._handshake(scope, headers, message, receive, send)
 
     async def _modern(
-        self, scope: asgi.Scope, headers: dict[str, str], message: Json, receive: asgi.Receive, send: asgi.Send
+        self, scope: http.Scope, headers: dict[str, str], message: Json, receive: http.Receive, send: http.Send
     ) -> None:
         kind = rpc.kind_of(message)
         if kind == "notification":
             await self._modern_notification(headers, send)
             return
         if kind != "request":
-            await asgi.respond_json(send, 400, rpc.invalid(message))
+            await http.respond_json(send, 400, rpc.invalid(message))
             return
         streams = _accepts(headers, "text/event-stream")
         listens = message["method"] == "subscriptions/listen"
         if listens and not streams:
-            await asgi.respond_json(send, *refusal(406, rpc.INVALID_REQUEST, "Accept text/event-stream", message["id"]))
+            await http.respond_json(send, *refusal(406, rpc.INVALID_REQUEST, "Accept text/event-stream", message["id"]))
             return
         reply = Reply(send, streams=streams, wants_stream=listens or rpc.progress_token(message) is not None)
 
@@ -135,7 +136,7 @@ class StreamableEndpoint:
         await while_connected(receive, reply, work, statuses=True)
 
     async def _modern_answer(
-        self, scope: asgi.Scope, headers: dict[str, str], message: JsonObject, reply: Reply
+        self, scope: http.Scope, headers: dict[str, str], message: JsonObject, reply: Reply
     ) -> JsonObject:
         mailbox = Mailbox(self._service.face.canonical)
         principal = self._principal(scope)
@@ -157,55 +158,55 @@ class StreamableEndpoint:
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             return results.failure(message["id"], error)
 
-    async def _modern_notification(self, headers: dict[str, str], send: asgi.Send) -> None:
+    async def _modern_notification(self, headers: dict[str, str], send: http.Send) -> None:
         version = headers.get(_VERSION, "")
         if version in MODERN_PROTOCOL_VERSIONS:
-            await asgi.respond(send, 202)
+            await http.respond(send, 202)
             return
         data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": version}
         body = rpc.error(None, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-        await asgi.respond_json(send, 400, body)
+        await http.respond_json(send, 400, body)
 
     async def _handshake(
-        self, scope: asgi.Scope, headers: dict[str, str], message: Json, receive: asgi.Receive, send: asgi.Send
+        self, scope: http.Scope, headers: dict[str, str], message: Json, receive: http.Receive, send: http.Send
     ) -> None:
         kind = rpc.kind_of(message)
         if kind == "invalid" and not isinstance(message, list):
-            await asgi.respond_json(send, 400, rpc.invalid(message))
+            await http.respond_json(send, 400, rpc.invalid(message))
         elif kind == "request" and message["method"] == "initialize":
             await self._initialize(scope, message, send)
         elif (session := self._session(headers)) is None:
             status = 404 if _SESSION in headers else 400
-            await asgi.respond_json(send, *refusal(status, rpc.INVALID_REQUEST, "No such session; initialize first"))
+            await http.respond_json(send, *refusal(status, rpc.INVALID_REQUEST, "No such session; initialize first"))
         else:
             with self.sessions.using(session):
                 await self._converse(session, headers, message, receive, send)
 
-    async def _initialize(self, scope: asgi.Scope, message: JsonObject, send: asgi.Send) -> None:
+    async def _initialize(self, scope: http.Scope, message: JsonObject, send: http.Send) -> None:
         host, port = scope.get("client") or ("", "")
         session = self.sessions.open(self._principal(scope), f"{host}:{port}" if host else "")
         if session is None:
-            await asgi.respond_json(send, *refusal(503, rpc.INTERNAL_ERROR, "Too many sessions", message["id"]))
+            await http.respond_json(send, *refusal(503, rpc.INTERNAL_ERROR, "Too many sessions", message["id"]))
             return
         answer = await session.conversation.answer(message, _nowhere)
         if answer is None or "error" in answer:
             self.sessions.end(session)
-            await asgi.respond_json(send, 200, answer)
+            await http.respond_json(send, 200, answer)
         else:
-            await asgi.respond_json(send, 200, answer, ((b"mcp-session-id", session.id.encode()),))
+            await http.respond_json(send, 200, answer, ((b"mcp-session-id", session.id.encode()),))
 
     async def _converse(
-        self, session: Session, headers: dict[str, str], message: Json, receive: asgi.Receive, send: asgi.Send
+        self, session: Session, headers: dict[str, str], message: Json, receive: http.Receive, send: http.Send
     ) -> None:
         conversation = session.conversation
         session_header = ((b"mcp-session-id", session.id.encode()),)
         match rpc.kind_of(message):
             case "notification":
                 await conversation.notified(message)
-                await asgi.respond(send, 202, headers=session_header)
+                await http.respond(send, 202, headers=session_header)
             case "response":
                 conversation.answered(message)
-                await asgi.respond(send, 202, headers=session_header)
+                await http.respond(send, 202, headers=session_header)
             case _:
                 streams = _accepts(headers, "text/event-stream")
                 wants = isinstance(message, dict) and rpc.progress_token(message) is not None
@@ -264,11 +265,11 @@ def _accepts(headers: dict[str, str], kind: str) -> bool:
     return any(part.partition(";")[0].strip() in wanted for part in accepted.split(","))
 
 
-async def _send_mail(mailbox: Mailbox, stream: asgi.EventStream) -> None:
+async def _send_mail(mailbox: Mailbox, stream: http.EventStream) -> None:
     await stream.beat()
     while True:
         messages: list[JsonObject] | None = None
-        with anyio.move_on_after(asgi.BEAT_SECONDS):
+        with anyio.move_on_after(http.BEAT_SECONDS):
             messages = await mailbox.take()
         if messages is None:
             await stream.beat()
