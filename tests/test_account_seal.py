@@ -9,8 +9,8 @@ import pytest
 
 from ui_mcp import account_seal
 from ui_mcp.account_seal import is_sealed, seal
+from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import Rule
-from ui_mcp.storage.database import open_store
 
 
 @pytest.fixture

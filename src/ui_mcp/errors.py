@@ -41,8 +41,14 @@ Three places turn these outward: mcpd/results, httpd and cli/main.
 import errno
 
 DISK_ERRNOS = frozenset({errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+
+
 """Read-only, full, or full for this user."""
+
+
 DISK_HINT = "Make room on its disk, or make the disk writable, and try again; nothing has to be started anew."
+
+
 _OF_THE_DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 
 
@@ -262,3 +268,85 @@ class UiArgumentError(IntrospectError):
     """A selector, index, cursor or name that makes no sense."""
 
     code = "MCP_UI_INVALID_ARGUMENT"
+
+
+class ApprovalError(CompositorError):
+    """An answer that cannot be taken; `code` says why."""
+
+    code = "approval"
+
+
+class AlreadyDecidedError(ApprovalError):
+    """Somebody else was first."""
+
+    code = "already_decided"
+
+
+class DigestMismatchError(ApprovalError):
+    """The answer is about another call than the one that is waiting."""
+
+    code = "digest_mismatch"
+
+
+class ExpiredError(ApprovalError):
+    """The time to answer is over."""
+
+    code = "expired"
+
+
+class UnknownApprovalError(ApprovalError):
+    """There is no such approval."""
+
+    code = "unknown_approval"
+
+
+class LeaseLostError(AgentError):
+    """Another orchestrator has taken over."""
+
+    code = "lease-lost"
+
+
+class JournalError(AgentError):
+    """The journal cannot be read or written now: its disk is full or read-only, or its database is away."""
+
+    code = "journal"
+
+
+class ModelError(AgentError):
+    """The model could not answer; the message is fit to show, `details["status"]` is the HTTP status, if any."""
+
+    code = "model"
+
+
+class UnknownToolError(UiMcpError):
+    """No tool of that name."""
+
+    code = "unknown-tool"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Unknown tool: {name}", name=name)
+
+
+class ResourceNotFoundError(NotFoundError):
+    """No such resource, or one we do not serve."""
+
+    code = "resource-not-found"
+
+    def __init__(self, uri: str, message: str | None = None) -> None:
+        super().__init__(message or f"Resource not found: {uri}", uri=uri)
+        self.uri = uri
+
+
+class DisplayError(UiMcpError):
+    """The app could not be shown."""
+
+    code = "display"
+
+
+class EventQueueFullError(UiMcpError):
+    """Nobody drains the queue; nothing is dropped silently."""
+
+    code = "event-queue-full"
+
+    def __init__(self) -> None:
+        super().__init__("event queue full")

@@ -1,9 +1,19 @@
 """Children that must not outlive us, not even when we are killed: a tiny shell waits at the other end of a pipe."""
 
 import contextlib
+import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from threading import Thread
 from typing import IO
+
+import anyio
+from anyio import from_thread, lowlevel
+from anyio.abc import TaskGroup
+
+from ui_mcp.jsonrpc.pipes import T
 
 # `-` forgets a process group, `+` remembers one; when the pipe ends we are gone, and what is left must go too.
 _SCRIPT = """
@@ -62,5 +72,69 @@ def _started() -> IO[bytes]:
 
 
 _running: list[subprocess.Popen[bytes]] = []
+
+
 """Kept for as long as the program lives, so that nobody waits for them."""
+
+
 WATCHDOG = Watchdog()
+
+
+async def in_daemon_thread(work: Callable[[], T]) -> T:
+    """Run blocking `work` in a thread that cannot keep the process alive."""
+    token = lowlevel.current_token()
+    done = anyio.Event()
+    outcome: list[T | OSError] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except OSError as error:
+            outcome.append(error)
+        try:
+            from_thread.run_sync(done.set, token=token)
+        except RuntimeError:
+            return  # the event loop has ended meanwhile
+
+    Thread(target=run, daemon=True, name="ui-mcp-pipe").start()
+    await done.wait()
+    if isinstance(outcome[0], OSError):
+        raise outcome[0]
+    return outcome[0]
+
+
+SWITCH_SECONDS = 0.0005
+
+"""How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""
+
+
+def run(main: Callable[..., Awaitable[int]], *arguments: object) -> int:
+    """Run a coroutine function to its exit code, on uvloop where there is one."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        return anyio.run(main, *arguments, backend_options={"use_uvloop": sys.platform != "win32"})
+    except BaseExceptionGroup as group:
+        raise _only(group) from group
+
+
+def _only(error: BaseException) -> BaseException:
+    """Unwrap what a single failing task raised from the groups around it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+@asynccontextmanager
+async def until_signalled() -> AsyncIterator[None]:
+    """End the block on SIGINT or SIGTERM."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_cancel_on_signal, tasks)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+async def _cancel_on_signal(tasks: TaskGroup) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            tasks.cancel_scope.cancel()
+            return

@@ -19,10 +19,10 @@ from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.mount_news import HEAD, MountNews
 from ui_mcp.agent.orchestrator import Pace
 from ui_mcp.agent.outcome import NULS, STORED, answered
+from ui_mcp.errors import UnknownToolError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Call, Relayed, ToolResult, text_result
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 YIELD = {"emit": [{"call": "loop_yield_turn"}]}
 

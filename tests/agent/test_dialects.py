@@ -9,7 +9,6 @@ from ui_mcp.agent.model import (
     AssistantSays,
     Message,
     Model,
-    ModelError,
     ModelEvent,
     ModelRequest,
     ReasoningDelta,
@@ -26,6 +25,7 @@ from ui_mcp.agent.models.arguments import read_arguments
 from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, retry_after
 from ui_mcp.agent.models.openai import OpenAiModel
+from ui_mcp.errors import ModelError
 
 SCHEMA = {"type": "object", "properties": {"place": {"type": "string"}}, "additionalProperties": False}
 TOOL = ToolOffer("weather__get", "The weather.", SCHEMA)

@@ -8,13 +8,14 @@ import anyio
 import pytest
 
 from agent.test_loop import World, add, post
-from ui_mcp.agent.journal import Happened, JournalError, Lease, LeaseLostError
+from ui_mcp.agent.journal import Happened, Lease
 from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, Pace
 from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.errors import JournalError, LeaseLostError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import FunctionToolset
 

@@ -6,7 +6,6 @@ from ui_mcp.agent.model import (
     AssistantSays,
     Message,
     Model,
-    ModelError,
     ModelEvent,
     ModelRequest,
     Stop,
@@ -17,7 +16,7 @@ from ui_mcp.agent.model import (
     UserSays,
 )
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
-from ui_mcp.errors import ConfigError
+from ui_mcp.errors import ConfigError, ModelError
 
 SCRIPT = [
     {

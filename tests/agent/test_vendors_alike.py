@@ -12,11 +12,12 @@ from agent.vendor import Vendor
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.journals.memory import MemoryJournal
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
-from ui_mcp.agent.model import Model, ModelError, ModelEvent, ModelRequest, Stop, TextDelta, Usage, UserSays
+from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, TextDelta, Usage, UserSays
 from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.agent.models.openai import OpenAiModel
+from ui_mcp.errors import ModelError
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Call
 

@@ -12,10 +12,9 @@ from ui_mcp.chat.inbox import ChatResources
 from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools, Naming
-from ui_mcp.errors import NotFoundError, RefusedError
+from ui_mcp.errors import NotFoundError, RefusedError, UnknownToolError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Text
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 
 @dataclass

@@ -17,8 +17,16 @@ from compositor.gateways import gateway
 from ui_mcp import account_seal
 from ui_mcp.compositor.approvals.scope import rule_for
 from ui_mcp.compositor.canonical import canonical
-from ui_mcp.errors import CompositorError, DeniedError, InvalidArgumentsError, NotFoundError
-from ui_mcp.gateway.approvals.model import AlreadyDecidedError, Approval, DigestMismatchError, ExpiredError
+from ui_mcp.errors import (
+    AlreadyDecidedError,
+    CompositorError,
+    DeniedError,
+    DigestMismatchError,
+    ExpiredError,
+    InvalidArgumentsError,
+    NotFoundError,
+)
+from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Question, matches

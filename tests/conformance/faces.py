@@ -9,14 +9,14 @@ from mcp_types import CallToolRequestParams, GetPromptRequestParams, SetLevelReq
 
 from conformance.asking import ASKING, Context, accepted, ask, elicit, handles
 from conformance.tools import PIXEL, TOOLS
-from ui_mcp.errors import NotFoundError
+from ui_mcp.errors import NotFoundError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server import results
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.mcp_server.server import call_of
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool
 
 _ANYTHING: JsonObject = {"type": "object", "properties": {}}

@@ -15,8 +15,9 @@ from fuzz.values import messages
 from ui_mcp.chat.http import ChatBridge
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.service import Chat, open_chat
+from ui_mcp.gateway.config.loader import Asked
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.runner import Asked, gateway_face
+from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.web.service import chat_app, serving
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import PersonKeys

@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
+from ui_mcp.gateway.config.loader import Asked
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings
+from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.mount_connection import Listeners
-from ui_mcp.gateway.runner import Asked, gateway_face
 from ui_mcp.gateway.service import Gateway, Surroundings
 from ui_mcp.jsonrpc import messages
 from ui_mcp.mcp_client.client import McpServer, Options
 from ui_mcp.mcp_client.stdio import LineChannel
+from ui_mcp.mcp_client.transport import relayed
 from ui_mcp.mcp_server.connection import Conversation
 from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcpd.callers import Callers
 from ui_mcp.mcpd.channel import Greeting, Hooks
-from ui_mcp.mcpd.upstream_news import relayed
 
 SCHEMA = {
     "type": "object",

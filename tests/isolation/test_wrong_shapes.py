@@ -19,7 +19,6 @@ from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import (
     Model,
-    ModelError,
     ModelEvent,
     ModelRequest,
     ReasoningDelta,
@@ -34,6 +33,7 @@ from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, lines_of
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.models.sampling import SamplingModel
+from ui_mcp.errors import ModelError
 from ui_mcp.httpd.nlui_sessions import ChatSessions
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.combined import Combined

@@ -10,11 +10,11 @@ from typing import Any
 import anyio
 from pydantic import Field
 
-from ui_mcp.errors import LuaError, NotStartedError, UpstreamError
+from ui_mcp.errors import LuaError, NotStartedError, ResourceNotFoundError, UpstreamError
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import Args, FunctionToolset, NoArgs, tool
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured_result, text_result
 
 

@@ -11,12 +11,11 @@ import pytest
 
 from mcpd.faces import face
 from mcpd.web import served
-from ui_mcp.errors import MountError, UpstreamError
+from ui_mcp.errors import MountError, ResourceNotFoundError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_client.client import McpServer, Options, connected
 from ui_mcp.mcp_client.transport import Address, Command, HttpUrl, SseUrl
 from ui_mcp.toolkit.announcements import Announcements, ListKind
-from ui_mcp.toolkit.resources import ResourceNotFoundError
 from ui_mcp.toolkit.tool import Call, Relayed
 
 TESTS = Path(__file__).parents[1]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.errors import RefusedError
-from ui_mcp.toolkit.resources import ResourceNotFoundError
+from ui_mcp.errors import RefusedError, ResourceNotFoundError
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.resources.files import BUNDLED, GUIDES, Files, _read
 from ui_mcp.ui.server import Host

@@ -7,13 +7,13 @@ from anyio.lowlevel import checkpoint
 
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui_server import open_host
-from ui_mcp.errors import NotStartedError
+from ui_mcp.errors import NotStartedError, ResourceNotFoundError
 from ui_mcp.jsontypes import Json, loads
 from ui_mcp.resources import events, variables
 from ui_mcp.session.coalesced import INTERVAL
 from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
-from ui_mcp.toolkit.resources import CombinedResources, ResourceNotFoundError
+from ui_mcp.toolkit.resources import CombinedResources
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_resources
 from ui_mcp.ui.resources import session as state

@@ -21,7 +21,7 @@ from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.agreement import found_file, wish_of
-from ui_mcp.gateway.runner import Asked, configuration
+from ui_mcp.gateway.config.loader import Asked, configuration
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
 

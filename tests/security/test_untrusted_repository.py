@@ -22,7 +22,7 @@ from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.gateway.config.agreement import load_agreed
 from ui_mcp.host.prepare import prepare
 from ui_mcp.introspect import files as targets
-from ui_mcp.introspect.files import Attached
+from ui_mcp.introspection.backend import Attached
 from ui_mcp.log import stop_file
 from ui_mcp.lua.logs import Logs
 from ui_mcp.toolkit.announcements import Announcements

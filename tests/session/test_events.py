@@ -7,17 +7,9 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.errors import SessionGoneError
+from ui_mcp.errors import EventQueueFullError, SessionGoneError
 from ui_mcp.jsontypes import dumps, loads
-from ui_mcp.ui.sessions.events import (
-    MAX_BYTES,
-    MAX_EVENTS,
-    Change,
-    EventQueue,
-    EventQueueFullError,
-    as_array,
-    clamp_wait,
-)
+from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, as_array, clamp_wait
 
 
 async def take(queue: EventQueue, timeout: float = 60.0) -> list[str]:

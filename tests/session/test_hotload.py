@@ -8,9 +8,9 @@ import pytest
 from anyio import create_memory_object_stream, create_task_group, fail_after, move_on_after
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from ui_mcp.file_watcher import stirring
+from ui_mcp.file_watcher import Saved, stirring
 from ui_mcp.ui.sessions import hot_reload
-from ui_mcp.ui.sessions.hot_reload import Saved, Watch, find_roots, names_of
+from ui_mcp.ui.sessions.hot_reload import Watch, find_roots, names_of
 from ui_mcp.workspace import Workspace
 
 Seen = MemoryObjectReceiveStream[list[Saved]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Happened, LeaseLostError
+from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.model import ToolUse
 from ui_mcp.agent.outcome import Outcome, aborted, answered, denied, failed
@@ -14,7 +14,7 @@ from ui_mcp.agent.questions import NoQuestions, Questions
 from ui_mcp.agent.timeline import Delta
 from ui_mcp.agent.transcript import OpenCall
 from ui_mcp.agent.vendor_names import VendorNames
-from ui_mcp.errors import DeniedError, UiMcpError
+from ui_mcp.errors import DeniedError, LeaseLostError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from ui_mcp.errors import UnknownToolError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 YIELD = "loop_yield_turn"
 LEGACY = ("ui.end_turn", "ui_end_turn", "ui__end_turn")

@@ -7,7 +7,6 @@ from socket import gethostname
 from typing import Protocol
 
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.errors import AgentError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 
@@ -59,18 +58,6 @@ def is_gone(holder: str) -> bool:
     except OSError:
         return False
     return False
-
-
-class LeaseLostError(AgentError):
-    """Another orchestrator has taken over."""
-
-    code = "lease-lost"
-
-
-class JournalError(AgentError):
-    """The journal cannot be read or written now: its disk is full or read-only, or its database is away."""
-
-    code = "journal"
 
 
 class Journal(Protocol):

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from ui_mcp.agent.journal import Happened, JournalError, Lease, LeaseLostError, Life, is_gone
+from ui_mcp.agent.journal import Happened, Lease, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.errors import AgentError, way_out
+from ui_mcp.errors import AgentError, JournalError, LeaseLostError, way_out
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 T = TypeVar("T")

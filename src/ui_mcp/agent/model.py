@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from ui_mcp.errors import AgentError
 from ui_mcp.jsontypes import JsonObject
 
 ToolChoice = Literal["auto", "required", "none"]
+
 StopReason = Literal["end", "tool_calls", "length", "filtered", "paused"]
 
 
@@ -117,9 +117,3 @@ class Model(Protocol):
             ModelError: the vendor refused, or could not be reached after all retries.
         """
         ...
-
-
-class ModelError(AgentError):
-    """The model could not answer; the message is fit to show, `details["status"]` is the HTTP status, if any."""
-
-    code = "model"

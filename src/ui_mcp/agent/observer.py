@@ -2,29 +2,54 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.agent.broadcast import Broadcast
-from ui_mcp.agent.journals import reader_for
-from ui_mcp.agent.journals.reader import Reader
+from ui_mcp.agent.journals import FILE, MISSING, _is_postgres
+from ui_mcp.agent.journals.postgres import PostgresJournal
+from ui_mcp.agent.journals.reader import JournalReader, Reader
 from ui_mcp.agent.run_state import RunState, run_state
 from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.limits import conversation_name
 from ui_mcp.chat.message import Message, id_text, ts_text
 from ui_mcp.chat.service import Ask, Chat
-from ui_mcp.errors import UiMcpError
+from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.ui.server import Host
 
+
+def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
+    """Return how to watch an agent whose chat is at `url`.
+
+    Raises:
+        ConfigError: the driver is missing.
+    """
+    if not _is_postgres(url):
+        return JournalReader(folder / FILE, agent)
+    try:
+        from ui_mcp.agent.journals.postgres import PostgresJournal
+    except ImportError as error:
+        raise ConfigError(MISSING) from error
+    return PostgresReader(PostgresJournal(str(url)), agent)
+
+
 LOOK_SECONDS = 0.25
+
+
 MOST_MESSAGES = 5_000
+
+
 READER = principal("timeline", "observer")
+
+
 _log = logger("timeline")
+
 
 Frames = MemoryObjectReceiveStream[JsonObject]
 
@@ -164,3 +189,25 @@ def _as_event(message: Message) -> StoredEvent:
     if message.author == "user":
         return StoredEvent(0, ts_text(message.ts), "user_text", {**said, "text": message.content})
     return StoredEvent(0, ts_text(message.ts), "ui_message", {**said, "md": message.content})
+
+
+class PostgresReader:
+    """The events of one agent for whoever watches it, in any process."""
+
+    def __init__(self, journal: PostgresJournal, agent: str) -> None:
+        self._journal = journal
+        self._agent = agent
+        self._last = 0
+        self.served = False
+        """Whether an agent holds the lease."""
+
+    async def news(self) -> list[StoredEvent]:
+        """Return the events since the last call.
+
+        Raises:
+            JournalError: the database cannot be read.
+        """
+        self.served = await self._journal.is_served(self._agent)
+        events = await self._journal.events(self._agent, self._last)
+        self._last = events[-1].id if events else self._last
+        return events

@@ -9,10 +9,10 @@ import anyio
 from anyio import CancelScope
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Happened, Journal, JournalError, Lease, LeaseLostError, holder_name
+from ui_mcp.agent.journal import Happened, Journal, Lease, holder_name
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Loop
-from ui_mcp.errors import UiMcpError
+from ui_mcp.errors import JournalError, LeaseLostError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 

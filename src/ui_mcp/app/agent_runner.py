@@ -13,16 +13,16 @@ from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.choose import choose_model, model_settings
 from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.orchestrator import Orchestrator
-from ui_mcp.app.ui_server import run, until_signalled
 from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.mcp import Served, directory_of, opened
-from ui_mcp.chat.settings import naming_of
+from ui_mcp.chat.tools import naming_of
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
-from ui_mcp.gateway.runner import Asked
+from ui_mcp.gateway.config.loader import Asked
 from ui_mcp.gateway.runner import opened as opened_gateway
 from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.mcp_client.client import McpServer
+from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.workspace import Workspace
 

@@ -9,13 +9,13 @@ from platformdirs import user_data_path
 
 from ui_mcp.app.terminal import person
 from ui_mcp.compositor.plain import one_line, plain
-from ui_mcp.errors import ConfigError, InvalidArgumentsError, NotFoundError, RefusedError
-from ui_mcp.gateway.approvals.model import Answer, Approval, ApprovalError, Scope
+from ui_mcp.errors import ApprovalError, ConfigError, InvalidArgumentsError, NotFoundError, RefusedError
+from ui_mcp.gateway.approvals.model import Answer, Approval, Scope
 from ui_mcp.gateway.approvals.service import Desk, Reply
-from ui_mcp.gateway.approvals.store import ApprovalStore
+from ui_mcp.gateway.approvals.store import ApprovalStore, open_store
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.person import PersonKeys
-from ui_mcp.storage.database import file_of, open_store
+from ui_mcp.storage.database import file_of
 
 
 @dataclass(frozen=True, slots=True)

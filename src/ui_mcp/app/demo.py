@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.ui_server import open_host, run, until_signalled
+from ui_mcp.app.ui_server import open_host
 from ui_mcp.errors import NotFoundError
 from ui_mcp.log import to_stderr
+from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running

@@ -11,8 +11,8 @@ from anyio.abc import TaskStatus
 from platformdirs import user_config_path
 
 from ui_mcp.gateway.config import loader
+from ui_mcp.gateway.config.loader import Asked
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.runner import Asked
 from ui_mcp.jsontypes import JsonObject
 
 HELLO = """\

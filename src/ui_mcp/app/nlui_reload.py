@@ -10,6 +10,7 @@ import anyio
 
 from ui_mcp.file_watcher import Rest
 from ui_mcp.gateway.config import loader
+from ui_mcp.gateway.config.loader import Stamp, _stamp
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import Health
 from ui_mcp.isolation import Boundary
@@ -17,10 +18,13 @@ from ui_mcp.log import logger
 from ui_mcp.trust import Agreements
 
 POLL_SECONDS = 0.5
+
 QUIET_SECONDS = 0.05
+
 """A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
-Stamp = tuple[int, int, int]
+
 Load = Callable[[Path], loader.Loaded]
+
 _log = logger("nlui")
 
 
@@ -75,16 +79,3 @@ async def _quiet(file: Path) -> Stamp:
         before, stamp = stamp, await _stamp(file)
         if stamp == before:
             return stamp
-
-
-async def _stamp(file: Path) -> Stamp:
-    return await anyio.to_thread.run_sync(stamp_of, file)
-
-
-def stamp_of(file: Path) -> Stamp:
-    """Return what differs after every change; zeros when there is no such file."""
-    try:
-        found = file.stat()
-    except OSError:
-        return 0, 0, 0
-    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 from ui_mcp.errors import RefusedError
-from ui_mcp.files import leaves, make_base, write_atomically
+from ui_mcp.files import write_atomically
 from ui_mcp.ui.audit import global_name
+from ui_mcp.ui.installer import leaves, make_base
 from ui_mcp.workspace import BUNDLE, Workspace
 
 TEMPLATE = BUNDLE / "app"

@@ -115,7 +115,7 @@ def ui_chat(host: Host, per_second: float) -> Deferred:
     """Serve the chat for reading on the UI port; its parts are imported when somebody asks."""
 
     def make() -> Routes:
-        from ui_mcp.httpd.chat_routes import ui_chat_routes
+        from ui_mcp.ui.http.routes import ui_chat_routes
 
         return ui_chat_routes(host, per_second)
 
@@ -126,7 +126,7 @@ def mcp_chat(host: Host) -> Deferred:
     """Serve the chat on the MCP port, read when somebody asks."""
 
     def make() -> Routes:
-        from ui_mcp.httpd.chat_routes import mcp_chat_routes
+        from ui_mcp.ui.http.routes import mcp_chat_routes
 
         return mcp_chat_routes(host)
 

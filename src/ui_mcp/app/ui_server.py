@@ -1,38 +1,17 @@
 """Runs the ui server: `ui-mcp mcp` on stdin and stdout, `ui-mcp serve` on fixed ports."""
 
-import signal
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
-from anyio.abc import TaskGroup
 
 from ui_mcp.app.doors import Doors
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
+from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Configured, Running
-
-SWITCH_SECONDS = 0.0005
-"""How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""
-
-
-def run(main: Callable[..., Awaitable[int]], *arguments: object) -> int:
-    """Run a coroutine function to its exit code, on uvloop where there is one."""
-    sys.setswitchinterval(SWITCH_SECONDS)
-    try:
-        return anyio.run(main, *arguments, backend_options={"use_uvloop": sys.platform != "win32"})
-    except BaseExceptionGroup as group:
-        raise _only(group) from group
-
-
-def _only(error: BaseException) -> BaseException:
-    """Unwrap what a single failing task raised from the groups around it."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
 
 
 def run_stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int, *, directories: tuple[str, ...] = ()) -> int:
@@ -101,19 +80,3 @@ async def open_host(
             yield host
         finally:
             await host.stop()
-
-
-@asynccontextmanager
-async def until_signalled() -> AsyncIterator[None]:
-    """End the block on SIGINT or SIGTERM."""
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_cancel_on_signal, tasks)
-        yield
-        tasks.cancel_scope.cancel()
-
-
-async def _cancel_on_signal(tasks: TaskGroup) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for _ in signals:
-            tasks.cancel_scope.cancel()
-            return

@@ -9,9 +9,9 @@ from ui_mcp.chat.identity import READ, Principal
 from ui_mcp.chat.limits import conversation_name
 from ui_mcp.chat.message import DEFAULT_CONVERSATION
 from ui_mcp.chat.service import Ask
-from ui_mcp.errors import ChatError, RefusedError
+from ui_mcp.errors import ChatError, RefusedError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 
 RECEIPTS = "ui://chat/receipts"

@@ -1,18 +1,15 @@
 """Serves one face of a workspace's chat, on stdin and stdout or over HTTP with the bridges."""
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
 from anyio import to_thread
 
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import TOKEN_VARIABLE, person
-from ui_mcp.app.ui_server import run, until_signalled
 from ui_mcp.chat.announcer import Heard
 from ui_mcp.chat.desk import Open, Side, desk_for
 from ui_mcp.chat.directory import Directory
@@ -20,8 +17,9 @@ from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, Role, principal
 from ui_mcp.chat.inbox import ChatResources
 from ui_mcp.chat.message import id_text
 from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.chat.settings import limits_of, naming_of, store_url
+from ui_mcp.chat.settings import limits_of, store_url
 from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.tools import naming_of
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
@@ -36,7 +34,9 @@ if TYPE_CHECKING:
     from ui_mcp.mcp_server.transports.routes import Endpoints
     from ui_mcp.webserver.server import App
 
+
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
+
 INSTRUCTIONS: dict[Side, str] = {
     "human": (
         "The human's side of a chat with an agent. chat_human_post says something as the human. Subscribe to "
@@ -76,16 +76,6 @@ def store_named(given: str) -> str:
     return f"sqlite:///{Path(given).resolve()}"
 
 
-def run_stdio(served: Served, stdin: int, stdout: int) -> int:
-    """Serve one client on two file descriptors."""
-    return run(_stdio, served, stdin, stdout)
-
-
-def run_http(served: Served, port: int) -> int:
-    """Serve clients and people on a port until interrupted."""
-    return run(_http, served, port)
-
-
 async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
     """Make sure that whoever asks for the human's face is a person; with a token they are its holder.
 
@@ -100,51 +90,6 @@ async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
     if served.principal not in {None, holder.name}:
         raise RefusedError(f"{TOKEN_VARIABLE} is the token of {holder.name}\nLeave --principal out.")
     return replace(served, principal=holder.name)
-
-
-async def _stdio(served: Served, stdin: int, stdout: int) -> int:
-    from ui_mcp.mcp_server.server import Service
-    from ui_mcp.mcp_server.transports.stdio import serve
-
-    served = await as_person(served, "ui-mcp chat --face human", stdin)
-    async with until_signalled(), opened(served) as (config, chat, announcements):
-        face = chat_face(served, config, Open(chat, directory_of(served, chat)), announcements)
-        await serve(Service(face), stdin, stdout)
-    return 0
-
-
-async def _http(served: Served, port: int) -> int:
-    from ui_mcp.app.person_listener import person_link, person_listening
-    from ui_mcp.mcp_server.transports.routes import Endpoints
-    from ui_mcp.webserver.auth import principal_of
-    from ui_mcp.webserver.security import Guard, Rules
-    from ui_mcp.webserver.server import bind_patiently, listening, port_of
-
-    served = await as_person(served, "ui-mcp chat --face human")
-    async with until_signalled(), opened(served) as (config, chat, announcements):
-        listener = await bind_patiently(config.server.host, port)
-        always = served.side == "human" or config.server.require_token
-        desk = Open(chat, directory_of(served, chat, always=always))
-        endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
-        rules = Rules(
-            ports=frozenset({port_of(listener)}),
-            allowed_hosts=frozenset(config.server.allowed_hosts),
-            allowed_origins=frozenset(config.server.allowed_origins),
-            navigable=lambda path: path == "/chat",
-        )
-        url = config.server.url(port_of(listener))
-        shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
-        app = Guard(face_app(served.side, desk, config.chat.rate, endpoints, port_of(listener)), rules)
-        serve = person_listening if served.side == "human" else listening
-        async with serve(app, listener, config.server.allowed_users):
-            sys.stdout.write(f"ui-mcp chat ({served.side}) at {shown}\n")
-            sys.stdout.flush()
-            try:
-                await anyio.sleep_forever()
-            finally:
-                chat.tail.interrupt()
-                endpoints.close()
-    return 0
 
 
 def face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":

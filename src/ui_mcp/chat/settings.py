@@ -2,7 +2,6 @@
 
 from ui_mcp.chat.limits import Limits
 from ui_mcp.chat.stores import default_url
-from ui_mcp.chat.toolset import Naming
 from ui_mcp.config import Config
 from ui_mcp.workspace import Workspace
 
@@ -11,11 +10,6 @@ def limits_of(config: Config) -> Limits:
     """Return the limits of `[chat]`."""
     chat = config.chat
     return Limits(content_bytes=chat.max_content, mimes=chat.mimes, window=chat.window)
-
-
-def naming_of(config: Config) -> Naming:
-    """Return how `[chat]` wants tools to be listed."""
-    return Naming(config.chat.tool_names, config.chat.legacy_ui_tools)
 
 
 def store_url(config: Config, workspace: Workspace) -> str:

@@ -6,12 +6,15 @@ from pydantic import Field
 
 from ui_mcp.chat.desk import Desk
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, id_text
+from ui_mcp.chat.toolset import Naming
+from ui_mcp.config import Config
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 Mime = Annotated[str, Field(description="text/markdown (default) or text/plain.")]
+
 ClientId = Annotated[
     str | None,
     Field(description="Your own id for this message; repeating it returns the first answer and posts nothing."),
@@ -84,3 +87,8 @@ async def _post(desk: Desk, args: PostArgs, call: Call, author: Author) -> JsonO
     if args.messages is None:
         return posted[0].to_json()
     return {"ids": [id_text(done.id) for done in posted], "last_id": id_text(posted[-1].id)}
+
+
+def naming_of(config: Config) -> Naming:
+    """Return how `[chat]` wants tools to be listed."""
+    return Naming(config.chat.tool_names, config.chat.legacy_ui_tools)

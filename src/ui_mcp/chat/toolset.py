@@ -8,11 +8,10 @@ from ui_mcp.chat.desk import Desk, Side
 from ui_mcp.chat.message import DEFAULT_CONVERSATION
 from ui_mcp.chat.reading import read_since, wait_since
 from ui_mcp.chat.tools import assistant_post, human_post
-from ui_mcp.errors import ChatError, InvalidArgumentsError
+from ui_mcp.errors import ChatError, InvalidArgumentsError, UnknownToolError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
 from ui_mcp.toolkit.tool import Call, Text, Tool, ToolResult
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 LEGACY = frozenset({"ui.send_message", "ui_send_message", "ui__send_message"})
 UNREAD = "ui-mcp/unread"

@@ -20,7 +20,7 @@ import anyio
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspect import files
-from ui_mcp.introspect.files import Attached, Kind
+from ui_mcp.introspection.backend import Attached, Kind
 from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
 from ui_mcp.introspection.backends.javafx import agent_jar, enter_javafx
 from ui_mcp.introspection.backends.jvm_attach import jvms

@@ -4,12 +4,12 @@ import time
 from collections.abc import Sequence
 
 from ui_mcp.compositor.canonical import require_json
-from ui_mcp.errors import InvalidArgumentsError, UiMcpError
+from ui_mcp.errors import InvalidArgumentsError, UiMcpError, UnknownToolError
 from ui_mcp.gateway.audit import OWN, Audit, Line, text_bytes
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
-from ui_mcp.toolkit.toolset import Toolset, UnknownToolError
+from ui_mcp.toolkit.toolset import Toolset
 
 
 class Noted:

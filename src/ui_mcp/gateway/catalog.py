@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
-from ui_mcp.errors import MountError, UiMcpError, UpstreamError
+from ui_mcp.errors import MountError, UiMcpError, UnknownToolError, UpstreamError
 from ui_mcp.gateway.search import Index
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview, Source
 from ui_mcp.isolation import message_of
@@ -11,7 +11,6 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.names import closest
 from ui_mcp.toolkit.tool import Call, ToolResult
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 _log = logger("compositor")
 T = TypeVar("T")

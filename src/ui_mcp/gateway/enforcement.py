@@ -12,7 +12,7 @@ from ui_mcp.compositor.codes import carries_stamp, denied, is_imitation, misused
 from ui_mcp.compositor.labelled import labelled_call, labelled_result
 from ui_mcp.compositor.seal import Seal
 from ui_mcp.compositor.stored_result import from_json, to_json
-from ui_mcp.errors import DeniedError, InvalidArgumentsError, UiMcpError, UpstreamError
+from ui_mcp.errors import DeniedError, InvalidArgumentsError, UiMcpError, UnknownToolError, UpstreamError
 from ui_mcp.gateway.approvals.elicitation import asked_by_result, asked_directly
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.approvals.questions import Questions, Rulebook
@@ -25,7 +25,6 @@ from ui_mcp.gateway.source import ChangedError, Entry, Permit
 from ui_mcp.ids import same_secret
 from ui_mcp.jsontypes import JsonObject, dumps, is_deeper
 from ui_mcp.toolkit.tool import Call, Relayed, Text, ToolResult, structured_result, text_result
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 CHANGED = "it changed since it was approved"
 EDITED = "the arguments were edited: this is the request that they make"

@@ -6,22 +6,30 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import anyio
 
-from ui_mcp.errors import NotFoundError, UiMcpError
-from ui_mcp.gateway.approvals.model import Approval, ApprovalError
+from ui_mcp.errors import ApprovalError, NotFoundError, ResourceNotFoundError, UiMcpError
+from ui_mcp.gateway.approvals.model import Approval
+from ui_mcp.gateway.ask_tool import Asking
+from ui_mcp.gateway.config.loader import Asked
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connection
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import health_json
+from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
+from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.version import bundled_version
 
 JSON = "application/json"
+
 _PATIENCE = 5.0
+
 _log = logger("compositor.resources")
+
 T = TypeVar("T")
 
 
@@ -257,3 +265,19 @@ async def _each(
 def _renamed(resource: Resource, server: str) -> Resource:
     uri = f"compositor://{server}/resource/{quote(resource.uri, safe='')}"
     return Resource(uri, resource.name, resource.description, resource.mime_type, resource.title, resource.size)
+
+
+def gateway_face(gateway: Gateway, asked: Asked) -> Face:
+    """Return what MCP clients of the gateway see."""
+    return Face(
+        name="nlui",
+        title="NLUI gateway",
+        version=bundled_version(),
+        toolset=Asking(gateway, Offered(gateway, mode="compact" if asked.compact else None)),
+        resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
+        announcements=gateway.announcements,
+        instructions=instructions(gateway),
+        prompts=MountedPrompts(gateway),
+        tools_per_page=gateway.settings.catalogue.page_size,
+        list_changed=frozenset({"tools", "resources", "prompts"}),
+    )

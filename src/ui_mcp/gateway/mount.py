@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 import anyio
 
 from ui_mcp.compositor.canonical import MAX_FOREIGN_DEPTH
-from ui_mcp.errors import UiMcpError, UpstreamError
+from ui_mcp.errors import UiMcpError, UnknownToolError, UpstreamError
 from ui_mcp.gateway.config.settings import BackendSettings, Selection
 from ui_mcp.gateway.mount_connection import Connect, Connection, Listeners
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview, State
@@ -20,7 +20,6 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 _log = logger("compositor.mount")
 _FIRST_WAIT = 0.5

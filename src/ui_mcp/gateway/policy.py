@@ -5,18 +5,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
-from typing import Literal
 
 from ui_mcp.compositor.canonical import canonical
-from ui_mcp.gateway.config.settings import Decision, Rule
+from ui_mcp.gateway.config.settings import Decision, Mode, Rule
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
-Mode = Literal["host", "guard"]
 _READING = frozenset({"get", "list", "read", "search", "find", "show", "describe", "fetch"})
+
 ALWAYS = "always allowed by "
+
 """How the reason of a rule begins that an answer for always made."""
+
 ABSENT = object()
+
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
 
 

@@ -18,22 +18,22 @@ from ui_mcp.errors import MountError
 from ui_mcp.gateway.approvals.proposals import Proposals, bound, replay
 from ui_mcp.gateway.approvals.questions import Rulebook
 from ui_mcp.gateway.approvals.service import Desk, patiently
+from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.audit import Audit
 from ui_mcp.gateway.catalog import Catalogue
-from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rule, TargetSettings
+from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Mode, Rule, TargetSettings
 from ui_mcp.gateway.enforcement import Policed
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connect
 from ui_mcp.gateway.openapi.live import LiveTarget
 from ui_mcp.gateway.openapi.response import Limits
 from ui_mcp.gateway.openapi.tools import decisions
-from ui_mcp.gateway.policy import Mode, Policy
+from ui_mcp.gateway.policy import Policy
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.gateway.source import Health
 from ui_mcp.isolation import Boundary, Workers
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import concealing, logger
-from ui_mcp.storage.database import open_store
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.tool import Call

@@ -11,13 +11,13 @@ from starlette.routing import BaseRoute, Route
 
 from ui_mcp.chat.identity import Principal
 from ui_mcp.compositor.approvals.scope import pattern_of
-from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.errors import NotFoundError, UiMcpError, UnknownApprovalError
 from ui_mcp.gateway.approvals.http import Decision, Decisions, ProposalDecision, one_of_many
-from ui_mcp.gateway.approvals.model import UnknownApprovalError
 from ui_mcp.gateway.approvals.proposals import Proposals
 from ui_mcp.gateway.approvals.service import Desk
+from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.storage.database import file_of, open_store
+from ui_mcp.storage.database import file_of
 from ui_mcp.webserver.responses import STATUSES
 
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"

@@ -2,35 +2,23 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.chat.desk import Open
 from ui_mcp.chat.http import ChatBridge, failed
-from ui_mcp.chat.identity import POST_USER, Principal, principal
+from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.service import Chat
 from ui_mcp.chat.tokens import Keys
-from ui_mcp.errors import LifecycleError
 from ui_mcp.httpd.chat_page import chat_page_routes
 from ui_mcp.httpd.face_access import CODE_PATH
 from ui_mcp.jsontypes import JsonObject, loads
-from ui_mcp.ui.http.session_cookies import remembered_session
 from ui_mcp.ui.server import Host
 from ui_mcp.version import bundled_version
-from ui_mcp.webserver.auth import bearer, principal_of
+from ui_mcp.webserver.auth import principal_of
 from ui_mcp.webserver.person_app import entry_routes
 from ui_mcp.webserver.person_auth import Access, is_person
-
-
-def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
-    """On the UI port, where app code runs, the holder of a session's cookie may read what the human may."""
-
-    async def who(request: Request) -> Principal | None:
-        return principal("human", "human") if is_visitor(host, request) else None
-
-    bridge = ChatBridge(host.chats.current, who, per_second)
-    return [*bridge.reading_routes(), Route("/chat", bridge.inbox, methods=["GET"])]
 
 
 def person_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
@@ -41,31 +29,6 @@ def person_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
 
     bridge = ChatBridge(host.chats.current, who, per_second)
     return [*bridge.routes(), Route("/chat", bridge.inbox, methods=["GET"])]
-
-
-def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
-    """On the MCP port a bearer token says who it is; none of them speaks for the human there."""
-
-    async def who(request: Request) -> Principal | None:
-        found = await holder(host, bearer(request.scope))
-        return Principal(found.name, found.scopes - {POST_USER}) if found else None
-
-    return ChatBridge(host.chats.current, who, per_second).routes()
-
-
-def is_visitor(host: Host, connection: HTTPConnection) -> bool:
-    """Say whether a browser holds the cookie of a session."""
-    try:
-        return remembered_session(connection, host.running().sessions) is not None
-    except LifecycleError:
-        return False
-
-
-async def holder(host: Host, token: str | None) -> Principal | None:
-    """Return whose token this is."""
-    keys = Keys((await host.chats.current()).store)
-    token_id = await keys.recognise(token or "")
-    return await keys.holder(token_id) if token_id else None
 
 
 def human_face_routes(opened: Open, per_second: float, access: Access) -> Sequence[BaseRoute]:

@@ -10,7 +10,7 @@ from ui_mcp.errors import (
     UiMcpError,
     UiNotEnabledError,
 )
-from ui_mcp.introspect.performing import Outcome, error_json
+from ui_mcp.introspection.contract import error_json
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Text, ToolResult
@@ -42,9 +42,3 @@ def failed(answer: JsonObject) -> ToolResult:
 def misread(error: InvalidArgumentsError) -> ToolResult:
     """Write arguments that do not fit as the contract's error, like any other."""
     return failed(error_json(UiArgumentError(error.message)))
-
-
-def performed(outcome: Outcome) -> ToolResult:
-    """Write what became of a series of actions."""
-    answer = outcome.json()
-    return ToolResult((Text(dumps(answer)),), structured=answer, is_error=outcome.error is not None)

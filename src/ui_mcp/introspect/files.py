@@ -10,29 +10,15 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.errors import DiskError
+from ui_mcp.introspection.backend import Attached
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
-Kind = Literal["javafx", "cdp", "url"]
 _TOKEN = re.compile(r"[0-9a-f]{32}")
-
-
-@dataclass(frozen=True, slots=True)
-class Attached:
-    """Something a person has let us look at."""
-
-    name: str
-    kind: Kind
-    title: str
-    pid: int = 0
-    port: int = 0
-    token: str = ""
-    url: str = ""
 
 
 def write(folder: Path, attached: Attached) -> Path:

@@ -9,15 +9,18 @@ import anyio
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiTimeoutError
 from ui_mcp.introspection import budget
 from ui_mcp.introspection.arguments import Action
-from ui_mcp.introspection.contract import Ask, tokens
+from ui_mcp.introspection.contract import Ask, error_json, tokens
 from ui_mcp.introspection.diff import compare
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import Capture
 from ui_mcp.jsontypes import JsonObject
 
 Observe = Literal["diff", "outline"]
+
 OBSERVED_TOKENS = 10_000
+
 """What an observation may take; the rest is had by its cursor."""
+
 _OBSERVED = Ask(stage="all", sections=frozenset({"virtualization"}))
 
 
@@ -67,11 +70,6 @@ async def perform(target: Target, performance: Performance) -> Outcome:
             )
     observed = await _observed(target, performance, before) if not isinstance(error, UiTimeoutError) else None
     return Outcome(tuple(results), error, observed)
-
-
-def error_json(error: IntrospectError) -> JsonObject:
-    """Write an error as the contract does."""
-    return {"error": {"code": error.code, "message": error.message, "details": error.details}}
 
 
 async def _run(target: Target, performance: Performance, results: list[JsonObject]) -> IntrospectError | None:

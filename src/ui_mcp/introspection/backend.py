@@ -1,7 +1,7 @@
 """What every kind of UI can do for us: be read, be acted on, be photographed."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ui_mcp.introspection.contract import Ask, Ref
 from ui_mcp.jsontypes import JsonObject
@@ -71,3 +71,19 @@ class UiBackend(Protocol):
     async def close(self) -> None:
         """Let go; the UI stays as it is."""
         ...
+
+
+Kind = Literal["javafx", "cdp", "url"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Something a person has let us look at."""
+
+    name: str
+    kind: Kind
+    title: str
+    pid: int = 0
+    port: int = 0
+    token: str = ""
+    url: str = ""

@@ -4,20 +4,31 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ui_mcp.errors import IntrospectError
 from ui_mcp.jsontypes import JsonObject
 
 SCHEMA = "mcp-javafx-ui/1.0"
 
+
 Mode = Literal["full", "compact"]
+
 StageChoice = Literal["focused", "primary", "all"]
+
 Section = Literal["bounds", "localToScreen", "properties", "virtualization", "accessibility", "reach"]
 
+
 FULL: frozenset[Section] = frozenset({"bounds", "localToScreen", "virtualization"})
+
 COMPACT: frozenset[Section] = frozenset()
+
 ALL: frozenset[Section] = frozenset({"bounds", "localToScreen", "properties", "virtualization", "accessibility"})
+
 FULL_DEPTH = 50
+
 COMPACT_DEPTH = 8
+
 UNLIMITED_DEPTH = 10_000
+
 
 PATH = re.compile(r"/stages\[\d+\]/scene/root(/[A-Za-z_$][\w$-]*\[\d+\])*")
 
@@ -84,3 +95,8 @@ class Defaults:
 def tokens(text: str) -> int:
     """Estimate the tokens of a text as the contract does."""
     return -(-len(text) // 4)
+
+
+def error_json(error: IntrospectError) -> JsonObject:
+    """Write an error as the contract does."""
+    return {"error": {"code": error.code, "message": error.message, "details": error.details}}

@@ -7,13 +7,15 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiTimeoutError
-from ui_mcp.introspect.performing import Performance, error_json, perform
+from ui_mcp.introspect.performing import Outcome, Performance, perform
 from ui_mcp.introspect.requests import Request, Selector
 from ui_mcp.introspect.waiting import until
 from ui_mcp.introspection.arguments import Action
+from ui_mcp.introspection.contract import error_json
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import Node
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.toolkit.tool import Text, ToolResult
 
 SECONDS = 3.0
 
@@ -103,3 +105,9 @@ def _read(model: type[Any], given: Json) -> Any:
         return model.model_validate(given)
     except ValueError as error:
         raise UiArgumentError(f"The step is wrong: {error}") from error
+
+
+def performed(outcome: Outcome) -> ToolResult:
+    """Write what became of a series of actions."""
+    answer = outcome.json()
+    return ToolResult((Text(dumps(answer)),), structured=answer, is_error=outcome.error is not None)

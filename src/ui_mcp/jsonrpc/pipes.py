@@ -6,16 +6,19 @@ import stat
 import sys
 from collections import deque
 from collections.abc import Callable
-from threading import Thread
 from typing import TypeVar
 
 import anyio
-from anyio import from_thread, lowlevel
+
+from ui_mcp.processes import in_daemon_thread
 
 CHUNK = 256 * 1024
+
 # A pipe that polls as writable takes this much without blocking.
 ATOMIC = 4096
+
 BACKLOG = 8 * 1024 * 1024
+
 
 T = TypeVar("T")
 
@@ -89,29 +92,6 @@ class Writer:
 
     def _ready(self) -> bool:
         return self._pollable and self._poll is not None and bool(self._poll.poll(0))
-
-
-async def in_daemon_thread(work: Callable[[], T]) -> T:
-    """Run blocking `work` in a thread that cannot keep the process alive."""
-    token = lowlevel.current_token()
-    done = anyio.Event()
-    outcome: list[T | OSError] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except OSError as error:
-            outcome.append(error)
-        try:
-            from_thread.run_sync(done.set, token=token)
-        except RuntimeError:
-            return  # the event loop has ended meanwhile
-
-    Thread(target=run, daemon=True, name="ui-mcp-pipe").start()
-    await done.wait()
-    if isinstance(outcome[0], OSError):
-        raise outcome[0]
-    return outcome[0]
 
 
 def _write_all(fd: int, data: memoryview) -> None:

@@ -7,19 +7,18 @@ from math import inf
 
 import anyio
 
-from ui_mcp.errors import MountError, UpstreamError
+from ui_mcp.errors import MountError, ResourceNotFoundError, UpstreamError
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_client import parsing
 from ui_mcp.mcp_client.server_process import Mode, stdio_server
-from ui_mcp.mcp_client.transport import Address, Command
+from ui_mcp.mcp_client.transport import Address, Command, relayed
 from ui_mcp.mcpd.callers import Callers, can_answer
 from ui_mcp.mcpd.channel import Channel, Hooks, Patience
 from ui_mcp.mcpd.child import Farewell
-from ui_mcp.mcpd.upstream_news import relayed
 from ui_mcp.toolkit.announcements import ListKind
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
 
 MAX_PAGES = 1000

@@ -1,22 +1,78 @@
 """A server behind an address, spoken to through the SDK's client."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any, Self
 
 import anyio
+import httpx2
 import mcp_types as types
 from mcp import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.errors import UiMcpError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_client.transport import HttpUrl, SseUrl, streams
-from ui_mcp.mcpd.carried_lists import restored
+from ui_mcp.mcp_client.transport import HttpUrl, SseUrl, _client
+from ui_mcp.mcpd.carried_lists import carried, restored
 from ui_mcp.mcpd.channel import CLIENT_INFO, Channel, Greeting, Hooks, Patience
 from ui_mcp.mcpd.upstream_news import Listening
+
+CONNECT_SECONDS = 30.0
+
+READ_SECONDS = 300.0
+
+
+@asynccontextmanager
+async def streams(address: HttpUrl | SseUrl, lost: anyio.Event) -> AsyncIterator[tuple[Any, Any]]:
+    """Open the message streams; `lost` is set when the server's end closes."""
+    async with AsyncExitStack() as stack:
+        match address:
+            case HttpUrl(url, headers):
+                client = _client(url, headers, timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS))
+                source = streamable_http_client(url, http_client=await stack.enter_async_context(client))
+            case SseUrl(url, headers):
+                source = sse_client(
+                    url,
+                    timeout=CONNECT_SECONDS,
+                    sse_read_timeout=READ_SECONDS,
+                    httpx_client_factory=partial(_client, url, headers),
+                )
+        incoming, outgoing = await stack.enter_async_context(source)
+        yield _Noticing(incoming, lost), outgoing
+
+
+class _Noticing:
+    """A read stream that notices its end and carries lists past the SDK; everything else is the stream's own."""
+
+    def __init__(self, stream: Any, lost: anyio.Event) -> None:
+        self._stream = stream
+        self._lost = lost
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return carried(await self._stream.__anext__())
+        except (StopAsyncIteration, anyio.ClosedResourceError):
+            self._lost.set()
+            raise
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *problem: object) -> Any:
+        return await self._stream.__aexit__(*problem)
+
 
 _RAW: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 

@@ -1,21 +1,15 @@
 """Where a foreign MCP server is found, and the SDK transport that reaches one behind a URL."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Self
+from typing import get_args
 
-import anyio
 import httpx2
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
 
 from ui_mcp.http_client import open_client
-from ui_mcp.mcpd.carried_lists import carried
-
-CONNECT_SECONDS = 30.0
-READ_SECONDS = 300.0
+from ui_mcp.jsonrpc import messages
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.announcements import ListKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +41,6 @@ class SseUrl:
 Address = Command | HttpUrl | SseUrl
 
 
-@asynccontextmanager
-async def streams(address: HttpUrl | SseUrl, lost: anyio.Event) -> AsyncIterator[tuple[Any, Any]]:
-    """Open the message streams; `lost` is set when the server's end closes."""
-    async with AsyncExitStack() as stack:
-        match address:
-            case HttpUrl(url, headers):
-                client = _client(url, headers, timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS))
-                source = streamable_http_client(url, http_client=await stack.enter_async_context(client))
-            case SseUrl(url, headers):
-                source = sse_client(
-                    url,
-                    timeout=CONNECT_SECONDS,
-                    sse_read_timeout=READ_SECONDS,
-                    httpx_client_factory=partial(_client, url, headers),
-                )
-        incoming, outgoing = await stack.enter_async_context(source)
-        yield _Noticing(incoming, lost), outgoing
-
-
 def _client(
     url: str,
     secret: Mapping[str, str],
@@ -86,29 +61,26 @@ def _client(
     )
 
 
-class _Noticing:
-    """A read stream that notices its end and carries lists past the SDK; everything else is the stream's own."""
+UPDATED = "notifications/resources/updated"
 
-    def __init__(self, stream: Any, lost: anyio.Event) -> None:
-        self._stream = stream
-        self._lost = lost
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+_KINDS: tuple[ListKind, ...] = get_args(ListKind)
 
-    def __aiter__(self) -> Self:
-        return self
 
-    async def __anext__(self) -> Any:
-        try:
-            return carried(await self._stream.__anext__())
-        except (StopAsyncIteration, anyio.ClosedResourceError):
-            self._lost.set()
-            raise
+_CHANGED: dict[str, ListKind] = {f"notifications/{kind}/list_changed": kind for kind in _KINDS}
 
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
 
-    async def __aexit__(self, *problem: object) -> Any:
-        return await self._stream.__aexit__(*problem)
+def relayed(
+    list_changed: Callable[[ListKind], None], resource_updated: Callable[[str, JsonObject | None], None]
+) -> Callable[[str, JsonObject], None]:
+    """Return what takes a server's notifications, of either era."""
+
+    def notified(method: str, params: JsonObject) -> None:
+        kind, uri = _CHANGED.get(method), params.get("uri")
+        if kind is not None:
+            list_changed(kind)
+        elif method == UPDATED and isinstance(uri, str):
+            extra = {key: value for key, value in params.items() if key not in {"uri", messages.META}}
+            resource_updated(uri, extra or None)
+
+    return notified

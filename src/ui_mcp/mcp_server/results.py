@@ -20,6 +20,7 @@ from ui_mcp.errors import (
     RefusedError,
     TooDeepError,
     UiMcpError,
+    UnknownToolError,
 )
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject, dumps
@@ -28,7 +29,6 @@ from ui_mcp.mcp_server.definition import Face
 from ui_mcp.nofollow import open_inside
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Relayed, Text, Tool, ToolResult
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 PREVIEW_CHARS = 2000
 KEPT_RESULTS = 20

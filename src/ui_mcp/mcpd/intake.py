@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import anyio
 
-from ui_mcp.jsonrpc.pipes import CHUNK, in_daemon_thread, is_pollable
+from ui_mcp.jsonrpc.pipes import CHUNK, is_pollable
+from ui_mcp.processes import in_daemon_thread
 
 
 class Intake:

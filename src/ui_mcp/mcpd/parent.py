@@ -24,7 +24,7 @@ if sys.platform == "win32":
     async def _windows_parent_gone() -> None:
         import ctypes
 
-        from ui_mcp.jsonrpc.pipes import in_daemon_thread
+        from ui_mcp.processes import in_daemon_thread
 
         synchronize, infinite = 0x00100000, 0xFFFFFFFF
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)

@@ -1,7 +1,7 @@
 """What a foreign server announces: two callbacks, and the stream that a modern server behind an address wants."""
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import anyio
 from mcp import Client
@@ -16,32 +16,14 @@ from mcp.shared.subscriptions import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.mcp_client.transport import _KINDS, UPDATED
 from ui_mcp.toolkit.announcements import ListKind
 
 RETRY_SECONDS = 5.0
-UPDATED = "notifications/resources/updated"
+
 _log = logger("mcp.client")
-_KINDS: tuple[ListKind, ...] = get_args(ListKind)
-_CHANGED: dict[str, ListKind] = {f"notifications/{kind}/list_changed": kind for kind in _KINDS}
-
-
-def relayed(
-    list_changed: Callable[[ListKind], None], resource_updated: Callable[[str, JsonObject | None], None]
-) -> Callable[[str, JsonObject], None]:
-    """Return what takes a server's notifications, of either era."""
-
-    def notified(method: str, params: JsonObject) -> None:
-        kind, uri = _CHANGED.get(method), params.get("uri")
-        if kind is not None:
-            list_changed(kind)
-        elif method == UPDATED and isinstance(uri, str):
-            extra = {key: value for key, value in params.items() if key not in {"uri", messages.META}}
-            resource_updated(uri, extra or None)
-
-    return notified
 
 
 class Listening:

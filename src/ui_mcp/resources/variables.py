@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from ui_mcp.errors import ResourceNotFoundError
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.server import Host
 

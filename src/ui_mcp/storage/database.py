@@ -6,40 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import anyio.to_thread
 from platformdirs import user_data_path
 
 from ui_mcp.account_seal import is_sealed, seal
-from ui_mcp.errors import CompositorError, ConfigError, way_out
-from ui_mcp.gateway.approvals.store import ADDED, SCHEMA, ApprovalStore
+from ui_mcp.errors import CompositorError, way_out
+from ui_mcp.gateway.approvals.store import ADDED, SCHEMA
 from ui_mcp.jsontypes import Json
 from ui_mcp.log import logger
 from ui_mcp.storage.wakeup import Bell
 
 _log = logger("compositor.approvals")
+
 NET_SECONDS, POLL_SECONDS = 10.0, 0.25
+
 """How long a gateway goes without looking where it is told of changes, and where it is not."""
-
-
-def open_store(place: str) -> ApprovalStore:
-    """Open the store at a path, `sqlite:///PATH` or `postgresql://…`; a file is created when missing.
-
-    Raises:
-        ConfigError: the URL names no store we know, or its driver is missing.
-        CompositorError: the store cannot be opened.
-    """
-    scheme = urlsplit(place).scheme
-    if scheme in {"postgresql", "postgres"}:
-        try:
-            from ui_mcp.storage.postgres import PostgresBase
-        except ImportError as error:
-            raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
-        return ApprovalStore(PostgresBase(place))
-    if "://" in place and scheme != "sqlite":
-        raise ConfigError(f"storage.url {scheme}://… is neither a path, sqlite:///PATH nor postgresql://…")
-    return ApprovalStore(SqliteBase(file_of(place)))
 
 
 def file_of(place: str) -> Path:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from ui_mcp.errors import UnknownToolError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
-from ui_mcp.toolkit.toolset import Toolset, UnknownToolError
+from ui_mcp.toolkit.toolset import Toolset
 
 
 class Combined:

@@ -7,10 +7,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.errors import InvalidArgumentsError, UnknownToolError
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, json_result, text_result
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 C = TypeVar("C")
 A = TypeVar("A", bound=BaseModel)

@@ -10,6 +10,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceSet, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
+from ui_mcp.ui.server import Host
 
 T = TypeVar("T")
 
@@ -62,3 +63,42 @@ class DeferredResources:
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
         """Read one resource."""
         return await (await self._resources.get()).read(uri, call)
+
+
+class Settled:
+    """A toolset whose calls wait until the start-up configuration has been tried."""
+
+    def __init__(self, host: Host, toolset: Toolset) -> None:
+        self._host = host
+        self._toolset = toolset
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """List at once; listing does not depend on the lifecycle."""
+        return await self._toolset.tools(call)
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Wait, then call."""
+        await self._host.settled()
+        return await self._toolset.call(name, arguments, call)
+
+
+class SettledResources:
+    """Resources whose listing and reading wait in the same way: they depend on the base directory."""
+
+    def __init__(self, host: Host, resources: ResourceSet) -> None:
+        self._host = host
+        self._resources = resources
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """Wait, then list."""
+        await self._host.settled()
+        return await self._resources.resources(call)
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Return the templates."""
+        return await self._resources.templates(call)
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Wait, then read."""
+        await self._host.settled()
+        return await self._resources.read(uri, call)

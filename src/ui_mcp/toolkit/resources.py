@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ui_mcp.errors import NotFoundError
+from ui_mcp.errors import ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 
@@ -46,16 +46,6 @@ class ResourceContent:
     ttl_ms: int = 0
     """How long a client may keep it (modern era); 0 for live state."""
     meta: JsonObject | None = None
-
-
-class ResourceNotFoundError(NotFoundError):
-    """No such resource, or one we do not serve."""
-
-    code = "resource-not-found"
-
-    def __init__(self, uri: str, message: str | None = None) -> None:
-        super().__init__(message or f"Resource not found: {uri}", uri=uri)
-        self.uri = uri
 
 
 class ResourceSet(Protocol):

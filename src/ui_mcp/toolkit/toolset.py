@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
@@ -23,12 +22,3 @@ class Toolset(Protocol):
             UiMcpError: the tool failed in a way the agent can act on.
         """
         ...
-
-
-class UnknownToolError(UiMcpError):
-    """No tool of that name."""
-
-    code = "unknown-tool"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"Unknown tool: {name}", name=name)

@@ -8,12 +8,11 @@ import anyio
 import anyio.to_thread
 
 from ui_mcp.app.chat_opening import calling_for_subscribers, event_of
-from ui_mcp.errors import ChatError, NotFoundError
+from ui_mcp.errors import ChatError, EventQueueFullError, NotFoundError
 from ui_mcp.jsontypes import dumps
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.server import Host
-from ui_mcp.ui.sessions.events import EventQueueFullError
 from ui_mcp.ui.sessions.registry import Sessions
 
 if TYPE_CHECKING:

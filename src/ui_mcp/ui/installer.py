@@ -6,13 +6,45 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ui_mcp.errors import InstallError
-from ui_mcp.files import digest_of, free_backup_name, leaves, make_base, write_atomically
+from ui_mcp.files import digest_of, write_atomically
 from ui_mcp.installer.plan import Action, Facts, action, wanted
 from ui_mcp.installer.record import Record
 from ui_mcp.installer.result import Conflict, InstallResult
 from ui_mcp.ui.install_plan import BundledFile, bundled_files
 from ui_mcp.version import UNKNOWN, Version, version_in, version_line
-from ui_mcp.workspace import BUNDLE, Workspace
+from ui_mcp.workspace import BUNDLE, Workspace, make_own
+
+
+def make_base(workspace: Workspace) -> None:
+    """Make the base directory.
+
+    Raises:
+        InstallError: it cannot be made; nothing was written.
+    """
+    try:
+        workspace.base.mkdir(parents=True, exist_ok=True)
+        if workspace.state_dir == workspace.own:
+            make_own(workspace)
+    except OSError as error:
+        blocked = isinstance(error, FileExistsError | NotADirectoryError)
+        why = "a file is in the way" if blocked else error.strerror or error
+        raise InstallError(
+            f"Cannot make the directory {workspace.base}: {why}\nChoose another with --dir; nothing was written."
+        ) from error
+
+
+def leaves(file: Path, root: Path) -> bool:
+    """Say whether the folder of `file`, with its links followed, lies outside `root`."""
+    return not file.parent.resolve().is_relative_to(root.resolve())
+
+
+def free_backup_name(file: Path) -> Path:
+    """Return `FILE.bak`, or `FILE.bak.1` and so on when earlier backups are there."""
+    backup, number = file.with_name(f"{file.name}.bak"), 0
+    while backup.exists() or backup.is_symlink():
+        number += 1
+        backup = file.with_name(f"{file.name}.bak.{number}")
+    return backup
 
 
 def install(workspace: Workspace, *, force: bool = False, bundle: Path = BUNDLE) -> InstallResult:

@@ -1,7 +1,5 @@
 """What MCP clients of the ui server see: its tools, its resources, its instructions."""
 
-from collections.abc import Sequence
-
 from ui_mcp.discovery import modules_of
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, Face
@@ -9,9 +7,8 @@ from ui_mcp.mcp_server.results import ResultFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
-from ui_mcp.toolkit.lazy import DeferredResources, DeferredToolset
-from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceSet, ResourceTemplate
-from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+from ui_mcp.toolkit.lazy import DeferredResources, DeferredToolset, Settled, SettledResources
+from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.ui import resources, tools
 from ui_mcp.ui.server import Host
@@ -87,42 +84,3 @@ def ui_resources(host: Host, announcements: Announcements) -> ResourceSet:
     """Gather every resource set of the resources package; those that match any path come last."""
     modules = sorted(modules_of(resources), key=lambda module: getattr(module, "CATCH_ALL", False))
     return CombinedResources([module.provide(host, announcements) for module in modules if hasattr(module, "provide")])
-
-
-class Settled:
-    """A toolset whose calls wait until the start-up configuration has been tried."""
-
-    def __init__(self, host: Host, toolset: Toolset) -> None:
-        self._host = host
-        self._toolset = toolset
-
-    async def tools(self, call: Call) -> Sequence[Tool]:
-        """List at once; listing does not depend on the lifecycle."""
-        return await self._toolset.tools(call)
-
-    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Wait, then call."""
-        await self._host.settled()
-        return await self._toolset.call(name, arguments, call)
-
-
-class SettledResources:
-    """Resources whose listing and reading wait in the same way: they depend on the base directory."""
-
-    def __init__(self, host: Host, resources: ResourceSet) -> None:
-        self._host = host
-        self._resources = resources
-
-    async def resources(self, call: Call) -> Sequence[Resource]:
-        """Wait, then list."""
-        await self._host.settled()
-        return await self._resources.resources(call)
-
-    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return the templates."""
-        return await self._resources.templates(call)
-
-    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Wait, then read."""
-        await self._host.settled()
-        return await self._resources.read(uri, call)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ui_mcp.errors import DiskError
+from ui_mcp.file_watcher import Saved
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.lua.places import inside
 from ui_mcp.lua_runtime.permissions import Permissions
 from ui_mcp.nofollow import LinkError
-from ui_mcp.ui.sessions.hot_reload import Saved
 from ui_mcp.ui.viewdef_compiler import compile_viewdef
 from ui_mcp.viewdefs.store import ViewdefStore, html_files, key_of
 from ui_mcp.viewdefs.viewdef import checked_key

@@ -5,8 +5,17 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ui_mcp.errors import DeniedError, InvalidArgumentsError, MountError, NotFoundError, UiMcpError
-from ui_mcp.gateway.approvals.model import AlreadyDecidedError, DigestMismatchError, ExpiredError, UnknownApprovalError
+from ui_mcp.errors import (
+    AlreadyDecidedError,
+    DeniedError,
+    DigestMismatchError,
+    ExpiredError,
+    InvalidArgumentsError,
+    MountError,
+    NotFoundError,
+    UiMcpError,
+    UnknownApprovalError,
+)
 from ui_mcp.jsontypes import Json, JsonObject
 
 STATUSES: dict[type[UiMcpError], int] = {

@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from ui_mcp.gateway.config.parse import parse
-from ui_mcp.gateway.openapi.document import is_openapi
+from ui_mcp.gateway.config.parse import is_openapi, parse
 
 HERE = Path(__file__).parent
 HARBOUR = HERE / "harbour.yaml"

@@ -24,8 +24,8 @@ from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
 from ui_mcp.chat.service import Ask, Chat, open_chat
 from ui_mcp.gateway.approvals.service import Desk, Reply
+from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.jsontypes import dumps
-from ui_mcp.storage.database import open_store
 from ui_mcp.webserver.server import bind, listening, port_of
 from ui_mcp.workspace import Workspace
 

@@ -8,6 +8,7 @@ from ui_mcp.agent.journals.reader import JournalReader, Reader
 from ui_mcp.errors import ConfigError
 
 FILE = "agent.db"
+
 MISSING = "storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'"
 
 
@@ -24,21 +25,6 @@ def journal_for(url: str | None, folder: Path) -> Journal:
     except ImportError as error:
         raise ConfigError(MISSING) from error
     return PostgresJournal(str(url))
-
-
-def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
-    """Return how to watch an agent whose chat is at `url`.
-
-    Raises:
-        ConfigError: the driver is missing.
-    """
-    if not _is_postgres(url):
-        return JournalReader(folder / FILE, agent)
-    try:
-        from ui_mcp.agent.journals.postgres import PostgresJournal, PostgresReader
-    except ImportError as error:
-        raise ConfigError(MISSING) from error
-    return PostgresReader(PostgresJournal(str(url)), agent)
 
 
 def _is_postgres(url: str | None) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from ui_mcp.agent.journal import Happened, Lease, LeaseLostError, Life, is_gone
+from ui_mcp.agent.journal import Happened, Lease, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.errors import LeaseLostError
 from ui_mcp.jsontypes import JsonObject
 
 

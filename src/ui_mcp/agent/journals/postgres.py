@@ -8,11 +8,13 @@ from typing import Any
 import anyio
 from psycopg import AsyncConnection, Error, OperationalError
 
-from ui_mcp.agent.journal import Happened, JournalError, Lease, LeaseLostError, Life, is_gone
+from ui_mcp.agent.journal import Happened, Lease, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.errors import JournalError, LeaseLostError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 SCHEMA_LOCK = 7_203_412_009
+
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS agent_events (
     agent text NOT NULL, id bigint NOT NULL, ts text NOT NULL, type text NOT NULL, data text NOT NULL,
@@ -23,6 +25,7 @@ CREATE TABLE IF NOT EXISTS agent_leases (
     agent text PRIMARY KEY, holder text NOT NULL, fence bigint NOT NULL, until double precision NOT NULL
 );
 """
+
 # The database's clock decides: machines may disagree about the time.
 TAKE = """
 INSERT INTO agent_leases AS held VALUES (%(agent)s, %(holder)s, 1, extract(epoch FROM clock_timestamp()) + %(seconds)s)
@@ -32,16 +35,20 @@ ON CONFLICT (agent) DO UPDATE SET
 WHERE held.holder = excluded.holder OR held.holder = %(gone)s OR held.until <= extract(epoch FROM clock_timestamp())
 RETURNING fence
 """
+
 MOVE = """
 INSERT INTO agent_watermarks VALUES (%s, %s) ON CONFLICT (agent) DO UPDATE SET last_id = excluded.last_id
 """
+
 SERVED = "SELECT 1 FROM agent_leases WHERE agent = %s AND until > extract(epoch FROM clock_timestamp())"
+
 LIVES = """
 SELECT agent, min(ts), max(ts), count(*), (
     SELECT data FROM agent_events AS said
     WHERE said.agent = events.agent AND said.type = 'user_text' ORDER BY id LIMIT 1
 ) FROM agent_events AS events GROUP BY agent ORDER BY max(ts) DESC
 """
+
 
 Rows = list[tuple[Any, ...]]
 
@@ -178,25 +185,3 @@ async def _rows(connection: AsyncConnection[Any], statement: Any, *values: Any) 
 
 def _told(error: Error) -> str:
     return " ".join(str(error).split())
-
-
-class PostgresReader:
-    """The events of one agent for whoever watches it, in any process."""
-
-    def __init__(self, journal: PostgresJournal, agent: str) -> None:
-        self._journal = journal
-        self._agent = agent
-        self._last = 0
-        self.served = False
-        """Whether an agent holds the lease."""
-
-    async def news(self) -> list[StoredEvent]:
-        """Return the events since the last call.
-
-        Raises:
-            JournalError: the database cannot be read.
-        """
-        self.served = await self._journal.is_served(self._agent)
-        events = await self._journal.events(self._agent, self._last)
-        self._last = events[-1].id if events else self._last
-        return events

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from ui_mcp.agent.model import (
     AssistantSays,
     Message,
-    ModelError,
     ModelEvent,
     ModelRequest,
     ReasoningDelta,
@@ -21,6 +20,7 @@ from ui_mcp.agent.model import (
 from ui_mcp.agent.models import shapes
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.agent.models.shapes import amount, record
+from ui_mcp.errors import ModelError
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
 BASE_URL = "https://generativelanguage.googleapis.com/v1beta"

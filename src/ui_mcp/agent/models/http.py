@@ -10,7 +10,7 @@ from time import time
 import anyio
 import httpx2
 
-from ui_mcp.agent.model import ModelError
+from ui_mcp.errors import ModelError
 from ui_mcp.http_client import open_client
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.log import logger

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from ui_mcp.agent.model import (
     AssistantSays,
     Message,
-    ModelError,
     ModelEvent,
     ModelRequest,
     ReasoningDelta,
@@ -21,6 +20,7 @@ from ui_mcp.agent.model import (
 from ui_mcp.agent.models.arguments import read_arguments
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.agent.models.shapes import amount, complaint, listed, position, prose, record, text
+from ui_mcp.errors import ModelError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from ui_mcp.agent.model import (
     AssistantSays,
     Message,
-    ModelError,
     ModelEvent,
     ModelRequest,
     Stop,
@@ -15,7 +14,7 @@ from ui_mcp.agent.model import (
     UserSays,
 )
 from ui_mcp.agent.models.shapes import record, text, tool_use
-from ui_mcp.errors import UiMcpError
+from ui_mcp.errors import ModelError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 
 Sample = Callable[[JsonObject], Awaitable[JsonObject]]

@@ -9,19 +9,8 @@ from typing import Any
 import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ui_mcp.agent.model import (
-    Message,
-    ModelError,
-    ModelEvent,
-    ModelRequest,
-    Stop,
-    TextDelta,
-    ToolSays,
-    ToolUse,
-    Usage,
-    UserSays,
-)
-from ui_mcp.errors import ConfigError
+from ui_mcp.agent.model import Message, ModelEvent, ModelRequest, Stop, TextDelta, ToolSays, ToolUse, Usage, UserSays
+from ui_mcp.errors import ConfigError, ModelError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
 PIECE = 12

@@ -21,9 +21,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Examine and report."""
     from ui_mcp.app.doctor import examine
-    from ui_mcp.app.ui_server import run as run_async
     from ui_mcp.cli.doctor.findings import Finding, Health
     from ui_mcp.jsontypes import dumps
+    from ui_mcp.processes import run as run_async
 
     found: list[Finding] = []
 

@@ -49,7 +49,8 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         print(f"nlui: There is no command {words[0]!r}; did you mean {near!r}?", file=sys.stderr)
         return 2
     options = parser().parse_args(_older_spelling(words))
-    from ui_mcp.gateway.runner import Asked, run_http, run_stdio
+    from ui_mcp.app.gateway_server import run_http, run_stdio
+    from ui_mcp.gateway.config.loader import Asked
 
     asked = Asked(
         source=options.config or options.source,
@@ -72,7 +73,7 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     offer(asked.source)
     if options.mcp_sse or options.mcp_http:
         return run_http(asked, options.mcp_port)
-    from ui_mcp.gateway.web.service import run_chat
+    from ui_mcp.app.gateway_server import run_chat
 
     return run_chat(asked, options.port)
 

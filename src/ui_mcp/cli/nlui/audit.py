@@ -1,20 +1,23 @@
 """`nlui audit`: the log of calls, as it is or as a table."""
 
+import argparse
 import csv
 import io
 import re
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.gateway.audit import lines
+from ui_mcp.gateway.config.loader import Asked, configuration, data_folder
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.runner import data_folder
 from ui_mcp.gateway.service import audit_file
 from ui_mcp.jsontypes import JsonObject, dumps
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
 _COLUMNS = (
     *("ts", "id", "principal", "client", "source", "tool", "method", "url", "outcome", "approval_id", "status"),
     *("is_error", "ms", "bytes_in", "bytes_out", "args_digest", "args"),
@@ -67,3 +70,16 @@ def _row(values: Iterable[str]) -> str:
 def _inert(value: str) -> str:
     # A spreadsheet takes a cell that begins like this for a formula.
     return f"'{value}" if value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+
+
+def _audit(options: argparse.Namespace) -> int:
+    """Print the last calls, or all since a time."""
+    from ui_mcp.cli.nlui.audit import printed
+
+    count = options.count if options.action == "tail" else None
+    read = configuration(Asked(options.source))
+    if read.not_agreed:
+        print(f"nlui: {read.not_agreed}", file=sys.stderr)
+    for line in printed(read.settings, options.since, options.format, count):
+        print(line)
+    return 0

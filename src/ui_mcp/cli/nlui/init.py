@@ -1,5 +1,13 @@
 """The nlui.yaml that `nlui init` writes: every part with the words one needs to change it."""
 
+import argparse
+from contextlib import suppress
+from pathlib import Path
+
+from ui_mcp.errors import ConfigError
+from ui_mcp.gateway.config.loader import FILE
+from ui_mcp.trust import Agreements, place_of
+
 STARTER = """\
 # nlui: chat with your own APIs and MCP servers.
 # Start it with `nlui`, then open http://127.0.0.1:9000. `nlui check` says what was understood of this file.
@@ -46,3 +54,18 @@ server:
   port: 9000
   # token: ${NLUI_TOKEN}
 """
+
+
+def _init(options: argparse.Namespace) -> int:
+    file = Path(options.file)
+    if file.exists():
+        raise ConfigError(f"{file} is already there")
+    try:
+        file.touch(mode=0o600)
+        file.write_bytes(STARTER.encode())
+    except OSError as error:
+        raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
+    with suppress(ConfigError):  # nlui asks, then
+        Agreements().add(place_of(file), STARTER.encode())
+    print(f"Wrote {file}. Start the chat with: nlui{'' if file.name == FILE else f' {file}'}")
+    return 0

@@ -3,28 +3,34 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
 
-from ui_mcp.app.ui_server import run
 from ui_mcp.cli.main import complain
-from ui_mcp.cli.nlui.init import STARTER
+from ui_mcp.cli.nlui.audit import _audit
+from ui_mcp.cli.nlui.init import _init
 from ui_mcp.cli.progress import telling
 from ui_mcp.cli.trust import offer, settle
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
-from ui_mcp.gateway.config.loader import FILE
-from ui_mcp.gateway.runner import Asked, configuration, opened
+from ui_mcp.gateway.config.loader import FILE, Asked, configuration
+from ui_mcp.gateway.runner import opened
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.processes import run
 from ui_mcp.toolkit.names import SEPARATOR
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
 from ui_mcp.trust import Agreements, place_of
 
 PATIENCE = 30.0
+
+
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
+
+
 SOURCE = "SPEC|CONFIG|URL"
+
+
 SOURCE_HELP = "an OpenAPI document, an nlui.yaml, or the address of an API (default: the nlui.yaml found here)"
 
 
@@ -254,34 +260,6 @@ def _print_result(result: ToolResult) -> None:
                 print(f"[{kind} {mime_type}, {len(data)} bytes]")
             case Relayed(block):
                 print(block.get("text") if block.get("type") == "text" else dumps(block))
-
-
-def _audit(options: argparse.Namespace) -> int:
-    """Print the last calls, or all since a time."""
-    from ui_mcp.cli.nlui.audit import printed
-
-    count = options.count if options.action == "tail" else None
-    read = configuration(Asked(options.source))
-    if read.not_agreed:
-        print(f"nlui: {read.not_agreed}", file=sys.stderr)
-    for line in printed(read.settings, options.since, options.format, count):
-        print(line)
-    return 0
-
-
-def _init(options: argparse.Namespace) -> int:
-    file = Path(options.file)
-    if file.exists():
-        raise ConfigError(f"{file} is already there")
-    try:
-        file.touch(mode=0o600)
-        file.write_bytes(STARTER.encode())
-    except OSError as error:
-        raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
-    with suppress(ConfigError):  # nlui asks, then
-        Agreements().add(place_of(file), STARTER.encode())
-    print(f"Wrote {file}. Start the chat with: nlui{'' if file.name == FILE else f' {file}'}")
-    return 0
 
 
 def _trust(options: argparse.Namespace) -> int:

@@ -1,29 +1,14 @@
 """Writes parameter values the way OpenAPI's styles say, byte for byte (RFC 6570 rules)."""
 
-from collections.abc import Iterator
-from typing import Literal
 from urllib.parse import quote
 
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.jsontypes import Json, dumps
-
-ArrayFormat = Literal["index", "brackets", "repeat"]
-Pairs = list[tuple[str, str]]
-"""Names and values of a query or form, not yet encoded unless a function says so."""
+from ui_mcp.gateway.openapi.payload import ArrayFormat, _raw_items, nested, text
+from ui_mcp.jsontypes import Json
 
 _RESERVED = ":/?@!$'()*,;="
+
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09"}
-
-
-def text(value: Json) -> str:
-    """Write a scalar as it appears in a URL or form; anything nested becomes JSON."""
-    match value:
-        case str():
-            return value
-        case None:
-            return ""
-        case _:
-            return dumps(value)
 
 
 def in_path(name: str, value: Json, style: str, *, explode: bool, slashes: bool = False) -> str:
@@ -70,20 +55,6 @@ def in_cookie(name: str, value: Json) -> str:
     return f"{quote(name, safe='')}={quote(','.join(_raw_items(value, explode=False)), safe='')}"
 
 
-def nested(name: str, value: Json, arrays: ArrayFormat) -> Iterator[tuple[str, str]]:
-    """Yield `a[b][c]` names with their values, not encoded."""
-    match value:
-        case dict():
-            for key, member in value.items():
-                yield from nested(f"{name}[{key}]", member, arrays)
-        case list():
-            for index, member in enumerate(value):
-                suffix = {"index": f"[{index}]", "brackets": "[]", "repeat": ""}[arrays]
-                yield from nested(name + suffix, member, arrays)
-        case _:
-            yield name, text(value)
-
-
 def _matrix(key: str, value: Json, safe: str, *, explode: bool) -> str:
     if not isinstance(value, dict | list):
         written = quote(text(value), safe=safe)
@@ -105,16 +76,3 @@ def _items(value: Json, safe: str, *, explode: bool) -> list[str]:
             return [quote(text(member), safe=safe) for member in value if member is not None]
         case _:
             return [quote(text(value), safe=safe)]
-
-
-def _raw_items(value: Json, *, explode: bool) -> list[str]:
-    match value:
-        case dict():
-            pairs = [(str(key), text(member)) for key, member in value.items()]
-            return (
-                [f"{key}={member}" for key, member in pairs] if explode else [part for pair in pairs for part in pair]
-            )
-        case list():
-            return [text(member) for member in value if member is not None]
-        case _:
-            return [text(value)]

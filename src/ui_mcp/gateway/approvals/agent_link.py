@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import anyio
 
-from ui_mcp.agent.journal import Happened, LeaseLostError
+from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.questions import Fetch
-from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.approvals.model import Approval, UnknownApprovalError
+from ui_mcp.errors import LeaseLostError, UiMcpError, UnknownApprovalError
+from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcement, ResourceUpdated

@@ -2,8 +2,8 @@
 
 from ui_mcp.compositor.plain import plain
 from ui_mcp.compositor.seal import Seal
-from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.approvals.model import Answer, Approval, ApprovalError
+from ui_mcp.errors import ApprovalError, UiMcpError
+from ui_mcp.gateway.approvals.model import Answer, Approval
 from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import Json, JsonObject, dumps

@@ -9,15 +9,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.compositor.approvals.scope import pattern_of
-from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
-from ui_mcp.gateway.approvals.model import (
+from ui_mcp.errors import (
     AlreadyDecidedError,
-    Answer,
     DigestMismatchError,
     ExpiredError,
-    Scope,
+    InvalidArgumentsError,
+    NotFoundError,
+    UiMcpError,
     UnknownApprovalError,
 )
+from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.proposals import Proposals
 from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.gateway.config.settings import Rule

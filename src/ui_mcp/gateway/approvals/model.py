@@ -4,13 +4,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ui_mcp.compositor.canonical import digest
-from ui_mcp.errors import CompositorError
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import JsonObject
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]
+
 Execution = Literal["none", "executing", "completed", "failed", "aborted"]
+
 Answer = Literal["approve", "approve_with_edit", "deny_continue", "deny_abort"]
+
 Scope = Literal["once", "session", "always"]
 
 
@@ -126,33 +128,3 @@ def digest_of(row: Approval) -> str:
             "request": row.request,
         }
     )
-
-
-class ApprovalError(CompositorError):
-    """An answer that cannot be taken; `code` says why."""
-
-    code = "approval"
-
-
-class AlreadyDecidedError(ApprovalError):
-    """Somebody else was first."""
-
-    code = "already_decided"
-
-
-class DigestMismatchError(ApprovalError):
-    """The answer is about another call than the one that is waiting."""
-
-    code = "digest_mismatch"
-
-
-class ExpiredError(ApprovalError):
-    """The time to answer is over."""
-
-    code = "expired"
-
-
-class UnknownApprovalError(ApprovalError):
-    """There is no such approval."""
-
-    code = "unknown_approval"

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from ui_mcp.errors import InvalidArgumentsError, NotFoundError
+from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UnknownToolError
 from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.gateway.audit import Called
 from ui_mcp.gateway.catalog import Catalogue
@@ -18,7 +18,6 @@ from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 ProposalStatus = Literal["pending", "accepted", "refused", "withdrawn"]
 

@@ -4,21 +4,30 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
+from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.jsontypes import Json, dumps, loads
+from ui_mcp.storage.database import SqliteBase, file_of
 
 _COLUMNS = tuple(field.name for field in fields(Approval))
+
 _JSON = frozenset({"arguments", "preview", "result", "pattern"})
+
 _WHOLE = frozenset({"args_version", "delivered"})
+
 _TIMES = frozenset({"created_at", "expires_at", "decided_at", "started_at", "finished_at"})
+
 _KINDS = {name: "INTEGER" if name in _WHOLE else "DOUBLE PRECISION" if name in _TIMES else "TEXT" for name in _COLUMNS}
+
 _PROPOSAL = {
     "id": "TEXT",
     "created_at": "DOUBLE PRECISION",
     **dict.fromkeys(("principal", "rule", "rationale", "status", "decided_by"), "TEXT"),
 }
+
 _TABLES = {
     "approvals": f"{', '.join(f'{name} {_KINDS[name]}' for name in _COLUMNS)}, PRIMARY KEY (id)",
     "approval_versions": "id TEXT, args_version INTEGER, arguments TEXT, digest TEXT, PRIMARY KEY (id, args_version)",
@@ -26,12 +35,16 @@ _TABLES = {
     "proposals": f"{', '.join(f'{name} {kind}' for name, kind in _PROPOSAL.items())}, PRIMARY KEY (id)",
     "approval_keys": "name TEXT PRIMARY KEY, value TEXT",
 }
+
 ADDED = {"pattern": "'null'", "connection": "''", "operation": "''", "request": "''", "successor": "NULL"}
+
 """Columns of `approvals` that older stores lack, with what a row of before has there."""
+
 SCHEMA = (
     *(f"CREATE TABLE IF NOT EXISTS {name} ({columns})" for name, columns in _TABLES.items()),
     "CREATE INDEX IF NOT EXISTS approvals_open ON approvals (status, execution)",
 )
+
 """Statements that both SQLite and PostgreSQL take."""
 
 
@@ -69,6 +82,7 @@ _WHERE = {
 
 
 _COUNTS = "id > coalesce((SELECT CAST(value AS INTEGER) FROM approval_keys WHERE name = 'foreign_rules'), 0)"
+
 """Rules that came with a store of somebody else do not."""
 
 
@@ -203,3 +217,22 @@ def _unpacked(values: tuple[Any, ...]) -> Approval:
         named[name] = loads(named[name])
     named["delivered"] = bool(named["delivered"])
     return Approval(**named)
+
+
+def open_store(place: str) -> ApprovalStore:
+    """Open the store at a path, `sqlite:///PATH` or `postgresql://…`; a file is created when missing.
+
+    Raises:
+        ConfigError: the URL names no store we know, or its driver is missing.
+        CompositorError: the store cannot be opened.
+    """
+    scheme = urlsplit(place).scheme
+    if scheme in {"postgresql", "postgres"}:
+        try:
+            from ui_mcp.storage.postgres import PostgresBase
+        except ImportError as error:
+            raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
+        return ApprovalStore(PostgresBase(place))
+    if "://" in place and scheme != "sqlite":
+        raise ConfigError(f"storage.url {scheme}://… is neither a path, sqlite:///PATH nor postgresql://…")
+    return ApprovalStore(SqliteBase(file_of(place)))

@@ -25,22 +25,39 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
 MAX_BYTES = 50 * 1024 * 1024
+
 MAX_DEPTH = 200
+
 """Deeper than any honest document, and well within what writing JSON and walking a schema can take."""
+
 _MAX_NODES = 5_000_000
+
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 _WORDS: dict[str, Json] = {"": None, "~": None}
+
 _WORDS |= dict.fromkeys(("null", "Null", "NULL"))
+
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
+
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+
 _RADIX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]")
+
 _NUMERIC_START = frozenset("0123456789+-.")
+
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
+
 _LONGEST_NUMBER = 310
+
 """A number of more digits is beyond a float, too."""
+
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 """Characters that YAML does not allow in its text."""
 
 
@@ -248,3 +265,12 @@ class _Builder:
 
 def _line(event: yaml.Event) -> int:
     return event.start_mark.line + 1 if event.start_mark else 0
+
+
+def is_openapi(tree: Json) -> bool:
+    """Say whether a value looks like an OpenAPI document of any version."""
+    return (
+        isinstance(tree, dict)
+        and ("openapi" in tree or "swagger" in tree)
+        and any(isinstance(tree.get(key), dict) for key in ("paths", "webhooks", "components"))
+    )

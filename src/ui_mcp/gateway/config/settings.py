@@ -287,3 +287,6 @@ class GatewaySettings(Part):
             if backend not in found:
                 found.append(backend)
         return tuple(found)
+
+
+Mode = Literal["host", "guard"]

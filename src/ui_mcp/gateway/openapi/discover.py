@@ -9,8 +9,7 @@ import anyio
 import httpx2
 
 from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.config.parse import parse
-from ui_mcp.gateway.openapi.document import is_openapi
+from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.jsontypes import loads
 
 _BUDGET = 15.0

@@ -9,11 +9,12 @@ import anyio.to_thread
 
 from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.errors import ConfigError, NotFoundError, UiMcpError
-from ui_mcp.gateway.config.parse import parse
+from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, join
 from ui_mcp.jsontypes import Json, JsonObject
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const", "x-examples"})
+
 _MAX_HOPS = 50
 
 
@@ -137,15 +138,6 @@ async def load(fetcher: Fetcher, root: Fetched) -> Document:
             if found not in files and found not in fresh
         }
     return Document(root.location, files, notes)
-
-
-def is_openapi(tree: Json) -> bool:
-    """Say whether a value looks like an OpenAPI document of any version."""
-    return (
-        isinstance(tree, dict)
-        and ("openapi" in tree or "swagger" in tree)
-        and any(isinstance(tree.get(key), dict) for key in ("paths", "webhooks", "components"))
-    )
 
 
 def reference_of(value: Json) -> str | None:

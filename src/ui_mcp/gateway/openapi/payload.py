@@ -3,13 +3,58 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Literal
 from urllib.parse import quote_plus
 
 from ui_mcp.compositor.openapi import media
-from ui_mcp.compositor.openapi.styles import ArrayFormat, nested, text
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.openapi.model import Variant
 from ui_mcp.jsontypes import Json, JsonObject, dumps
+
+ArrayFormat = Literal["index", "brackets", "repeat"]
+
+Pairs = list[tuple[str, str]]
+
+"""Names and values of a query or form, not yet encoded unless a function says so."""
+
+
+def text(value: Json) -> str:
+    """Write a scalar as it appears in a URL or form; anything nested becomes JSON."""
+    match value:
+        case str():
+            return value
+        case None:
+            return ""
+        case _:
+            return dumps(value)
+
+
+def nested(name: str, value: Json, arrays: ArrayFormat) -> Iterator[tuple[str, str]]:
+    """Yield `a[b][c]` names with their values, not encoded."""
+    match value:
+        case dict():
+            for key, member in value.items():
+                yield from nested(f"{name}[{key}]", member, arrays)
+        case list():
+            for index, member in enumerate(value):
+                suffix = {"index": f"[{index}]", "brackets": "[]", "repeat": ""}[arrays]
+                yield from nested(name + suffix, member, arrays)
+        case _:
+            yield name, text(value)
+
+
+def _raw_items(value: Json, *, explode: bool) -> list[str]:
+    match value:
+        case dict():
+            pairs = [(str(key), text(member)) for key, member in value.items()]
+            return (
+                [f"{key}={member}" for key, member in pairs] if explode else [part for pair in pairs for part in pair]
+            )
+        case list():
+            return [text(member) for member in value if member is not None]
+        case _:
+            return [text(value)]
+
 
 _JOINS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 

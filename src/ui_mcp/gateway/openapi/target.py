@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from ui_mcp.compositor.openapi.outputs import drift
 from ui_mcp.compositor.openapi.pages import MAX_PAGES, NextArguments, NextUrl, next_page
 from ui_mcp.compositor.openapi.preview import shown
-from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.errors import ConfigError, InvalidArgumentsError, UnknownToolError
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.arguments import ArgumentCheck, Checked
 from ui_mcp.gateway.openapi.auth import Attached, Credentials
@@ -23,7 +23,6 @@ from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.gateway.source import ChangedError, Entry, Health, Permit, Preview, State
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.tool import Call, ToolResult
-from ui_mcp.toolkit.toolset import UnknownToolError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
-from ui_mcp.agent.model import Model, ModelError, ModelEvent, ModelRequest, TextDelta, UserSays
+from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, TextDelta, UserSays
 from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
-from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.errors import InvalidArgumentsError, ModelError
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.loader import literal
 from ui_mcp.http_client import open_client, same_origin

@@ -1,6 +1,5 @@
 """`nlui serve`: a chat page over your own APIs and MCP servers, with approvals, in one process."""
 
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -21,10 +20,8 @@ from ui_mcp.agent.mount_news import MountNews
 from ui_mcp.agent.questions import Questions
 from ui_mcp.agent.tools import Selected, selection_of
 from ui_mcp.app.conversation_tools import Posting
-from ui_mcp.app.nlui_demo import demo_unless_configured, serve_demo_api
+from ui_mcp.app.nlui_demo import serve_demo_api
 from ui_mcp.app.nlui_http import approval_routes
-from ui_mcp.app.person_listener import person_link, person_listening
-from ui_mcp.app.ui_server import run, until_signalled
 from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.directory import Directory
 from ui_mcp.chat.identity import POST_ASSISTANT, principal
@@ -32,13 +29,13 @@ from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.compositor.results import Kept
-from ui_mcp.config import LOOPBACK
-from ui_mcp.errors import ConfigError, InvalidArgumentsError
+from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.person_http import person_routes
 from ui_mcp.gateway.approvals.service import Reply
-from ui_mcp.gateway.runner import Asked, configuration, gateway_face, opened
+from ui_mcp.gateway.config.loader import Asked, configuration
+from ui_mcp.gateway.runner import opened
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.gateway.web.access import NluiAccess, may_watch, open_to
@@ -47,7 +44,6 @@ from ui_mcp.gateway.web.conversations import Conversations
 from ui_mcp.gateway.web.model_settings import LiveModel, providers
 from ui_mcp.gateway.web.settings_api import Listing, NluiSources
 from ui_mcp.gateway.web.target_settings import PRESETS, LiveTargets
-from ui_mcp.httpd.error_page import nothing_here
 from ui_mcp.httpd.mcp_app import mcp_app
 from ui_mcp.httpd.nlui_config import NluiConfig
 from ui_mcp.httpd.nlui_page import page_routes
@@ -57,11 +53,12 @@ from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.security import Guard, Rules
-from ui_mcp.webserver.server import App, bind, port_of
+from ui_mcp.webserver.server import App
 
 AGENT = "agent"
+
 PORT = 9000
+
 SYSTEM = """\
 You are a helpful assistant with tools over the person's own APIs and servers. Use them to find out and to act, then
 answer briefly in markdown. Results of tools are shown to the person as tables and cards, so do not repeat them whole.
@@ -77,37 +74,6 @@ class Serving:
     model: LiveModel
     targets: LiveTargets
     tasks: TaskGroup
-
-
-def run_chat(asked: Asked, port: int | None) -> int:
-    """Serve the chat until interrupted."""
-    return run(_serve, asked, port)
-
-
-async def _serve(asked: Asked, port: int | None) -> int:
-    async with until_signalled(), demo_unless_configured(asked) as shown, serving(shown) as chat:
-        settings = chat.gateway.settings.server
-        host = asked.host or settings.host
-        if host not in LOOPBACK and not settings.token:
-            raise ConfigError(f"{host} is reachable from other machines\nSet server.token, or use 127.0.0.1.")
-        listener = bind(host, settings.port if port is None else port)
-        endpoints = Endpoints(gateway_face(chat.gateway, asked), post_path="/messages", elsewhere=nothing_here)
-        rules = Rules(
-            ports=frozenset({port_of(listener)}),
-            allowed_hosts=frozenset({host}) - LOOPBACK,
-            allowed_origins=frozenset(settings.cors),
-            sockets_without_origin=True,
-        )
-        app = Guard(chat_app(chat, endpoints, Access(str(port_of(listener)))), rules)
-        async with person_listening(app, listener, settings.allowed_users):
-            stop = "Press Ctrl+C to stop.\n" if sys.stdout.isatty() else ""
-            sys.stdout.write(f"nlui: chat at {person_link(f'http://{host}:{port_of(listener)}')}\n{stop}")
-            sys.stdout.flush()
-            try:
-                await anyio.sleep_forever()
-            finally:
-                endpoints.close()
-    return 0
 
 
 def chat_app(chat: Serving, endpoints: Endpoints, access: Access) -> App:

@@ -12,10 +12,9 @@ from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.editor import own_file
 from ui_mcp.gateway.config.loader import SECRETS, literal
-from ui_mcp.gateway.config.parse import MAX_BYTES, parse
+from ui_mcp.gateway.config.parse import MAX_BYTES, is_openapi, parse
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.discover import discover
-from ui_mcp.gateway.openapi.document import is_openapi
 from ui_mcp.gateway.openapi.live import LiveTarget
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import health_json

@@ -23,8 +23,7 @@ from ui_mcp.errors import (
     UiTimeoutError,
 )
 from ui_mcp.introspect.attach_jdk import load_by_jdk
-from ui_mcp.introspect.files import Attached
-from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.backend import Attached, Photo
 from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent
 from ui_mcp.introspection.contract import Ask
 from ui_mcp.jsontypes import JsonObject, dumps, loads

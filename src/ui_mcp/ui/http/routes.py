@@ -1,15 +1,21 @@
 """`GET /wait`: hold the request until the app has something to say to the agent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from anyio import CancelScope, create_task_group
 from anyio.lowlevel import checkpoint
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from ui_mcp.chat.http import ChatBridge
+from ui_mcp.chat.identity import POST_USER, Principal, principal
 from ui_mcp.errors import LifecycleError, NotFoundError, SessionGoneError
+from ui_mcp.ui.http.session_cookies import holder, is_visitor
+from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
+from ui_mcp.webserver.auth import bearer
 
 NO_SESSION = "No active session"
 
@@ -75,3 +81,23 @@ async def _write(body: bytes, send: Send) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
     for _ in range(3):  # the loop hears of a broken connection a turn or two after the write
         await checkpoint()
+
+
+def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
+    """On the UI port, where app code runs, the holder of a session's cookie may read what the human may."""
+
+    async def who(request: Request) -> Principal | None:
+        return principal("human", "human") if is_visitor(host, request) else None
+
+    bridge = ChatBridge(host.chats.current, who, per_second)
+    return [*bridge.reading_routes(), Route("/chat", bridge.inbox, methods=["GET"])]
+
+
+def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
+    """On the MCP port a bearer token says who it is; none of them speaks for the human there."""
+
+    async def who(request: Request) -> Principal | None:
+        found = await holder(host, bearer(request.scope))
+        return Principal(found.name, found.scopes - {POST_USER}) if found else None
+
+    return ChatBridge(host.chats.current, who, per_second).routes()

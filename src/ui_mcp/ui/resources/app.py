@@ -5,9 +5,10 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from ui_mcp.errors import ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running

@@ -7,9 +7,9 @@ from urllib.parse import quote, unquote
 
 from anyio.to_thread import run_sync
 
-from ui_mcp.errors import RefusedError
+from ui_mcp.errors import RefusedError, ResourceNotFoundError
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceNotFoundError, ResourceTemplate
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Unconfigured

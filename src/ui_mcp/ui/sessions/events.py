@@ -14,25 +14,21 @@ from typing import Literal
 from anyio import Event as Signal
 from anyio import move_on_after
 
-from ui_mcp.errors import SessionGoneError, UiMcpError
+from ui_mcp.errors import EventQueueFullError, SessionGoneError
 from ui_mcp.jsontypes import Json, loads
 
 MAX_EVENTS = 10_000
+
 MAX_BYTES = 16 * 1024 * 1024
+
 DEFAULT_WAIT = 30.0
+
 MIN_WAIT = 1.0
+
 MAX_WAIT = 120.0
 
+
 Change = Literal["pushed", "waiting", "ended", "drained"]
-
-
-class EventQueueFullError(UiMcpError):
-    """Nobody drains the queue; nothing is dropped silently."""
-
-    code = "event-queue-full"
-
-    def __init__(self) -> None:
-        super().__init__("event queue full")
 
 
 def clamp_wait(text: str | float | None) -> float:

@@ -10,6 +10,7 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.config import Config
 from ui_mcp.errors import NotFoundError
+from ui_mcp.file_watcher import Saved
 from ui_mcp.ids import same_secret
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
@@ -21,7 +22,7 @@ from ui_mcp.session.notices import system_event
 from ui_mcp.session.surroundings import Surroundings
 from ui_mcp.session.visitors import Visitors
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.sessions.hot_reload import Saved, Watch
+from ui_mcp.ui.sessions.hot_reload import Watch
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace

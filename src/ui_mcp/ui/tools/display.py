@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from ui_mcp.errors import InvalidArgumentsError, UiMcpError
+from ui_mcp.errors import DisplayError, InvalidArgumentsError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
@@ -14,17 +14,12 @@ from ui_mcp.ui.server import Host
 PAGE = "ui://app/main.html"
 
 
-class DisplayError(UiMcpError):
-    """The app could not be shown."""
-
-    code = "display"
-
-
 SHOWN_INLINE: JsonObject = {
     "ui": {"resourceUri": PAGE, "visibility": ["model"]},
     "ui/resourceUri": PAGE,
     "openai/outputTemplate": PAGE,
 }
+
 """What tells hosts that render MCP Apps to show the page with the answer of a tool."""
 
 
