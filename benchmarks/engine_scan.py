@@ -13,9 +13,9 @@ from collections.abc import Callable
 import lupa.lua52 as lupa
 from claims import claim
 
-from ui_mcp.lua.core import Core
 from ui_mcp.lua_runtime.interface import NO_FACTS
-from ui_mcp.viewdefs.store import ViewdefStore
+from ui_mcp.lua_runtime.vm import Core
+from ui_mcp.ui.viewdef_store import ViewdefStore
 
 FIELDS = ("name", "mail", "age", "city", "active")
 GO = {1_000: 500e-6, 10_000: 5.6e-3}

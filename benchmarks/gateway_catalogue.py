@@ -39,8 +39,8 @@ def ours(document: str) -> None:
     """Measure ourselves: read the document, build the tools, write the list as the protocol has it."""
     import anyio
 
-    from ui_mcp.app.upstreams import connector
     from ui_mcp.gateway.config.settings import GatewaySettings
+    from ui_mcp.gateway.mount_connection import connector
     from ui_mcp.gateway.service import Gateway, Surroundings
     from ui_mcp.gateway.toolset import Offered
     from ui_mcp.jsontypes import dumps

@@ -19,9 +19,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.lua_runtime.worker_thread import ThreadWorld
-from ui_mcp.testing.browser import Browser
+from ui_mcp.testing.browser import Browser, open_socket
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
-from ui_mcp.testing.socket import open_socket
 from ui_mcp.ui.http.websocket import PageSocket
 from ui_mcp.ui.sessions.registry import Sessions
 from ui_mcp.ui.sessions.session import Session

@@ -30,7 +30,7 @@ if __name__ == "__main__":
 
         lua_child()
     elif sys.argv[1:] == ["lua-nursery"]:
-        from ui_mcp.lua.nursery_main import main as lua_nursery
+        from ui_mcp.lua_runtime.fork_server import main as lua_nursery
 
         lua_nursery()
     elif not python(sys.argv[1:]):

@@ -12,9 +12,8 @@ from typing import Any
 import anyio
 
 from ui_mcp import errors
-from ui_mcp.chat.identity import ROLES
-from ui_mcp.chat.stores import default_url, open_store
-from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.service import default_url, open_store
 from ui_mcp.config import DEFAULT_DIR
 from ui_mcp.workspace import BUNDLE
 

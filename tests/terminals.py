@@ -9,9 +9,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ui_mcp.chat.identity import ROLES
-from ui_mcp.chat.stores import default_url, open_store
-from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.service import default_url, open_store
 from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
 

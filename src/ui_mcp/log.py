@@ -9,7 +9,7 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from ui_mcp.nofollow import open_inside
+from ui_mcp.files import open_inside
 
 ROOT = "ui_mcp"
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG, 8, 5)

@@ -1,6 +1,7 @@
-"""Children that must not outlive us, not even when we are killed: a tiny shell waits at the other end of a pipe."""
+"""Event loop and signals, parent death, orphan kill, pid_exists."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -105,6 +106,7 @@ async def in_daemon_thread(work: Callable[[], T]) -> T:
 
 SWITCH_SECONDS = 0.0005
 
+
 """How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""
 
 
@@ -138,3 +140,31 @@ async def _cancel_on_signal(tasks: TaskGroup) -> None:
         async for _ in signals:
             tasks.cancel_scope.cancel()
             return
+
+
+PARENT = os.getppid()
+
+
+POLL_SECONDS = 2.0
+
+
+async def parent_gone() -> None:
+    """Return when the parent process has ended."""
+    if sys.platform == "win32":
+        await _windows_parent_gone()
+        return
+    while os.getppid() == PARENT:  # noqa: ASYNC110 - no event tells of it
+        await anyio.sleep(POLL_SECONDS)
+
+
+if sys.platform == "win32":
+
+    async def _windows_parent_gone() -> None:
+        import ctypes
+
+        synchronize, infinite = 0x00100000, 0xFFFFFFFF
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        handle = kernel.OpenProcess(synchronize, 0, PARENT)
+        if not handle:
+            await anyio.sleep_forever()
+        await in_daemon_thread(lambda: kernel.WaitForSingleObject(handle, infinite))

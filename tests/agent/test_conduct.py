@@ -8,17 +8,16 @@ import anyio
 import pytest
 
 from agent.test_replay import World, gated, post, quick
-from ui_mcp.agent.control import ControlTools, TurnControl
 from ui_mcp.agent.conversation import Conversation
-from ui_mcp.agent.handlers import Compact, EndTurn, Handler, Inject
+from ui_mcp.agent.handlers import HEAD, Compact, EndTurn, Handler, Inject, MountNews
+from ui_mcp.agent.journal import MemoryJournal
 from ui_mcp.agent.journal_writer import Scribe
-from ui_mcp.agent.journals.memory import MemoryJournal
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.model import AssistantSays, Message, ModelEvent, ModelRequest, ToolSays, UserSays
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
-from ui_mcp.agent.mount_news import HEAD, MountNews
 from ui_mcp.agent.orchestrator import Pace
 from ui_mcp.agent.outcome import NULS, STORED, answered
+from ui_mcp.agent.tools import ControlTools, TurnControl
 from ui_mcp.errors import UnknownToolError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool

@@ -21,9 +21,8 @@ from ui_mcp.agent.model import (
     UserSays,
 )
 from ui_mcp.agent.models.anthropic import AnthropicModel
-from ui_mcp.agent.models.arguments import read_arguments
 from ui_mcp.agent.models.gemini import GeminiModel
-from ui_mcp.agent.models.http import Endpoint, ModelHttp, retry_after
+from ui_mcp.agent.models.http import Endpoint, ModelHttp, read_arguments, retry_after
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.errors import ModelError
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.agent.history import SHORTENED, blocks_of, tokens, trimmed
 from ui_mcp.agent.model import AssistantSays, Message, ToolSays, ToolUse, UserSays
+from ui_mcp.agent.transcript import SHORTENED, blocks_of, tokens, trimmed
 
 
 @st.composite

@@ -7,9 +7,8 @@ import anyio
 import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
-from ui_mcp.agent.journal import Happened, Journal, holder_name
+from ui_mcp.agent.journal import Happened, Journal, MemoryJournal, holder_name
 from ui_mcp.agent.journals import journal_for
-from ui_mcp.agent.journals.memory import MemoryJournal
 from ui_mcp.agent.journals.postgres import PostgresJournal
 from ui_mcp.agent.observer import PostgresReader
 from ui_mcp.agent.timeline import StoredEvent

@@ -9,13 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ui_mcp.agent.conversation import Conversation
-from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.journal_writer import Scribe
-from ui_mcp.agent.journals.memory import MemoryJournal
+from ui_mcp.agent.journal import Happened, MemoryJournal
+from ui_mcp.agent.journal_writer import Progress, Scribe
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.orchestrator import InboxPage, Pace
-from ui_mcp.agent.progress import Progress
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.agent.transcript import Transcript
 from ui_mcp.errors import DeniedError, NotFoundError

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from agent.vendor import Vendor
+from ui_mcp.agent.journal import MemoryJournal
 from ui_mcp.agent.journal_writer import Scribe
-from ui_mcp.agent.journals.memory import MemoryJournal
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, TextDelta, Usage, UserSays
 from ui_mcp.agent.models.anthropic import AnthropicModel

@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from ui_mcp.chat.service import open_store
 from ui_mcp.chat.store import ChatStore
-from ui_mcp.chat.stores import open_store
 
 
 def _binaries() -> Path | None:

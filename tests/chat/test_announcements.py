@@ -15,16 +15,13 @@ from hypothesis import strategies as st
 from terminals import with_terminal
 from ui_mcp.chat import announcer
 from ui_mcp.chat import tail as tails
-from ui_mcp.chat.announcer import Announcer
-from ui_mcp.chat.clock import now_us
-from ui_mcp.chat.follower import Follower
+from ui_mcp.chat.announcer import Announcer, ReceiptBook
 from ui_mcp.chat.identity import principal
-from ui_mcp.chat.message import Draft, Page
-from ui_mcp.chat.receipts import ReceiptBook
+from ui_mcp.chat.message import Draft, Page, now_us
 from ui_mcp.chat.service import Ask, Chat, open_chat
 from ui_mcp.chat.sqlite_store import SqliteStore
 from ui_mcp.chat.store import Post, Query
-from ui_mcp.chat.tail import Tail
+from ui_mcp.chat.tail import Follower, Tail
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")

@@ -10,10 +10,9 @@ import pytest
 
 from chat.faces import face_of
 from person_client import let_in
-from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.identity import ROLES, Keys
 from ui_mcp.chat.service import Chat
-from ui_mcp.chat.tokens import Keys
-from ui_mcp.httpd.rate import Rate
+from ui_mcp.webserver.auth import Rate
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import bind, listening, port_of
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from ui_mcp.chat.http import event_stream
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Ask, Chat, open_chat
 from ui_mcp.errors import ChatError
-from ui_mcp.httpd.chat_stream import event_stream
 
 HUMAN = principal("human", "human")
 AGENT = principal("agent", "agent")

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.chat.limits import Limits, conversation_name, cursor
-from ui_mcp.chat.message import Draft, id_text, next_id, ts_text
+from ui_mcp.chat.message import Draft, Limits, conversation_name, cursor, id_text, next_id, ts_text
 from ui_mcp.errors import ChatError
 
 

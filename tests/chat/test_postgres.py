@@ -12,14 +12,13 @@ import pytest
 from ui_mcp.chat import tail
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
-from ui_mcp.chat.service import open_chat
+from ui_mcp.chat.service import open_chat, open_store
 from ui_mcp.chat.store import Post, Query
-from ui_mcp.chat.stores import open_store
-from ui_mcp.chat.stores.postgres_open import patiently
 from ui_mcp.cli.doctor import project
 from ui_mcp.cli.doctor.findings import Health
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError
+from ui_mcp.storage.postgres import patiently
 from ui_mcp.toolkit.announcements import Announcement, Announcements
 from ui_mcp.workspace import Workspace
 

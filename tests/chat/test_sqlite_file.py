@@ -8,10 +8,11 @@ import anyio
 import pytest
 
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
+from ui_mcp.chat.service import open_store
 from ui_mcp.chat.sqlite_store import SqliteStore
 from ui_mcp.chat.store import Post, Query
-from ui_mcp.chat.stores import open_store, sqlite_file
 from ui_mcp.errors import ChatError, ConfigError
+from ui_mcp.storage import sqlite
 from ui_mcp.storage.sqlite import Writer
 
 HELLO = Post(DEFAULT_CONVERSATION, "user", "human", (Draft("hello"),))
@@ -67,7 +68,7 @@ async def test_a_migration_keeps_a_copy_and_every_message(tmp_path: Path, monkey
     store = await SqliteStore.open(path)
     await store.append(HELLO)
     await store.close()
-    monkeypatch.setattr(sqlite_file, "MIGRATIONS", (*sqlite_file.MIGRATIONS, "ALTER TABLE audit ADD COLUMN more TEXT;"))
+    monkeypatch.setattr(sqlite, "MIGRATIONS", (*sqlite.MIGRATIONS, "ALTER TABLE audit ADD COLUMN more TEXT;"))
 
     store = await SqliteStore.open(path)
     kept = await store.since(Query(DEFAULT_CONVERSATION))
@@ -107,11 +108,11 @@ async def test_a_backup_is_made_while_others_write(tmp_path: Path) -> None:
 
 @pytest.mark.covers("R-ST-2")
 def test_a_network_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_file, "MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(sqlite, "MOUNTS", tmp_path / "mounts")
     (tmp_path / "mounts").write_text(f"server:/x {tmp_path} nfs4 rw 0 0\n/dev/a / ext4 rw 0 0\n")
 
     with pytest.raises(ChatError, match="network disk"):
-        sqlite_file.prepare(tmp_path / "storage" / "runtime.db")
+        sqlite.prepare(tmp_path / "storage" / "runtime.db")
 
 
 async def test_an_unknown_store_is_a_configuration_error() -> None:
@@ -141,7 +142,7 @@ async def test_a_cancelled_post_is_not_written_later(tmp_path: Path) -> None:
 
 
 async def test_work_that_fails_fails_alone(tmp_path: Path) -> None:
-    sqlite_file.prepare(tmp_path / "runtime.db")
+    sqlite.prepare(tmp_path / "runtime.db")
     writer, values = Writer(tmp_path / "runtime.db"), list[int]()
 
     async def write(number: int) -> None:

@@ -5,11 +5,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.identity import ROLES, Keys
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft, Head
+from ui_mcp.chat.service import open_store
 from ui_mcp.chat.store import ChatStore, Post, Query, Token
-from ui_mcp.chat.stores import open_store
-from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import ChatError
 
 

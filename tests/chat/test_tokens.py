@@ -1,9 +1,7 @@
 import pytest
 
-from ui_mcp.chat.directory import Directory
-from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, ROLES, Principal, principal
+from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, ROLES, Directory, Keys, Principal, principal
 from ui_mcp.chat.store import ChatStore
-from ui_mcp.chat.tokens import Keys
 from ui_mcp.errors import ChatError
 
 

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from cli.command import ui_mcp
 from interaction.lineclient import LineClient
 from introspect.demos import needs
-from ui_mcp.app.scaffold import check_name, scaffold
+from ui_mcp.cli.new import check_name, scaffold
 from ui_mcp.errors import RefusedError
-from ui_mcp.session.audit.app_audit import audit
 from ui_mcp.testing.project import open_app
-from ui_mcp.ui.audit import global_name
+from ui_mcp.ui.audit import audit, global_name
 from ui_mcp.workspace import Workspace
 
 APPS = ".claude/ui/apps"

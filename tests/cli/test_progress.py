@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agreeing import agree_to_gateway
-from ui_mcp.cli.progress import line
+from ui_mcp.cli.nlui.inspect import line
 
 DOCUMENT = b'{"openapi": "3.1.0", "info": {"title": "Slow", "version": "1"}, "paths": {"/a": {"get": {}}}}'
 

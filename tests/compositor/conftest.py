@@ -9,10 +9,9 @@ import anyio
 import pytest
 from anyio.abc import SocketStream
 
-from ui_mcp.compositor.openapi.cache import DocumentCache
-from ui_mcp.compositor.results import ResultStore
 from ui_mcp.gateway.config.settings import TargetSettings
-from ui_mcp.gateway.openapi.live import LiveTarget
+from ui_mcp.gateway.openapi.live import DocumentCache, LiveTarget
+from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import Json, dumps
 

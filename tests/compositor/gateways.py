@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from compositor.conftest import Recorder, document
-from ui_mcp.app.upstreams import connector
 from ui_mcp.gateway.config.settings import GatewaySettings
+from ui_mcp.gateway.mount_connection import connector
 from ui_mcp.gateway.service import Gateway, Surroundings
 from ui_mcp.gateway.source import Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps

@@ -6,18 +6,16 @@ from pathlib import Path
 
 import httpx2
 
-from ui_mcp.compositor.openapi.notes import Notes
-from ui_mcp.compositor.openapi.tokens import Tokens
-from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.approvals.questions import Rulebook
 from ui_mcp.gateway.approvals.service import Desk
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.audit import Audit, lines
 from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.config.parse import Notes
 from ui_mcp.gateway.config.settings import ApprovalSettings, Decision, Mode, Rule, TargetSettings
 from ui_mcp.gateway.enforcement import Policed
-from ui_mcp.gateway.openapi.auth import Credentials
+from ui_mcp.gateway.openapi.auth import Credentials, Tokens
 from ui_mcp.gateway.openapi.document import Document
 from ui_mcp.gateway.openapi.files import Files
 from ui_mcp.gateway.openapi.operations import read_api
@@ -25,6 +23,7 @@ from ui_mcp.gateway.openapi.response import Responses
 from ui_mcp.gateway.openapi.send import Sender
 from ui_mcp.gateway.openapi.target import Parts, Target
 from ui_mcp.gateway.policy import Policy
+from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.jsontypes import Json, JsonObject
 

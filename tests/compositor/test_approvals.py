@@ -15,7 +15,6 @@ from compositor.conftest import Recorded, Recorder, json_reply
 from compositor.conftest import Reply as HttpReply
 from compositor.gateways import gateway
 from ui_mcp import account_seal
-from ui_mcp.compositor.approvals.scope import rule_for
 from ui_mcp.compositor.canonical import canonical
 from ui_mcp.errors import (
     AlreadyDecidedError,
@@ -26,7 +25,7 @@ from ui_mcp.errors import (
     InvalidArgumentsError,
     NotFoundError,
 )
-from ui_mcp.gateway.approvals.model import Approval
+from ui_mcp.gateway.approvals.model import Approval, rule_for
 from ui_mcp.gateway.approvals.service import Desk, Reply
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Question, matches

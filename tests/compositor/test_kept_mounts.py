@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.compositor.kept_mounts import KeptMounts
 from ui_mcp.gateway.config.settings import BackendSettings
+from ui_mcp.gateway.mount_connection import KeptMounts
 
 
 def test_servers_that_are_mounted_at_once_are_all_kept(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import NotFoundError
 from ui_mcp.gateway import results
+from ui_mcp.gateway.results import ResultStore
 
 
 async def test_a_result_that_cannot_be_written_is_held_in_memory_up_to_a_limit(

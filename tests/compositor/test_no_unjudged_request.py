@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from compositor.conftest import document
 from compositor.judged import Judged
-from ui_mcp.compositor.openapi.pages import MAX_PAGES
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.settings import Decision
 from ui_mcp.gateway.openapi.arguments import META, OPTIONS
+from ui_mcp.gateway.openapi.response import MAX_PAGES
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ui_mcp.compositor.openapi.notes import Notes
+from ui_mcp.gateway.config.parse import Notes
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.document import Document, load
 from ui_mcp.gateway.openapi.fetch import Fetcher

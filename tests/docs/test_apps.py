@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from docs.blocks import ROOT, Block, block, blocks, together
-from ui_mcp.session.audit.app_audit import audit
 from ui_mcp.testing.project import open_app
+from ui_mcp.ui.audit import audit
 from ui_mcp.ui.sessions.session import Session
 
 GUIDES = "src/ui_mcp/bundle/base/resources"

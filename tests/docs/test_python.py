@@ -26,7 +26,7 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_resources, ui_toolset
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.registry import Server, Sessions
-from ui_mcp.viewdefs.store import ViewdefStore
+from ui_mcp.ui.viewdef_store import ViewdefStore
 
 SCRIPTED = """
 llm: {{provider: scripted, script: [{{emit: [{{say: Rex}}, {{call: loop_yield_turn}}]}}]}}

@@ -11,8 +11,7 @@ from docs.blocks import Block, block, blocks, together
 from docs.terminal import Terminal
 from interaction.lineclient import LineClient
 from introspect.demos import needs
-from ui_mcp.testing.browser import Browser
-from ui_mcp.testing.socket import open_socket
+from ui_mcp.testing.browser import Browser, open_socket
 
 
 def write(block: Block, project: Path) -> None:

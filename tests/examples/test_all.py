@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.session.audit.app_audit import audit
+from ui_mcp.ui.audit import audit
 
 EXAMPLES = sorted(file.parent.name for file in (Path(__file__).parents[2] / "examples").glob("*/app.lua"))
 

@@ -18,13 +18,11 @@ from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.mount_connection import Listeners
 from ui_mcp.gateway.service import Gateway, Surroundings
 from ui_mcp.jsonrpc import messages
-from ui_mcp.mcp_client.client import McpServer, Options
+from ui_mcp.mcp_client.client import Callers, McpServer, Options
 from ui_mcp.mcp_client.stdio import LineChannel
-from ui_mcp.mcp_client.transport import relayed
+from ui_mcp.mcp_client.transport import Greeting, Hooks, relayed
 from ui_mcp.mcp_server.connection import Conversation
 from ui_mcp.mcp_server.server import Service
-from ui_mcp.mcpd.callers import Callers
-from ui_mcp.mcpd.channel import Greeting, Hooks
 
 SCHEMA = {
     "type": "object",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
 from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, UserSays
-from ui_mcp.agent.models.choose import ModelSettings, choose_model
+from ui_mcp.agent.models import ModelSettings, choose_model
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import dumps
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from ui_mcp.chat.stores.sqlite_file import prepare
+from ui_mcp.storage.sqlite import prepare
 from ui_mcp.workspace import Workspace
 
 TARGET = {"name": "url", "kind": "url", "title": "a page", "pid": 0, "port": 0, "token": "", "url": "http://localhost"}

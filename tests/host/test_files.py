@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.errors import AlreadyRunningError, ConfigError
-from ui_mcp.host.ports import port_file, token_file
-from ui_mcp.ui.instance import exclusive, other_server
+from ui_mcp.ui.instance import exclusive, other_server, port_file, token_file
 from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace, make_own
 

@@ -26,12 +26,11 @@ from host.old_project import (
     settled,
 )
 from soak.disk import failing_disk
-from ui_mcp.app.doctor import own_files as doctor
+from ui_mcp.cli.doctor import own_files as doctor
 from ui_mcp.errors import AlreadyRunningError, ConfigError
-from ui_mcp.host.copying import NotMovedError
 from ui_mcp.ui import migration
 from ui_mcp.ui.instance import exclusive
-from ui_mcp.ui.migration import kept_names, moving
+from ui_mcp.ui.migration import NotMovedError, kept_names, moving
 from ui_mcp.ui.own_files import Action, Facts, decide, left_behind, settle
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace

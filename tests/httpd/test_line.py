@@ -19,9 +19,8 @@ from websockets.protocol import SERVER, Protocol, State
 from servers import running_server
 from ui_mcp.httpd.line import Line, short_text
 from ui_mcp.jsontypes import dumps
-from ui_mcp.session.connection import Connection
-from ui_mcp.testing.browser import WATCH, Browser
-from ui_mcp.testing.socket import Socket
+from ui_mcp.testing.browser import WATCH, Browser, Socket
+from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.ui.states import Running
 
 APP = """

@@ -8,7 +8,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ui_mcp.httpd.tokens import OneTimeTokens
+from ui_mcp.webserver.auth import OneTimeTokens
 from ui_mcp.webserver.security import Guard, Rules
 
 

@@ -8,7 +8,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from servers import running_server
 from ui_mcp.jsontypes import Json, dumps, loads
-from ui_mcp.testing.socket import open_socket
+from ui_mcp.testing.browser import open_socket
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.states import Running
 from ui_mcp.wire import FELL_BEHIND, SESSION_ENDED

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.errors import InstallError
-from ui_mcp.installer.installed import needs_install, outdated
-from ui_mcp.installer.record import Record
-from ui_mcp.ui.installer import install
+from ui_mcp.ui.installer import Record, install, needs_install, outdated
 from ui_mcp.workspace import Workspace
 
 MakeBundle = Callable[..., Path]

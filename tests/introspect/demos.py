@@ -14,10 +14,9 @@ import anyio
 import pytest
 from anyio.streams.text import TextReceiveStream
 
-from ui_mcp.introspect.performing import Outcome, Performance, perform
-from ui_mcp.introspect.requests import Selector
-from ui_mcp.introspection.arguments import Action
+from ui_mcp.introspection.arguments import Action, Selector
 from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.perform import Outcome, Performance, perform
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import Node
 
@@ -111,7 +110,7 @@ async def page_demo(page: Path) -> AsyncIterator[Demo]:
     """Open the demo as a person would have it open: the page answers by script alone."""
     from playwright.async_api import async_playwright
 
-    from ui_mcp.introspect.backends.chromium import script
+    from ui_mcp.introspection.backends.chromium_launch import script
     from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 
     needs("chromium")

@@ -20,10 +20,10 @@ from ui_mcp.errors import (
     UiTimeoutError,
     WireError,
 )
-from ui_mcp.introspect.answers import answered
-from ui_mcp.introspect.letters import all_letters, letters
-from ui_mcp.session.eyes import Eyes
+from ui_mcp.introspection.contract import answered
+from ui_mcp.introspection.tree import all_letters, letters
 from ui_mcp.toolkit.tool import ToolResult
+from ui_mcp.ui.sessions.pages import Eyes
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "contracts" / "ui-error.schema.json").read_text())
 KINDS = [

@@ -5,10 +5,8 @@ from pydantic import ValidationError
 
 from introspect.forests import golden
 from ui_mcp.errors import UiActionFailedError, UiArgumentError
-from ui_mcp.introspect.patterns import found_in
-from ui_mcp.introspect.requests import Selector
-from ui_mcp.introspection.arguments import Action, key_name, modifier_name
-from ui_mcp.introspection.selectors import matching, summary
+from ui_mcp.introspection.arguments import Action, Selector, key_name, modifier_name
+from ui_mcp.introspection.selectors import found_in, matching, summary
 
 
 def uids(selector: dict) -> list[str]:

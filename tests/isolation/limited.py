@@ -9,12 +9,11 @@ from tempfile import TemporaryDirectory
 import anyio
 
 from ui_mcp.agent.model import ModelRequest, UserSays
-from ui_mcp.agent.models.choose import ModelSettings, choose_model
-from ui_mcp.compositor.openapi.cache import DocumentCache
-from ui_mcp.compositor.results import ResultStore
+from ui_mcp.agent.models import ModelSettings, choose_model
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.settings import TargetSettings
-from ui_mcp.gateway.openapi.live import LiveTarget
+from ui_mcp.gateway.openapi.live import DocumentCache, LiveTarget
+from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.gateway.web.model_settings import LiveModel
 from ui_mcp.toolkit.tool import Call

@@ -6,9 +6,8 @@ import pytest
 
 from compositor.conftest import Recorder, document
 from compositor.gateways import at_its_source, gateway
-from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.errors import ConfigError, UiMcpError
-from ui_mcp.gateway.config.parse import parse
+from ui_mcp.gateway.config.parse import Notes, parse
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.web.target_settings import LiveTargets
 from ui_mcp.jsontypes import dumps

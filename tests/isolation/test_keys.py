@@ -9,7 +9,7 @@ import yaml
 from agent.vendor import Vendor
 from compositor.conftest import Recorder, Reply
 from compositor.gateways import gateway
-from ui_mcp.agent.models.choose import ModelSettings
+from ui_mcp.agent.models import ModelSettings
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.web.model_settings import PROVIDERS, LiveModel

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from compositor.conftest import Recorder, Reply, document, json_reply
-from ui_mcp.compositor.openapi.outputs import drift
+from ui_mcp.gateway.openapi.schemas import drift
 from ui_mcp.gateway.openapi.validation import Checker, UncheckableError
 from ui_mcp.http_client import open_client
 from ui_mcp.toolkit.tool import Call

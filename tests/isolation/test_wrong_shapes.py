@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.vendor import Vendor
-from ui_mcp.agent.broadcast import Broadcast
-from ui_mcp.agent.conversation import Conversation
+from ui_mcp.agent.conversation import Broadcast, Conversation
 from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Loop, LoopSettings
@@ -34,9 +33,9 @@ from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, lines_of
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.models.sampling import SamplingModel
 from ui_mcp.errors import ModelError
-from ui_mcp.httpd.nlui_sessions import ChatSessions
+from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.jsontypes import JsonObject, dumps
-from ui_mcp.toolkit.combined import Combined
+from ui_mcp.toolkit.toolset import Combined
 
 ASKED = ModelRequest([UserSays("Hello?")])
 WRONG = {

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from lua.page import Page
-from ui_mcp.lua.core import Core
 from ui_mcp.lua_runtime.interface import NO_FACTS, Facts
-from ui_mcp.lua_runtime.vm import Runtime
-from ui_mcp.viewdefs.store import ViewdefStore
+from ui_mcp.lua_runtime.vm import Core, Runtime
+from ui_mcp.ui.viewdef_store import ViewdefStore
 
 WATCH = '{"type":"watch","data":{"varId":1,"expand":true}}'
 PATIENCE = 60.0

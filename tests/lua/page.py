@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from ui_mcp.viewdefs.store import ViewdefStore
+from ui_mcp.ui.viewdef_store import ViewdefStore
 
 
 @dataclass

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.lua.replies import heard
+from ui_mcp.lua_runtime.interface import heard
 from ui_mcp.lua_runtime.messages import HEAD, answer, asked, length, question
 
 NUMBERS = st.one_of(st.none(), st.booleans(), st.integers(-(2**61), 2**61), st.floats(allow_nan=False))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lua.cores import Bench
-from ui_mcp.lua.core import Flat
+from ui_mcp.lua_runtime.vm import Flat
 
 CALLS = 100_000
 

@@ -26,8 +26,8 @@ SHOWING = """
 import sys
 sys.path[:0] = sys.argv[1:]
 sys.stdout.reconfigure(encoding="utf-8")
-import ui_mcp.lua.nursery_main
-from ui_mcp.lua.core import Core
+import ui_mcp.lua_runtime.fork_server
+from ui_mcp.lua_runtime.vm import Core
 core = Core({launch!r}, lambda *_: None, lambda _: None)
 before = set(sys.modules)
 core.enter("start", (), {facts!r})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.mcpd.framing import Framer, Line, TooLong
+from ui_mcp.jsonrpc.pipes import Framer, Line, TooLong
 
 BOM = b"\xef\xbb\xbf"
 PLAIN = st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"").strip()).filter(lambda raw: raw[:3] != BOM)

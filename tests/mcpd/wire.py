@@ -8,11 +8,10 @@ from typing import Any
 
 import anyio
 
-from ui_mcp.jsonrpc.pipes import CHUNK, Writer
+from ui_mcp.jsonrpc.pipes import CHUNK, Framer, Line, Writer
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcp_server.transports.stdio import serve
-from ui_mcp.mcpd.framing import Framer, Line
 
 ENVELOPE = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}

@@ -10,7 +10,6 @@ from ui_mcp.app.ui_server import open_host
 from ui_mcp.errors import NotStartedError, ResourceNotFoundError
 from ui_mcp.jsontypes import Json, loads
 from ui_mcp.resources import events, variables
-from ui_mcp.session.coalesced import INTERVAL
 from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources
@@ -18,6 +17,7 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_resources
 from ui_mcp.ui.resources import session as state
 from ui_mcp.ui.server import Host
+from ui_mcp.ui.sessions.registry import INTERVAL
 
 
 def resources(host: Host) -> CombinedResources:

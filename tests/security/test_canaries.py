@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from compositor.conftest import Recorded, Recorder, Reply, document, json_reply
 from security.processes import command_lines
-from ui_mcp.app.approvals_terminal import Wish, act
+from ui_mcp.cli.approvals import Wish, act
 from ui_mcp.errors import UiMcpError
 
 NLUI = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"

@@ -15,7 +15,7 @@ from websockets.typing import Origin
 from compositor.gateways import gateway
 from interaction.nlui import nlui_demo
 from servers import running_server
-from ui_mcp.app.nlui_http import serve_approvals
+from ui_mcp.gateway.runner import serve_approvals
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 UI = (

@@ -7,10 +7,9 @@ import httpx2
 import pytest
 
 from compositor.conftest import Recorder, Reply, document, json_reply
-from ui_mcp.compositor.openapi import guard
-from ui_mcp.compositor.openapi.guard import GuardedTransport
 from ui_mcp.errors import RefusedError, UiMcpError
-from ui_mcp.gateway.openapi import live
+from ui_mcp.gateway.openapi import fetch, live
+from ui_mcp.gateway.openapi.fetch import GuardedTransport
 from ui_mcp.toolkit.tool import Call
 
 METADATA = "http://169.254.169.254/latest/meta-data/"
@@ -93,7 +92,7 @@ async def test_every_spelling_of_an_inner_address_is_refused(host: str, monkeypa
 def resolved(monkeypatch: pytest.MonkeyPatch, names: dict[str, list[str]]) -> list[str]:
     """Let names resolve to one address after the other; return the list of names that were asked for."""
     asked: list[str] = []
-    real = guard.getaddrinfo
+    real = fetch.getaddrinfo
 
     async def answer(host: str, port: int, **more: Any) -> Any:
         if host not in names:
@@ -103,5 +102,5 @@ def resolved(monkeypatch: pytest.MonkeyPatch, names: dict[str, list[str]]) -> li
         address = left.pop(0) if len(left) > 1 else left[0]
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
 
-    monkeypatch.setattr(guard, "getaddrinfo", answer)
+    monkeypatch.setattr(fetch, "getaddrinfo", answer)
     return asked

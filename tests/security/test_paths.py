@@ -13,8 +13,8 @@ from mcp import Client, StdioServerParameters
 from compositor.conftest import Recorder, document
 from interaction.nlui import nlui_demo
 from servers import running_server
-from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.gateway.results import ResultStore
 from ui_mcp.toolkit.tool import Call
 
 pytestmark = pytest.mark.timeout(300)

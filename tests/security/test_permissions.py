@@ -14,7 +14,7 @@ import pytest
 
 from interaction.test_serve import Agent, serve
 from security.processes import command_lines
-from ui_mcp.app.approvals_terminal import Wish, act
+from ui_mcp.cli.approvals import Wish, act
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 PRIVATE = ("*.db", "*.db-wal", "*.db-shm", "mcp-token", "audit.jsonl*", "*.key", "*token*")

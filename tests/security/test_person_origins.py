@@ -11,8 +11,8 @@ from websockets.exceptions import ConnectionClosed
 from person_client import HTML, let_in, nonce_of, page_headers
 from route_table import READING, changing_routes, routes_of, sockets_of
 from security.person_origins import KINDS, Origin, person_origin
+from ui_mcp.chat.http import CODE_PATH
 from ui_mcp.gateway.web.access import FOR_PROGRAMS
-from ui_mcp.httpd.face_access import CODE_PATH
 from ui_mcp.person import PersonKeys, listener_ports, state_folder
 from ui_mcp.webserver.person_auth import ENTER, NOT_IN, OTHER_ORIGIN, STALE_PAGE, WRONG_CODES
 

@@ -8,8 +8,8 @@ import pytest
 from compositor.conftest import Recorder, document, json_reply
 from compositor.gateways import gateway
 from security.hostile_server import ORDER
-from ui_mcp.app.approvals_terminal import Wish, _act
-from ui_mcp.compositor.plain import one_line, plain
+from ui_mcp.cli.approvals import Wish, _act
+from ui_mcp.gateway.sanitize import one_line, plain
 from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.toolkit.tool import Call
 

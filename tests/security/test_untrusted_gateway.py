@@ -16,12 +16,11 @@ from cli.command import ui_mcp
 from interaction.gateway_service.nlui_client import NluiClient
 from person_client import let_in
 from terminals import run_in_terminal
-from ui_mcp.app.approvals_place import approvals_place
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.agreement import found_file, wish_of
-from ui_mcp.gateway.config.loader import Asked, configuration
+from ui_mcp.gateway.config.loader import Asked, approvals_place, configuration
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
 

@@ -20,14 +20,14 @@ from ui_mcp.app.ui_server import open_host
 from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.gateway.config.agreement import load_agreed
-from ui_mcp.host.prepare import prepare
 from ui_mcp.introspect import files as targets
 from ui_mcp.introspection.backend import Attached
 from ui_mcp.log import stop_file
-from ui_mcp.lua.logs import Logs
+from ui_mcp.lua_runtime.vm import Logs
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import WIDENING, Agreements
 from ui_mcp.ui.http.app import files_for
+from ui_mcp.ui.server import prepare
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace
 

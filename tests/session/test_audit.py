@@ -6,10 +6,8 @@ from hypothesis import strategies as st
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.session.audit.app_audit import audit
-from ui_mcp.session.audit.template import Template
-from ui_mcp.ui.audit import global_name
-from ui_mcp.ui.audit_sources import LuaSource
+from ui_mcp.ui.audit import audit, global_name
+from ui_mcp.ui.audit_sources import LuaSource, Template
 
 GOOD_LUA = """
 Thing = session:prototype("Thing", { name = "", parts = EMPTY })

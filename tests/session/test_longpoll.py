@@ -7,9 +7,9 @@ import anyio
 import pytest
 from anyio import create_task_group, sleep_forever
 
-from ui_mcp.session.connection import Connection
 from ui_mcp.ui.sessions import longpoll
 from ui_mcp.ui.sessions.longpoll import LongPoll, LongPolls, Numbered
+from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.wire import RESTARTED, SESSION_ENDED
 
 

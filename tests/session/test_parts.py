@@ -8,13 +8,10 @@ from anyio import create_task_group, fail_after, sleep
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import RefusedError
-from ui_mcp.session.coalesced import Coalesced
-from ui_mcp.session.connection import Connection
-from ui_mcp.session.outputs import WorldOutputs
-from ui_mcp.session.pages import Pages
-from ui_mcp.session.revival import Crashes
-from ui_mcp.session.timers import MAX_TIMERS, Timers
 from ui_mcp.ui.sessions.events import EventQueue
+from ui_mcp.ui.sessions.pages import Connection, Pages
+from ui_mcp.ui.sessions.registry import Coalesced
+from ui_mcp.ui.sessions.supervisor import MAX_TIMERS, Crashes, Timers, WorldOutputs
 
 
 @pytest.mark.covers("UI-LSES-9")

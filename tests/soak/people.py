@@ -11,7 +11,7 @@ from websockets.exceptions import WebSocketException
 
 from person_client import HTML, let_in, nonce_of, page_headers
 from soak.product import VIEW, Product
-from ui_mcp.testing.socket import open_socket
+from ui_mcp.testing.browser import open_socket
 from ui_mcp.testing.view import NotShownError
 
 HELD_UP = (OSError, TimeoutError, httpx2.HTTPError, WebSocketException, NotShownError, ValueError, KeyError)

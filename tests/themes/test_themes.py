@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.errors import NotFoundError
-from ui_mcp.themes.head import decorate
-from ui_mcp.themes.shelf import themes_of
-from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
+from ui_mcp.ui.themes import audit_classes, decorate, list_classes, list_themes, themes_of
 from ui_mcp.workspace import Workspace
 
 NIGHT = """/*

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ui_mcp.errors import ViewdefError
 from ui_mcp.ui.viewdef_compiler import compile_viewdef
-from ui_mcp.viewdefs.store import ViewdefStore
+from ui_mcp.ui.viewdef_store import ViewdefStore
 
 
 def kinds(html: str) -> list[tuple[str, str, str]]:

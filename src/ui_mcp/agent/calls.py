@@ -1,19 +1,18 @@
-"""Runs the calls of one answer: side by side, recorded before and after, each with an outcome whatever happens."""
+"""Runs the tool calls of one answer; approval lookups."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journal_writer import Scribe
-from ui_mcp.agent.model import ToolUse
+from ui_mcp.agent.model import ToolUse, VendorNames
 from ui_mcp.agent.outcome import Outcome, aborted, answered, denied, failed
-from ui_mcp.agent.questions import NoQuestions, Questions
 from ui_mcp.agent.timeline import Delta
 from ui_mcp.agent.transcript import OpenCall
-from ui_mcp.agent.vendor_names import VendorNames
 from ui_mcp.errors import DeniedError, LeaseLostError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
@@ -21,7 +20,36 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Call, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 
+Fetch = Callable[[], Awaitable[ToolResult]]
+
+"""Waits for the answer and, after a yes, for the call; raises `DeniedError` after a no."""
+
+
+class Questions(Protocol):
+    """Questions by the call they are about."""
+
+    async def about(self, agent: str, call_id: str) -> Fetch | None:
+        """Return how to learn what became of a call that a person was asked about; None if nobody was."""
+        ...
+
+    async def withdraw(self, agent: str, call_id: str) -> None:
+        """Take a question back that nobody answered."""
+        ...
+
+
+class NoQuestions:
+    """Nobody is ever asked."""
+
+    async def about(self, agent: str, call_id: str) -> Fetch | None:
+        """Know of no question."""
+        return None
+
+    async def withdraw(self, agent: str, call_id: str) -> None:
+        """Have nothing to take back."""
+
+
 _log = logger("agent")
+
 WAITS = "A person has been asked whether this may be done and has not answered yet. You will be told what became of it."
 
 

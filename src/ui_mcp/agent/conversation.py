@@ -1,20 +1,51 @@
-"""One conversation being served: its orchestrator, its timeline, and the pieces of answers while they are written."""
+"""One served conversation and its watchers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import anyio
 from anyio.abc import TaskStatus
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from ui_mcp.agent.broadcast import Broadcast
 from ui_mcp.agent.journal import Happened, Journal
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Deltas, Loop
 from ui_mcp.agent.model import Usage
 from ui_mcp.agent.orchestrator import Inbox, Orchestrator, Pace
-from ui_mcp.agent.run_state import RunState, run_state
-from ui_mcp.agent.timeline import Delta
+from ui_mcp.agent.timeline import Delta, RunState, run_state
 from ui_mcp.errors import AgentError, NotFoundError
 from ui_mcp.jsontypes import JsonObject
+
+BACKLOG = 1024
+
+
+class Broadcast:
+    """Frames to any number of watchers, never blocking who sends."""
+
+    def __init__(self) -> None:
+        self._watchers: set[MemoryObjectSendStream[JsonObject]] = set()
+
+    def send(self, frame: JsonObject) -> None:
+        """Tell every watcher."""
+        for watcher in list(self._watchers):
+            try:
+                watcher.send_nowait(frame)
+            except (anyio.WouldBlock, anyio.BrokenResourceError):
+                self._watchers.discard(watcher)
+                watcher.close()
+
+    @contextmanager
+    def watched(self) -> Iterator[MemoryObjectReceiveStream[JsonObject]]:
+        """Give the frames from now on; they end for a watcher that fell too far behind."""
+        send, receive = anyio.create_memory_object_stream[JsonObject](BACKLOG)
+        self._watchers.add(send)
+        try:
+            with receive:
+                yield receive
+        finally:
+            self._watchers.discard(send)
+            send.close()
+
 
 MakeLoop = Callable[[Scribe, Deltas], Loop]
 

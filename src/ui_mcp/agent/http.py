@@ -10,10 +10,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ui_mcp.agent.run_state import RunState, state_after
+from ui_mcp.agent.timeline import RunState, state_after
 from ui_mcp.errors import UiMcpError
-from ui_mcp.httpd.events import event_stream, event_text
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.webserver.responses import event_stream, event_text
 
 HEARTBEAT = 15.0
 HELLO_SECONDS = 10.0

@@ -7,10 +7,8 @@ from typing import Literal
 
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.calls import Calls, Habits
-from ui_mcp.agent.control import YIELD, YIELD_SPELLINGS, ControlTools, Legacy, TurnControl
+from ui_mcp.agent.calls import Calls, Habits, Questions
 from ui_mcp.agent.handlers import Handler, ask_handlers
-from ui_mcp.agent.history import trimmed
 from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.model import (
@@ -22,17 +20,16 @@ from ui_mcp.agent.model import (
     ToolOffer,
     ToolUse,
     Usage,
+    VendorNames,
 )
 from ui_mcp.agent.outcome import Outcome
-from ui_mcp.agent.questions import Questions
-from ui_mcp.agent.transcript import call_as_json, has_yielded
-from ui_mcp.agent.vendor_names import VendorNames
+from ui_mcp.agent.tools import YIELD, YIELD_SPELLINGS, ControlTools, Legacy, TurnControl
+from ui_mcp.agent.transcript import call_as_json, has_yielded, trimmed
 from ui_mcp.errors import UiMcpError
 from ui_mcp.isolation import message_of
 from ui_mcp.log import logger
-from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.toolkit.toolset import Toolset
+from ui_mcp.toolkit.toolset import Combined, Toolset
 
 EndReason = Literal["yield", "abort", "limit", "error"]
 _log = logger("agent")

@@ -1,10 +1,45 @@
-"""The timeline a person sees: a pure reduction of stored events, so that replaying them gives the same picture."""
+"""Events → UI state (pure reducer); the one RunState."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Literal, assert_never
 
 from ui_mcp.jsontypes import JsonObject
+
+RunState = Literal["idle", "running", "awaiting_approval", "sleeping", "finished", "aborted", "error"]
+
+_AFTER: dict[str, RunState] = {"yield": "sleeping", "abort": "aborted", "limit": "finished", "error": "error"}
+
+
+def run_state(items: Sequence[JsonObject], *, served: bool) -> RunState:
+    """Return the state; `served` says whether an agent is there to answer."""
+    for item in reversed(items):
+        if item.get("superseded"):
+            continue
+        match item["kind"]:
+            case "approval" if item["status"] == "pending":
+                return "awaiting_approval"
+            case "user_message":
+                return "running" if served else "idle"
+            case "end_turn":
+                return _AFTER.get(item["reason"], "finished")
+    return "idle"
+
+
+def state_after(state: RunState, ops: Sequence[JsonObject]) -> RunState:
+    """Return the state after the ops of one change, as they go over the wire."""
+    for op in ops:
+        match op:
+            case {"op": "append", "item": {"kind": "user_message"}}:
+                state = "running" if state != "awaiting_approval" else state
+            case {"op": "append", "item": {"kind": "approval", "status": "pending"}}:
+                state = "awaiting_approval"
+            case {"op": "append", "item": {"kind": "end_turn", "reason": reason}}:
+                state = _AFTER.get(reason, "finished")
+            case {"op": "update", "id": name, "set": {"status": _}} if name.startswith("p:"):
+                state = "running" if state == "awaiting_approval" else state
+    return state
+
 
 VERSION = "ui_state_v1"
 
@@ -189,9 +224,13 @@ class Timeline:
 
 
 _USER = ("message_id", "mime", "text", "client_id")
+
 _ASSISTANT = ("message_id", "mime", "md")
+
 _TOOL = ("call_id", "name", "args", "decision", "approval_id")
+
 _APPROVAL = ("approval_id", "call_id", "tool", "args", "digest", "expires_at")
+
 _DECISION = ("decided_by", "decided_at", "reason", "args")
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import anyio
 
+from ui_mcp.agent.handlers import MountNews
 from ui_mcp.agent.inbox import McpInbox, Open
 from ui_mcp.agent.journals import journal_for
 from ui_mcp.agent.loop import Loop, LoopSettings
-from ui_mcp.agent.models.choose import choose_model, model_settings
-from ui_mcp.agent.mount_news import MountNews
+from ui_mcp.agent.models import choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator
 from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.mcp import Served, directory_of, opened
@@ -23,7 +23,7 @@ from ui_mcp.gateway.runner import opened as opened_gateway
 from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.mcp_client.client import McpServer
 from ui_mcp.processes import run, until_signalled
-from ui_mcp.toolkit.combined import Combined
+from ui_mcp.toolkit.toolset import Combined
 from ui_mcp.workspace import Workspace
 
 AGENT = "agent"

@@ -11,14 +11,13 @@ import anyio.to_thread
 from ui_mcp.app.doors import Doors
 from ui_mcp.app.person_listener import PERSON_PORT, person_link
 from ui_mcp.app.ui_listeners import guarded_mcp_app, mcp_rules
-from ui_mcp.host.ports import token_file
-from ui_mcp.httpd.later import Later
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import QUIET_SECONDS
+from ui_mcp.ui.instance import token_file
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running
 from ui_mcp.version import bundled_version
-from ui_mcp.webserver.server import bind, listening, port_of
+from ui_mcp.webserver.server import Later, bind, listening, port_of
 
 UI_PORT = 8000
 MCP_PORT = 8001

@@ -9,7 +9,6 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.app.nlui_demo import demo_unless_configured
 from ui_mcp.app.person_listener import person_link, person_listening
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError, LifecycleError, UnknownToolError
@@ -17,8 +16,8 @@ from ui_mcp.gateway.config.loader import Asked, configuration
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.runner import opened
+from ui_mcp.gateway.web.demo import demo_unless_configured
 from ui_mcp.gateway.web.service import chat_app, serving
-from ui_mcp.httpd.error_page import nothing_here
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.transports.routes import Endpoints
@@ -29,6 +28,7 @@ from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running
 from ui_mcp.webserver.person_auth import Access
+from ui_mcp.webserver.responses import nothing_here
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import bind, port_of
 
@@ -122,7 +122,7 @@ def run_http(asked: Asked, port: int | None) -> int:
 
 
 async def _http(asked: Asked, port: int | None) -> int:
-    from ui_mcp.app.nlui_http import serve_gateway
+    from ui_mcp.gateway.runner import serve_gateway
     from ui_mcp.webserver.server import bind
 
     settings = configuration(asked).settings

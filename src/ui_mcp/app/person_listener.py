@@ -8,12 +8,11 @@ from functools import partial
 
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
-from ui_mcp.httpd.later import Deferred, Routes
 from ui_mcp.person import PersonKeys, last_port, registered_listener, remember_port, state_folder
 from ui_mcp.ui.http.person import Beside, ui_person_app
 from ui_mcp.ui.server import Host
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.server import App, bind, listening, port_of
+from ui_mcp.webserver.server import App, Deferred, Routes, bind, listening, port_of
 from ui_mcp.workspace import Workspace
 
 PERSON_PORT = 8002
@@ -90,7 +89,7 @@ def person_link(url: str, path: str = "") -> str:
 
 
 def _chat(host: Host, config: Config) -> Routes:
-    from ui_mcp.httpd.chat_routes import person_chat_routes
+    from ui_mcp.chat.http import person_chat_routes
 
     return person_chat_routes(host, config.chat.rate)
 

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import IO
 
 from ui_mcp import config as settings
-from ui_mcp.chat.identity import ROLES, Principal
-from ui_mcp.chat.settings import store_url
-from ui_mcp.chat.stores import open_store
-from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.identity import ROLES, Keys, Principal
+from ui_mcp.chat.service import open_store, store_url
 from ui_mcp.errors import RefusedError
 from ui_mcp.workspace import Workspace
 

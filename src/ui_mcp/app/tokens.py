@@ -8,11 +8,9 @@ from anyio import to_thread
 
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import open_terminal, person
-from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.identity import ROLES, Keys
 from ui_mcp.chat.message import ts_text
-from ui_mcp.chat.settings import store_url
-from ui_mcp.chat.stores import open_store
-from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.service import open_store, store_url
 from ui_mcp.processes import run
 from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace

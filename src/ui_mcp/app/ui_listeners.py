@@ -7,28 +7,26 @@ from functools import partial
 
 from ui_mcp.app.channel import pushing_events
 from ui_mcp.app.doors import Doors
-from ui_mcp.app.gateway_places import gateway_places
 from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside, registered
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
-from ui_mcp.host.ports import keep_port, last_port, port_file, token_file
-from ui_mcp.httpd.later import Deferred, Routes
-from ui_mcp.httpd.mcp_app import mcp_app
-from ui_mcp.httpd.session_routes import mcp_routes, ui_routes
-from ui_mcp.httpd.tokens import CODE_LIFETIME, OneTimeTokens
+from ui_mcp.gateway.config.loader import gateway_places
 from ui_mcp.person import PersonKeys
-from ui_mcp.themes.head import decorate
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import telling_of_chat
 from ui_mcp.ui.http.app import Pages, ui_app
 from ui_mcp.ui.http.person import leading_to_person, origins_of
+from ui_mcp.ui.http.routes import mcp_routes, ui_routes
 from ui_mcp.ui.http.session_cookies import CodeEntry
+from ui_mcp.ui.instance import keep_port, last_port, port_file, token_file
 from ui_mcp.ui.refusals import note_refusal
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.registry import Server, Sessions
 from ui_mcp.ui.states import Configured, Running
+from ui_mcp.ui.themes import decorate
+from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.webserver.security import Guard, Rules
-from ui_mcp.webserver.server import App, bind, listening, port_of
+from ui_mcp.webserver.server import App, Deferred, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace
 
 

@@ -4,9 +4,8 @@ Much stands behind them that a page does not need to appear, so the listeners re
 """
 
 from ui_mcp.agent.observer import Observations
-from ui_mcp.app.approvals_place import approvals_place, own_approvals
-from ui_mcp.httpd.approval_bridge import desks_at
-from ui_mcp.httpd.later import Routes
+from ui_mcp.gateway.approvals.http import desks_at
+from ui_mcp.gateway.config.loader import approvals_place, own_approvals
 from ui_mcp.httpd.watching_routes import (
     mcp_approval_routes,
     mcp_timeline_routes,
@@ -17,6 +16,7 @@ from ui_mcp.httpd.watching_routes import (
 )
 from ui_mcp.ui.server import Host
 from ui_mcp.webserver.person_auth import Access
+from ui_mcp.webserver.server import Routes
 
 
 def ui_watching(host: Host) -> Routes:

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ui_mcp.chat.directory import Directory
-from ui_mcp.chat.identity import Principal
+from ui_mcp.chat.identity import Directory, Principal
 from ui_mcp.chat.service import Chat
 from ui_mcp.toolkit.tool import Call
 

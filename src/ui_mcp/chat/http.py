@@ -1,24 +1,89 @@
-"""The chat over plain HTTP, for front ends and scripts: post, read, wait, and a stream of events."""
+"""/chat… over HTTP with event stream."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+import anyio
 from pydantic import ValidationError
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.identity import POST_USER, READ, Principal
-from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text
+from ui_mcp.chat.desk import Open
+from ui_mcp.chat.identity import LOCAL, POST_USER, READ, Keys, Principal, principal
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text, optional_id
 from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.chat.tools import PostArgs
 from ui_mcp.errors import ChatError
-from ui_mcp.httpd.chat_stream import entry, event_stream
-from ui_mcp.httpd.rate import Rate
-from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.ui.server import Host
+from ui_mcp.version import bundled_version
+from ui_mcp.webserver.auth import PRINCIPAL, Admission, Admit, Rate, principal_of
+from ui_mcp.webserver.person_app import entry_routes
+from ui_mcp.webserver.person_auth import (
+    CREDENTIAL_HEADER,
+    DRIVEN_BROWSER,
+    ENTER,
+    READING,
+    Access,
+    careful,
+    driven,
+    is_person,
+    mark_person,
+    refusal,
+)
 from ui_mcp.webserver.server import came
+from ui_mcp.webserver.static import chat_page_routes
+
+BEAT_SECONDS = 15.0
+
+
+async def event_stream(chat: Chat, who: Principal, ask: Ask) -> AsyncIterator[str]:
+    """Write what comes after the cursor until interrupted; each stream reads for itself: none delays another."""
+    after, receipts, came = ask.after_id, None, anyio.current_time() if ask.came is None else ask.came
+    with chat.tail.watching():
+        yield "retry: 1000\n\n"
+        while not chat.tail.interrupted_since(came):
+            version = chat.tail.version
+            page = await chat.read(who, Ask(after, conversation=ask.conversation))
+            if page.messages:
+                yield "".join(_message_event(message) for message in page.messages)
+            after = optional_id(page.last)
+            if page.has_more:
+                continue
+            newest = await chat.receipts.read(ask.conversation)
+            if newest != receipts:
+                receipts = newest
+                yield _event("receipts", newest)
+            while await _quiet(chat, version):
+                yield ": alive\n\n"
+
+
+async def _quiet(chat: Chat, version: int) -> bool:
+    """Wait for a change; True when none came for a while."""
+    with anyio.move_on_after(BEAT_SECONDS):
+        await chat.tail.beyond(version)
+        return False
+    return True
+
+
+def _message_event(message: Message) -> str:
+    return f"id: {id_text(message.id)}\n{_event('message', entry(message))}"
+
+
+def entry(message: Message) -> JsonObject:
+    """Write one message for a front end, with the sender's own id by which its page finds the local echo again."""
+    return message.to_json() | ({"client_id": message.client_id} if message.client_id else {})
+
+
+def _event(name: str, body: JsonObject) -> str:
+    return f"event: {name}\ndata: {dumps(body)}\n\n"
+
 
 MAX_BODY = 1024 * 1024
+
 WAIT_SECONDS = 30.0
+
 STATUS = {
     "forbidden": 403,
     "unknown_conversation": 404,
@@ -29,7 +94,9 @@ STATUS = {
     "busy": 503,
 }
 
+
 Who = Callable[[Request], Awaitable[Principal | None]]
+
 Opened = Callable[[], Awaitable[Chat]]
 
 
@@ -183,3 +250,103 @@ def _seconds(request: Request) -> float:
 
 def _json(body: JsonObject, status: int = 200) -> Response:
     return Response(dumps(body), status, media_type="application/json")
+
+
+CODE_PATH = "/chat/code"
+
+
+class HumanFaceAccess:
+    """Takes the person's credential, under the rules of a person's origin, in place of a bearer token."""
+
+    def __init__(self, app: ASGIApp, admit: Admit, access: Access) -> None:
+        self.app = app
+        self._access = access
+        self._by_token = Admission(app, admit)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check, then pass on."""
+        if scope["type"] != "http":
+            await self._by_token(scope, receive, send)
+            return
+        connection, send = HTTPConnection(scope), careful(send)
+        entering = (scope["method"], scope["path"]) == ("POST", ENTER)
+        if driven(connection):
+            await DRIVEN_BROWSER.response()(scope, receive, send)
+        elif _free(scope):
+            await self.app(scope, receive, send)
+        elif not entering and CREDENTIAL_HEADER not in connection.headers:
+            await self._by_token(scope, receive, send)
+        elif found := refusal(connection, self._access, entering=entering):
+            await found.response()(scope, receive, send)
+        else:
+            if not entering:
+                mark_person(scope)
+                scope[PRINCIPAL] = LOCAL
+            await self.app(scope, receive, send)
+
+
+def _free(scope: Scope) -> bool:
+    """Say whether this is the page or one of its files, which hold nothing secret, or the exchange of a link's code."""
+    path = scope["path"]
+    if path == CODE_PATH:
+        return True
+    is_file = path.startswith("/look/") or (path.startswith("/chat/") and "." in path)
+    html = "text/html" in HTTPConnection(scope).headers.get("accept", "")
+    return scope["method"] in READING and (path == "/" or is_file or (path == "/chat" and html))
+
+
+def person_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
+    """On the person's listener the person reads and writes."""
+
+    async def who(request: Request) -> Principal | None:
+        return principal("human", "human") if is_person(request) else None
+
+    bridge = ChatBridge(host.chats.current, who, per_second)
+    return [*bridge.routes(), Route("/chat", bridge.inbox, methods=["GET"])]
+
+
+def human_face_routes(opened: Open, per_second: float, access: Access) -> Sequence[BaseRoute]:
+    """On the human's own face: the bridge, the page, and the ways in."""
+    bridge = _face_bridge(opened, per_second)
+
+    async def describe(request: Request) -> JsonObject:
+        return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": 0}
+
+    return [
+        Route("/", lambda _: RedirectResponse("/chat"), methods=["GET"]),
+        Route(CODE_PATH, _exchange(opened), methods=["POST"]),
+        *entry_routes(access, describe),
+        *bridge.routes(),
+        *chat_page_routes(bridge.inbox, access.nonces),
+    ]
+
+
+def assistant_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
+    """On the assistant's own face: the bridge alone, since the page speaks for the human."""
+    return _face_bridge(opened, per_second).routes()
+
+
+def _exchange(opened: Open) -> Callable[[Request], Awaitable[Response]]:
+    keys = Keys(opened.chat.store)
+
+    async def exchange(request: Request) -> Response:
+        try:
+            code = loads(await request.body())["code"]
+            token = await keys.exchange(code)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return failed(400, "invalid_argument", "Send {code} as JSON")
+        if token is None:
+            return failed(401, "unauthorized", "This link was used before or is too old; ask for another")
+        return JSONResponse({"token": token}, headers={"Cache-Control": "no-store"})
+
+    return exchange
+
+
+def _face_bridge(opened: Open, per_second: float) -> ChatBridge:
+    async def who(request: Request) -> Principal | None:
+        return await opened.directory.of(principal_of(request.scope))
+
+    async def chat() -> Chat:
+        return opened.chat
+
+    return ChatBridge(chat, who, per_second)

@@ -1,31 +1,31 @@
-"""Serves one face of a workspace's chat, on stdin and stdout or over HTTP with the bridges."""
+"""`ui://chat/…` resources and the two chat ServerDefinitions."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from anyio import to_thread
 
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import TOKEN_VARIABLE, person
-from ui_mcp.chat.announcer import Heard
-from ui_mcp.chat.desk import Open, Side, desk_for
-from ui_mcp.chat.directory import Directory
-from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, Role, principal
-from ui_mcp.chat.inbox import ChatResources
-from ui_mcp.chat.message import id_text
-from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.chat.settings import limits_of, store_url
-from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.announcer import HEAD, INBOX, Heard
+from ui_mcp.chat.desk import Desk, Open, Side, desk_for
+from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, READ, Directory, Keys, Principal, Role, principal
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, conversation_name, id_text
+from ui_mcp.chat.service import Ask, Chat, limits_of, open_chat, store_url
 from ui_mcp.chat.tools import naming_of
 from ui_mcp.chat.toolset import ChatTools
 from ui_mcp.config import Config
-from ui_mcp.errors import ConfigError, RefusedError
+from ui_mcp.errors import ChatError, ConfigError, RefusedError, ResourceNotFoundError
+from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import to_stderr
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
+from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.own_files import settle
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
@@ -35,7 +35,85 @@ if TYPE_CHECKING:
     from ui_mcp.webserver.server import App
 
 
+RECEIPTS = "ui://chat/receipts"
+
+_JSON = "application/json"
+
+_INBOX_TEXT = "Newest messages as {last_id, messages[]}; updates announce what people wrote."
+
+_HEAD_TEXT = "Id of the newest message; updates announce every message, the assistant's too."
+
+_RECEIPTS_TEXT = "Up to which message the inbox was announced and read by an agent."
+
+
+class ChatResources:
+    """Lists and reads `ui://chat/…`."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def resources(self, call: Call) -> Sequence[Resource]:
+        """Return the resources of the default conversation."""
+        return [
+            Resource(INBOX, "chat-inbox", _INBOX_TEXT, _JSON, title="Chat inbox"),
+            Resource(HEAD, "chat-head", _HEAD_TEXT, _JSON, title="Chat head"),
+            Resource(RECEIPTS, "chat-receipts", _RECEIPTS_TEXT, _JSON, title="Chat receipts"),
+        ]
+
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
+        """Return the families for other conversations and for reading page by page."""
+        return [
+            ResourceTemplate(f"{INBOX}/{{conversation}}", "chat-inbox-of", _INBOX_TEXT, _JSON),
+            ResourceTemplate(f"{INBOX}{{?after,limit}}", "chat-inbox-page", "One page after a message id.", _JSON),
+            ResourceTemplate(f"{HEAD}/{{conversation}}", "chat-head-of", _HEAD_TEXT, _JSON),
+            ResourceTemplate(f"{RECEIPTS}/{{conversation}}", "chat-receipts-of", _RECEIPTS_TEXT, _JSON),
+        ]
+
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
+        """Read one resource."""
+        family, conversation, query = _parts(uri)
+        opened = await self._desk()
+        try:
+            caller = await opened.caller(call)
+            body = await _body(opened, caller, family, conversation_name(conversation), query)
+        except ChatError as error:
+            if error.code == "unknown_conversation":
+                raise ResourceNotFoundError(uri, error.message) from error
+            raise RefusedError(error.message, code=error.code) from error
+        return [ResourceContent(uri, _JSON, dumps(body))]
+
+
+async def _body(opened: Open, who: Principal, family: str, conversation: str, query: dict[str, str]) -> JsonObject:
+    chat = opened.chat
+    if family == HEAD:
+        return {"last_id": await chat.head(who, conversation)}
+    if family == RECEIPTS:
+        who.require(READ)
+        return await chat.receipts.read(conversation)
+    if not query:
+        return (await chat.window(who, conversation)).to_json()
+    limit = query.get("limit")
+    if limit is not None and not (limit.isascii() and limit.isdecimal()):
+        raise ChatError(f"limit is a whole number, not {limit[:40]!r}", "invalid_argument")
+    ask = Ask(query.get("after"), None if limit is None else int(limit[:9]), conversation=conversation)
+    return (await chat.read(who, ask)).to_json()
+
+
+def _parts(uri: str) -> tuple[str, str, dict[str, str]]:
+    """Split a URI into family, conversation and query."""
+    split = urlsplit(uri)
+    plain = f"{split.scheme}://{split.netloc}{split.path}"
+    for family in (INBOX, HEAD, RECEIPTS):
+        if plain == family or plain.startswith(f"{family}/"):
+            name = unquote(plain[len(family) + 1 :]) or DEFAULT_CONVERSATION
+            query = {key: values[0] for key, values in parse_qs(split.query).items()}
+            if set(query) <= ({"after", "limit"} if family == INBOX else set()):
+                return family, name, query
+    raise ResourceNotFoundError(uri)
+
+
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
+
 
 INSTRUCTIONS: dict[Side, str] = {
     "human": (
@@ -94,11 +172,10 @@ async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
 
 def face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
     """Build one face over HTTP; the human's is for holders of a human token and for the person."""
-    from ui_mcp.httpd.chat_routes import assistant_face_routes, human_face_routes
-    from ui_mcp.httpd.face_access import HumanFaceAccess
-    from ui_mcp.httpd.mcp_app import mcp_app
+    from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
     from ui_mcp.webserver.auth import Admission
     from ui_mcp.webserver.person_auth import Access
+    from ui_mcp.webserver.server import mcp_app
 
     admit = desk.directory.admit
     if side == "assistant":

@@ -1,21 +1,76 @@
-"""Posting, reading and waiting, with the rules of who may do what; tools, resources and bridges all come here."""
+"""ChatService: post, read, wait; opens a store."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import anyio
 
-from ui_mcp.chat.announcer import Announcer, Heard
+from ui_mcp.chat.announcer import Announcer, Heard, ReceiptBook
 from ui_mcp.chat.identity import ADMIN, POST_ASSISTANT, POST_USER, READ, Principal
-from ui_mcp.chat.limits import Limits, conversation_name, cursor
-from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, Message, Page, Posted, Window, next_id, optional_id
-from ui_mcp.chat.receipts import ReceiptBook
+from ui_mcp.chat.message import (
+    DEFAULT_CONVERSATION,
+    Author,
+    Draft,
+    Limits,
+    Message,
+    Page,
+    Posted,
+    Window,
+    conversation_name,
+    cursor,
+    next_id,
+    optional_id,
+)
 from ui_mcp.chat.store import ChatStore, Post, Query
-from ui_mcp.chat.stores import PATIENCE, open_store
 from ui_mcp.chat.tail import Tail
+from ui_mcp.config import Config
+from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.workspace import Workspace
+
+PATIENCE = 30.0
+
+
+def default_url(folder: Path) -> str:
+    """Return the URL of the store among a workspace's own files."""
+    return f"sqlite:///{folder / 'runtime.db'}"
+
+
+@asynccontextmanager
+async def open_store(url: str, *, poll: float = 0.025, patience: float = PATIENCE) -> AsyncIterator[ChatStore]:
+    """Open the store at `sqlite:///PATH` or `postgresql://…` and close it in the end.
+
+    A database that cannot be reached is tried again for `patience` seconds.
+
+    Raises:
+        ConfigError: the URL names no store we know, or its driver is missing.
+        ChatError: the store cannot be opened.
+    """
+    store = await _open(url, poll, patience)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def _open(url: str, poll: float, patience: float) -> ChatStore:
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        from ui_mcp.chat.sqlite_store import SqliteStore
+
+        return await SqliteStore.open(Path(unquote(url.removeprefix("sqlite:///"))), poll=poll)
+    if scheme in {"postgresql", "postgres"}:
+        try:
+            from ui_mcp.chat.postgres_store import PostgresStore
+        except ImportError as error:
+            raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
+        return await PostgresStore.open(url, patience=patience)
+    raise ConfigError(f"storage.url {scheme}://… is neither sqlite:///PATH nor postgresql://…", key="storage.url")
+
 
 _SCOPES: dict[Author, str] = {"user": POST_USER, "assistant": POST_ASSISTANT}
 
@@ -174,3 +229,14 @@ async def open_chat(
             with anyio.CancelScope(shield=True), anyio.move_on_after(2):
                 await chat.receipts.flush()
             tasks.cancel_scope.cancel()
+
+
+def limits_of(config: Config) -> Limits:
+    """Return the limits of `[chat]`."""
+    chat = config.chat
+    return Limits(content_bytes=chat.max_content, mimes=chat.mimes, window=chat.window)
+
+
+def store_url(config: Config, workspace: Workspace) -> str:
+    """Return where this workspace keeps its chat."""
+    return config.storage.url or default_url(workspace.state_dir)

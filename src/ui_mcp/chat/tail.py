@@ -1,21 +1,25 @@
-"""Follows the store: knows a moment after each commit, by whichever process, how far conversations have come."""
+"""Follows the log; wakes waiters."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 
 import anyio
 
-from ui_mcp.chat.message import Author, Head
+from ui_mcp.chat.message import Author, Head, Page
 from ui_mcp.chat.store import ChatStore
 from ui_mcp.errors import ChatError
 from ui_mcp.log import logger
 
 NET_SECONDS = 1.0
+
 IDLE_SECONDS = 30.0
+
 _ASTRAY = 600_000 * 1_000_000
+
 """Ids are times: how far clocks that disagree may put a new message before the newest one."""
+
 _log = logger("chat")
 
 
@@ -181,3 +185,29 @@ class Tail:
     def _tell(self, movement: Moved) -> None:
         for listener in tuple(self._listeners):
             listener(movement)
+
+
+ReadAfter = Callable[[int], Awaitable[Page]]
+
+Take = Callable[[Page], Awaitable[None]]
+
+"""Keeps the messages of a page together with its `last`, so that a crash in between repeats or loses nothing."""
+
+
+class Follower:
+    """Takes each message once, in order, whatever happens to the hints."""
+
+    def __init__(self, read: ReadAfter, take: Take, after: int = 0) -> None:
+        self._read = read
+        self._take = take
+        self.after = after
+
+    async def drain(self) -> None:
+        """Take everything that is there."""
+        while True:
+            page = await self._read(self.after)
+            if page.last is not None and page.last > self.after:
+                await self._take(page)
+                self.after = page.last
+            if not page.has_more:
+                return

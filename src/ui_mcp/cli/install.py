@@ -7,8 +7,7 @@ and --force keeps your text as FILE.bak.
 import argparse
 
 from ui_mcp.cli import options as shared
-from ui_mcp.installer.result import InstallResult
-from ui_mcp.ui.installer import install
+from ui_mcp.ui.installer import InstallResult, install
 from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
 

@@ -7,9 +7,15 @@ A name has small letters and digits with single hyphens. An app that is there al
 """
 
 import argparse
+import re
+from pathlib import Path
 
 from ui_mcp.cli import options as shared
-from ui_mcp.workspace import Workspace
+from ui_mcp.errors import RefusedError
+from ui_mcp.files import write_atomically
+from ui_mcp.ui.audit import global_name
+from ui_mcp.ui.installer import leaves, make_base
+from ui_mcp.workspace import BUNDLE, Workspace
 
 HELP = "make an app to start from"
 
@@ -23,7 +29,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the app and say what comes next."""
-    from ui_mcp.app.scaffold import scaffold
 
     workspace = Workspace.at(options.dir)
     made = scaffold(workspace, options.app, options.title)
@@ -31,3 +36,75 @@ def run(options: argparse.Namespace) -> int:
     print(f"\nSee it: ask your agent to show {options.app}, or run `ui-mcp serve` and choose it on the start page.")
     print("Change a file while it is shown and watch the page.")
     return 0
+
+
+TEMPLATE = BUNDLE / "app"
+
+LONGEST = 40
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+_TAKEN = frozenset(
+    re.findall(
+        r"\w+",
+        """and break do else elseif end false for function goto if in local nil not or repeat return then true until
+        while mcp session ui string table math os io json debug coroutine package bit32 print type error next select
+        pairs ipairs require load loadstring dofile loadfile tostring tonumber pcall xpcall assert unpack rawget rawset
+        rawequal rawlen setmetatable getmetatable collectgarbage main""",
+    )
+)
+
+"""Words of Lua and of the engine that an app's global must not take away."""
+
+
+def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[Path]:
+    """Write `apps/NAME` and return its files.
+
+    Raises:
+        RefusedError: the name cannot be an app's, there is such an app already, or it cannot be written.
+        InstallError: the base directory cannot be made.
+    """
+    check_name(name)
+    folder = workspace.apps / name
+    if folder.exists() or folder.is_symlink():
+        raise RefusedError(f"{folder} is already there\nChoose another name; nothing was written.", path=str(folder))
+    if leaves(folder / "app.lua", workspace.project):
+        raise RefusedError(f"{workspace.apps} leads out of the project; nothing was written")
+    make_base(workspace)
+    words = _words(name, title)
+    made = []
+    for source in sorted(file for file in TEMPLATE.rglob("*") if file.is_file()):
+        target = folder / _filled(source.relative_to(TEMPLATE).as_posix(), words)
+        try:
+            write_atomically(target, _filled(source.read_text(encoding="utf-8"), words).encode())
+        except OSError as error:
+            raise RefusedError(f"Cannot write {target}: {error.strerror or error}", path=str(target)) from error
+        made.append(target)
+    return made
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot be the name of an app.
+
+    Raises:
+        RefusedError: says what a name is made of.
+    """
+    if len(name) > LONGEST or not _NAME.fullmatch(name):
+        raise RefusedError(
+            f"{name!r} cannot be the name of an app\n"
+            f"Use at most {LONGEST} small letters and digits with single hyphens, beginning with a letter: week-plan."
+        )
+    if global_name(name) in _TAKEN:
+        raise RefusedError(f"{name!r} is a word of Lua or of ui-mcp\nChoose another name, for example my-{name}.")
+
+
+def _words(name: str, title: str | None) -> dict[str, str]:
+    own = global_name(name)
+    shown = " ".join((title or name.replace("-", " ").capitalize()).split())
+    # A title goes into HTML, JSON and a Lua comment alike, so the signs that mean something there are left out.
+    plain = re.sub(r'[<>&"\\{}\x00-\x1f]', "", shown) or name
+    return {"name": name, "global": own, "type": own[:1].upper() + own[1:], "title": plain}
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], text)

@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 
-from ui_mcp import started  # noqa: F401 - noted now, before the slow imports
+from ui_mcp import processes  # noqa: F401 - noted now, before the slow imports
 
 
 def stdio() -> tuple[int, int]:

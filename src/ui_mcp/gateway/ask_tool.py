@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import anyio
 from pydantic import Field
 
+from ui_mcp.agent.journal import MemoryJournal
 from ui_mcp.agent.journal_writer import Scribe
-from ui_mcp.agent.journals.memory import MemoryJournal
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.sampling import Sample, SamplingModel
 from ui_mcp.errors import AgentError

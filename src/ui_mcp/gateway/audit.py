@@ -1,7 +1,8 @@
-"""The audit log: one JSON line per call, without secrets; it is also the history that proposed rules are tried on."""
+"""Audit log; AuditedToolset."""
 
 import asyncio
 import os
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -11,21 +12,34 @@ from hashlib import sha256
 from io import FileIO
 from pathlib import Path
 
-from ui_mcp.compositor.canonical import canonical
+from ui_mcp.compositor.canonical import canonical, require_json
+from ui_mcp.errors import InvalidArgumentsError, UiMcpError, UnknownToolError
 from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.source import Entry
+from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
-from ui_mcp.toolkit.tool import Text, ToolResult
+from ui_mcp.toolkit.tool import Call, Text, Tool, ToolResult
+from ui_mcp.toolkit.toolset import Toolset
 
 _ROTATE = 20_000_000
+
 _REMEMBERED = 1_000
+
 _LARGE = 4_000
+
 _KEPT = 10_000_000
+
 _RETRY_SECONDS = 1.0
+
 UNDECIDED = frozenset({"asked", "changed", "dry_run", "invalid"})
+
 """Outcomes of calls that proposed rules are not tried on: there is no decision, or another line tells of it."""
+
 OWN = "own"
+
 """The method of calls to tools of our own, which no rule is about."""
+
 _log = logger("compositor.audit")
 
 
@@ -188,3 +202,92 @@ def _called(line: JsonObject) -> Called:
     call_id, principal, tool, outcome = (str(line.get(name, "")) for name in ("id", "principal", "tool", "outcome"))
     arguments = line.get("args")
     return Called(call_id, principal, tool, outcome, arguments if isinstance(arguments, dict) else None)
+
+
+class Noted:
+    """A toolset that writes down what is called."""
+
+    def __init__(self, tools: Toolset, source: str, audit: Audit) -> None:
+        self._tools = tools
+        self._source = source
+        self._audit = audit
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """Return the tools as they are."""
+        return await self._tools.tools(call)
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Run one tool and note it under its listed name."""
+        started = time.perf_counter()
+        try:
+            require_json(arguments)
+        except InvalidArgumentsError:
+            await self._note(name, {}, call, started, None)
+            raise
+        try:
+            result = await self._tools.call(name, arguments, call)
+        except UnknownToolError:
+            raise
+        except UiMcpError:
+            await self._note(name, arguments, call, started, None)
+            raise
+        await self._note(name, arguments, call, started, result)
+        return result
+
+    async def _note(
+        self, name: str, arguments: JsonObject, call: Call, started: float, result: ToolResult | None
+    ) -> None:
+        listed = [tool.name for tool in await self._tools.tools(call) if name in (tool.name, *tool.aliases)]
+        line = Line(
+            id=secret_id(),
+            principal=call.principal,
+            client=call.client_name,
+            source=self._source,
+            tool=listed[0] if listed else name,
+            method=OWN,
+            outcome="policy_allow",
+            is_error=result is None or result.is_error,
+            ms=int((time.perf_counter() - started) * 1000),
+            bytes_out=text_bytes(result) if result else 0,
+        )
+        self._audit.write(line, arguments)
+
+
+class CallLog:
+    """Notes calls of tools of any source."""
+
+    def __init__(self, audit: Audit) -> None:
+        self._audit = audit
+
+    def note(
+        self,
+        entry: Entry | None,
+        arguments: JsonObject,
+        call: Call,
+        outcome: str,
+        approval_id: str | None = None,
+        *,
+        started: float | None = None,
+        result: ToolResult | None = None,
+        is_error: bool = False,
+    ) -> None:
+        """Write one line."""
+        # Only our own requests tell of themselves; a mounted server could write anything there.
+        ours = result is not None and entry is not None and entry.kind == "target"
+        http = (result.meta or {}).get("ui-mcp/http", {}) if ours and result else {}
+        line = Line(
+            id=secret_id(),
+            principal=call.principal,
+            client=call.client_name,
+            source=entry.source if entry else "",
+            tool=entry.name if entry else "",
+            method=entry.method if entry else "",
+            outcome=outcome,
+            approval_id=approval_id,
+            status=http.get("status"),
+            is_error=is_error or bool(result and result.is_error),
+            ms=int((time.perf_counter() - started) * 1000) if started else 0,
+            url=str(http.get("url", "")),
+            bytes_out=text_bytes(result) if result else 0,
+        )
+        self._audit.write(line, arguments)

@@ -1,25 +1,106 @@
-"""Runs the gateway: on stdin and stdout, over HTTP, or for one command from a terminal."""
+"""Opens a gateway, its approvals listener, follows nlui.yaml."""
 
 import os
+import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
 
 import anyio
 from platformdirs import user_cache_path
 
-from ui_mcp.app.nlui_reload import follow_file
-from ui_mcp.app.upstreams import connector
+from ui_mcp.app.person_listener import person_listening
+from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
-from ui_mcp.gateway.config.loader import Asked, _may_be_secret, configuration, data_folder
+from ui_mcp.file_watcher import Rest
+from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, health_route
+from ui_mcp.gateway.approvals.person_http import approvals_app
+from ui_mcp.gateway.config import loader
+from ui_mcp.gateway.config.loader import Asked, Stamp, _may_be_secret, _stamp, configuration, data_folder
 from ui_mcp.gateway.config.settings import Mode
+from ui_mcp.gateway.mount_connection import connector
 from ui_mcp.gateway.service import Gateway, Surroundings
-from ui_mcp.gateway.source import Health
+from ui_mcp.gateway.source import Health, health_json
+from ui_mcp.isolation import Boundary
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, only_errors, to_stderr
+from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.person import last_port, remember_port
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.trust import Agreements
+from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
+
+POLL_SECONDS = 0.5
+
+
+QUIET_SECONDS = 0.05
+
+
+"""A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
+
+
+Load = Callable[[Path], loader.Loaded]
+
 
 _log = logger("nlui")
+
+
+async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: Load = loader.load) -> None:
+    """Take over every change since the file had this stamp, and what the person agrees to, for ever."""
+    agreements = Agreements().file
+    agreed = await _stamp(agreements)
+    with closing(Rest(POLL_SECONDS)) as rest:
+        async with anyio.create_task_group() as tasks:
+            if sys.platform != "win32":
+                tasks.start_soon(_on_signal, gateway, file, load)
+            while True:
+                before, agreed = agreed, await _stamp(agreements)
+                if await _stamp(file) != stamp or agreed != before:
+                    stamp = await _quiet(file)
+                    await reload(gateway, file, load)
+                await rest.until_stirred([file, agreements])
+
+
+async def reload(gateway: Gateway, file: Path, load: Load = loader.load) -> None:
+    """Read the file and take it over; a bad one leaves everything as it is, and says so."""
+
+    def failed(why: str) -> None:
+        told = f"{why}\nThe configuration of before stays in force."
+        gateway.failures[file.name] = Health(file.name, "builtin", "failed", error=told)
+        gateway.announcements.resource_updated("nlui://health")
+
+    with Boundary(f"configuration {file}", failed):
+        loaded = await anyio.to_thread.run_sync(load, file)
+        for warning in loaded.warnings:
+            _log.warning("%s", warning)
+        if loaded.settings != gateway.settings or gateway.failures:
+            await gateway.reconfigure(loaded.settings)
+            gateway.announcements.resource_updated("nlui://health")
+            _log.info("%s was read again", file)
+
+
+if sys.platform != "win32":
+
+    async def _on_signal(gateway: Gateway, file: Path, load: Load) -> None:
+        with anyio.open_signal_receiver(signal.SIGHUP) as signals:
+            async for _ in signals:
+                await reload(gateway, file, load)
+                await gateway.refresh_targets()
+
+
+async def _quiet(file: Path) -> Stamp:
+    """Wait until nobody writes to the file, and return its stamp."""
+    stamp = await _stamp(file)
+    while True:
+        await anyio.sleep(QUIET_SECONDS)
+        before, stamp = stamp, await _stamp(file)
+        if stamp == before:
+            return stamp
 
 
 Patience = Callable[[Call], float | None]
@@ -101,7 +182,6 @@ class _AnswerPage:
             await asked.wait()
         finally:
             stop()
-        from ui_mcp.app.nlui_http import serve_approvals
 
         try:
             await serve_approvals(gateway, self._opened)
@@ -116,3 +196,51 @@ class _AnswerPage:
         out = sys.stdout if sys.stdout.isatty() else sys.stderr
         out.write(f"nlui: a call waits for your answer at {person_link(url, 'approvals')}\n")
         out.flush()
+
+
+async def serve_gateway(gateway: Gateway, face: Face, listener: socket.socket, host: str) -> None:
+    """Serve MCP and health on one listener until cancelled."""
+    endpoints = Endpoints(face, post_path="/messages")
+    token = gateway.settings.server.token or None
+    rules = Rules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
+    app = Guard(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
+    async with listening(app, listener, gateway.settings.server.allowed_users):
+        sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
+        sys.stderr.flush()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            endpoints.close()
+
+
+async def serve_approvals(gateway: Gateway, opened: Callable[[str], None]) -> None:
+    """Serve the approvals on a loopback listener of the person's own until cancelled."""
+    listener = _person_socket(gateway)
+    port = port_of(listener)
+    pages = ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber)
+    async with person_listening(
+        approvals_app(port, pages, gateway.desk), listener, gateway.settings.server.allowed_users
+    ):
+        opened(f"http://127.0.0.1:{port}")
+        await anyio.sleep_forever()
+
+
+def approval_routes(gateway: Gateway) -> Routes:
+    """Return the approvals of a gateway, for a listener that knows the person."""
+    return ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber).routes()
+
+
+def _person_socket(gateway: Gateway) -> socket.socket:
+    """Take the last port if it is free, so that the browser still holds its credential for this origin."""
+    data = gateway.around.data
+    try:
+        listener = bind("127.0.0.1", last_port(data) or 0)
+    except ConfigError:
+        listener = bind("127.0.0.1", 0)
+    remember_port(data, port_of(listener))
+    return listener
+
+
+def _health(gateway: Gateway) -> JsonObject:
+    sources = health_json(gateway.health())
+    return {"status": "ok", "tools": len(gateway.catalogue.entries()), "sources": sources}

@@ -1,4 +1,4 @@
-"""Keeps secrets out of everything that is stored or shown."""
+"""Masks secrets; escapes control and bidi characters."""
 
 import re
 from collections.abc import Iterable
@@ -7,10 +7,12 @@ from urllib.parse import quote
 from ui_mcp.jsontypes import Json
 
 MASK = "•••"
+
 _SECRET_NAME = re.compile(
     r"(?:^|[_\-.])(?:token|secret|password|passwd|api[_-]?key|apikey|authorization|credential|private[_-]?key|cookie)s?$",
     re.IGNORECASE,
 )
+
 _MIN = 4
 
 
@@ -78,3 +80,24 @@ def unmasked(value: Json, held: Json) -> Json:
             return [unmasked(member, other) for member, other in zip(value, held, strict=True)]
         case _:
             return value
+
+
+def plain(text: str) -> str:
+    """Write characters that show nothing, or change how others are shown, as escapes; line breaks stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(letter if letter == "\n" or _shows(letter) else _escaped(letter) for letter in text)
+
+
+def one_line(text: str, most: int = 200) -> str:
+    """Make it plain, on one line and not too long: for names that a program gives itself."""
+    return plain(text).replace("\n", " ")[:most]
+
+
+def _shows(letter: str) -> bool:
+    return letter.isprintable()
+
+
+def _escaped(letter: str) -> str:
+    number = ord(letter)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -9,26 +9,30 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.compositor.kept_mounts import KeptMounts
-from ui_mcp.compositor.noted import Noted
-from ui_mcp.compositor.openapi.cache import DocumentCache
-from ui_mcp.compositor.reload import difference, name_of
-from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import MountError
 from ui_mcp.gateway.approvals.proposals import Proposals, bound, replay
 from ui_mcp.gateway.approvals.questions import Rulebook
 from ui_mcp.gateway.approvals.service import Desk, patiently
 from ui_mcp.gateway.approvals.store import open_store
-from ui_mcp.gateway.audit import Audit
+from ui_mcp.gateway.audit import Audit, Noted
 from ui_mcp.gateway.catalog import Catalogue
-from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Mode, Rule, TargetSettings
+from ui_mcp.gateway.config.settings import (
+    BackendSettings,
+    GatewaySettings,
+    Mode,
+    Rule,
+    TargetSettings,
+    difference,
+    name_of,
+)
 from ui_mcp.gateway.enforcement import Policed
 from ui_mcp.gateway.mount import Mount
-from ui_mcp.gateway.mount_connection import Connect
-from ui_mcp.gateway.openapi.live import LiveTarget
+from ui_mcp.gateway.mount_connection import Connect, KeptMounts
+from ui_mcp.gateway.openapi.live import DocumentCache, LiveTarget
 from ui_mcp.gateway.openapi.response import Limits
 from ui_mcp.gateway.openapi.tools import decisions
 from ui_mcp.gateway.policy import Policy
+from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.gateway.source import Health
 from ui_mcp.isolation import Boundary, Workers

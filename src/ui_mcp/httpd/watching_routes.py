@@ -7,7 +7,7 @@ from starlette.routing import BaseRoute
 
 from ui_mcp.agent.http import Timelines, Watched
 from ui_mcp.chat.identity import READ, Principal, principal
-from ui_mcp.httpd.approval_bridge import ApprovalBridge, Desks
+from ui_mcp.gateway.approvals.http import ApprovalBridge, Desks
 from ui_mcp.ui.http.session_cookies import holder, is_visitor
 from ui_mcp.ui.server import Host
 from ui_mcp.webserver.auth import bearer

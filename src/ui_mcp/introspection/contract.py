@@ -1,31 +1,48 @@
-"""The words of the introspection contract: what may be asked of a UI, and how a node is named."""
+"""Words of the contract, error → tool result."""
 
 import re
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ui_mcp.errors import IntrospectError
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.errors import (
+    IntrospectError,
+    InvalidArgumentsError,
+    LifecycleError,
+    UiArgumentError,
+    UiMcpError,
+    UiNotEnabledError,
+)
+from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.log import logger
+from ui_mcp.toolkit.tool import Text, ToolResult
 
 SCHEMA = "mcp-javafx-ui/1.0"
 
 
 Mode = Literal["full", "compact"]
 
+
 StageChoice = Literal["focused", "primary", "all"]
+
 
 Section = Literal["bounds", "localToScreen", "properties", "virtualization", "accessibility", "reach"]
 
 
 FULL: frozenset[Section] = frozenset({"bounds", "localToScreen", "virtualization"})
 
+
 COMPACT: frozenset[Section] = frozenset()
+
 
 ALL: frozenset[Section] = frozenset({"bounds", "localToScreen", "properties", "virtualization", "accessibility"})
 
+
 FULL_DEPTH = 50
 
+
 COMPACT_DEPTH = 8
+
 
 UNLIMITED_DEPTH = 10_000
 
@@ -100,3 +117,32 @@ def tokens(text: str) -> int:
 def error_json(error: IntrospectError) -> JsonObject:
     """Write an error as the contract does."""
     return {"error": {"code": error.code, "message": error.message, "details": error.details}}
+
+
+_log = logger("introspect")
+
+
+async def answered(work: Awaitable[ToolResult]) -> ToolResult:
+    """Wait for a result; a failure becomes `{"error": {code, message, details}}`, complete as text too."""
+    try:
+        return await work
+    except IntrospectError as error:
+        return failed(error_json(error))
+    except LifecycleError as error:
+        reason = UiNotEnabledError(f"{error.message}\nCall ui_start first.", reason="NOT_STARTED")
+        return failed(error_json(reason))
+    except UiMcpError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the contract has a code for what nobody expected
+        _log.exception("Looking failed unexpectedly")
+        return failed(error_json(IntrospectError(f"Unexpected: {type(error).__name__}")))
+
+
+def failed(answer: JsonObject) -> ToolResult:
+    """Write an error."""
+    return ToolResult((Text(dumps(answer)),), structured=answer, is_error=True)
+
+
+def misread(error: InvalidArgumentsError) -> ToolResult:
+    """Write arguments that do not fit as the contract's error, like any other."""
+    return failed(error_json(UiArgumentError(error.message)))

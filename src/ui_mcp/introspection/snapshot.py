@@ -3,13 +3,12 @@
 from dataclasses import dataclass, field, replace
 
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspect.garbage import uncollected
-from ui_mcp.introspect.requests import Include
 from ui_mcp.introspection import budget, outline, snapshot_json
+from ui_mcp.introspection.arguments import Include
 from ui_mcp.introspection.contract import COMPACT, COMPACT_DEPTH, UNLIMITED_DEPTH, Ask, Defaults, Mode, Ref, StageChoice
 from ui_mcp.introspection.diff import compare
 from ui_mcp.introspection.target import Target
-from ui_mcp.introspection.tree import Capture
+from ui_mcp.introspection.tree import Capture, uncollected
 from ui_mcp.jsontypes import JsonObject, dumps
 
 

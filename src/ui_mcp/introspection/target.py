@@ -1,23 +1,25 @@
-"""One UI an agent looks at: serialises calls, remembers what it handed out, keeps the last captures."""
+"""One UI with memory of captures; wait_until."""
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import anyio
 
-from ui_mcp.errors import IntrospectError, UiNodeNotFoundError, UiStaleRefError, UiTimeoutError
-from ui_mcp.introspect.patterns import found_in
-from ui_mcp.introspect.requests import Selector
+from ui_mcp.errors import IntrospectError, UiNodeNotFoundError, UiNoStagesError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspection import selectors
+from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backend import Photo, UiBackend
 from ui_mcp.introspection.contract import ALL, Ask, Ref
+from ui_mcp.introspection.selectors import found_in
 from ui_mcp.introspection.tree import Capture, Node, build
 from ui_mcp.jsontypes import JsonObject
 
 KEPT_CAPTURES = 8
+
 REMEMBERED_UIDS = 500_000
+
 SECONDS = 5.0
 
 
@@ -180,3 +182,44 @@ def _fits(node: Node, hint: JsonObject) -> bool:
     has = {"id": node.record.get("i"), "type": node.record["t"]}
     said = not text or any(text in seen.casefold() for seen in selectors.texts_of(node))
     return bool(wanted or text) and said and all(has[key] == value for key, value in wanted.items())
+
+
+FIRST_PAUSE = 0.03
+
+LONGEST_PAUSE = 0.25
+
+
+def ask_for(selector: Selector, stage: int | None = None, *, everywhere: bool = True) -> Ask:
+    """Return what has to be read to decide about a selector."""
+    return Ask(
+        stage=stage if stage is not None else "all" if everywhere else "focused",
+        sections=frozenset({"bounds", "virtualization"}),
+        css=selector.css,
+        # A css selector may mean a part inside a control; text is said once, by the control.
+        internals=selector.css is not None,
+    )
+
+
+async def until(target: Target, selector: Selector, seconds: float, done: Callable[[list[Node]], bool]) -> list[Node]:
+    """Look again and again until `done` accepts what the selector means.
+
+    Raises:
+        UiTimeoutError: it did not come about in time; says what was there last.
+    """
+    found: list[Node] = []
+    pause = FIRST_PAUSE
+    with anyio.move_on_after(seconds):
+        while True:
+            try:
+                found = await target.find(selector, ask_for(selector))
+            except UiNoStagesError:
+                found = []
+            if done(found):
+                return found
+            await anyio.sleep(pause)
+            pause = min(LONGEST_PAUSE, pause * 1.5)
+    raise UiTimeoutError(
+        f"It did not come about within {seconds:g} s; the selector means {len(found)} nodes now",
+        timeoutMs=int(seconds * 1000),
+        matches=len(found),
+    )

@@ -11,10 +11,10 @@ import anyio
 
 from ui_mcp.errors import NotFoundError, NotStartedError, SessionGoneError, UiArgumentError, UiNotEnabledError
 from ui_mcp.introspect import files
-from ui_mcp.introspect.letters import letters
 from ui_mcp.introspection.backend import Attached, UiBackend
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target
+from ui_mcp.introspection.tree import letters
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.workspace import Workspace

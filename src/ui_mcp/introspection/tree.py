@@ -1,9 +1,12 @@
-"""Turns the flat records of a backend into a forest of nodes with canonical paths."""
+"""Flat records → tree; uid letters."""
 
+import gc
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain, product
 
 import orjson
 
@@ -122,3 +125,33 @@ def _found(uid: str | None, path: str | None, stages: tuple[Stage, ...]) -> Json
             if node.record["u"] == uid:
                 return {"path": node.path, "uid": uid}
     return {"path": path, "uid": uid} if path else None
+
+
+ALPHABET = "abcdefghijkmnopqstuvwxyz"
+
+
+def all_letters() -> Iterator[str]:
+    """Yield a, b, …, z, aa, ab and so on."""
+    combined = chain.from_iterable(product(ALPHABET, repeat=length) for length in range(1, 6))
+    return ("".join(letters) for letters in combined)
+
+
+def letters(number: int) -> str:
+    """Return the letters of document `number`, counted from 1."""
+    written = ""
+    while number > 0:
+        number, digit = divmod(number - 1, len(ALPHABET))
+        written = ALPHABET[digit] + written
+    return written
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Make many small objects without looking for garbage among them: all are needed, and looking costs most of it."""
+    working = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if working:
+            gc.enable()

@@ -1,12 +1,14 @@
-"""Reading from and writing to file descriptors without ever blocking the event loop."""
+"""Newline-delimited messages over file descriptors."""
 
+import asyncio
 import os
 import select
 import stat
 import sys
 from collections import deque
 from collections.abc import Callable
-from typing import TypeVar
+from enum import Enum
+from typing import Final, TypeVar
 
 import anyio
 
@@ -14,8 +16,10 @@ from ui_mcp.processes import in_daemon_thread
 
 CHUNK = 256 * 1024
 
+
 # A pipe that polls as writable takes this much without blocking.
 ATOMIC = 4096
+
 
 BACKLOG = 8 * 1024 * 1024
 
@@ -105,3 +109,113 @@ def is_pollable(fd: int) -> bool:
         return False
     mode = os.fstat(fd).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(fd))
+
+
+MAX_LINE = 64 * 1024 * 1024
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class TooLong(Enum):
+    """Stands for a line that was skipped because of its length."""
+
+    LINE = "line"
+
+
+Line = bytes | TooLong
+
+
+class Framer:
+    """Cuts a byte stream into lines; blank ones are left out."""
+
+    def __init__(self, limit: int = MAX_LINE) -> None:
+        self._limit: Final = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> list[Line]:
+        """Return the lines that `chunk` completes."""
+        *complete, rest = chunk.split(b"\n")
+        lines = [line for piece in complete for line in self._finish(piece)]
+        return lines + self._keep(rest)
+
+    def end(self) -> list[Line]:
+        """Return a last line that had no line break."""
+        return self._finish(b"")
+
+    def _finish(self, piece: bytes) -> list[Line]:
+        problems = self._keep(piece)
+        line = b"".join(self._parts).removeprefix(_BOM).strip()
+        self._parts, self._size, self._skipping = [], 0, False
+        return [*problems, line] if line else problems
+
+    def _keep(self, piece: bytes) -> list[Line]:
+        if self._skipping or not piece:
+            return []
+        self._size += len(piece)
+        if self._size > self._limit:
+            self._parts, self._skipping = [], True
+            return [TooLong.LINE]
+        self._parts.append(piece)
+        return []
+
+
+class Intake:
+    """Reads one descriptor to its end."""
+
+    def __init__(self, fd: int, take: Callable[[bytes], None]) -> None:
+        self._fd = fd
+        self._take = take
+        self._ended = anyio.Event()
+        self._flowing = anyio.Event()
+        self._flowing.set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def pause(self) -> None:
+        """Leave what comes in the pipe until `resume`."""
+        if self._flowing.is_set() and not self._ended.is_set():
+            self._flowing = anyio.Event()
+            if self._loop is not None:
+                self._loop.remove_reader(self._fd)
+
+    def resume(self) -> None:
+        """Read on."""
+        if not self._flowing.is_set():
+            self._flowing.set()
+            if self._loop is not None:
+                self._loop.add_reader(self._fd, self._readable)
+
+    async def run(self) -> None:
+        """Hand over every chunk, and an empty one at the end."""
+        if not is_pollable(self._fd):
+            await self._threaded()
+            return
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._fd, self._readable)
+        try:
+            await self._ended.wait()
+        finally:
+            self._loop.remove_reader(self._fd)
+            self._loop = None
+
+    def _readable(self) -> None:
+        chunk = _read(self._fd)
+        if not chunk:
+            self._ended.set()
+            if self._loop is not None:
+                self._loop.remove_reader(self._fd)
+        self._take(chunk)
+
+    async def _threaded(self) -> None:
+        while chunk := await in_daemon_thread(lambda: _read(self._fd)):
+            self._take(chunk)
+            await self._flowing.wait()
+        self._take(b"")
+
+
+def _read(fd: int) -> bytes:
+    try:
+        return os.read(fd, CHUNK)
+    except OSError:
+        return b""

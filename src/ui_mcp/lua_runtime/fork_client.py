@@ -13,9 +13,9 @@ from typing import IO
 
 import anyio
 
-from ui_mcp.lua.process import Owner
 from ui_mcp.lua_runtime import fork_server
 from ui_mcp.lua_runtime.fork_server import MESSAGE, NurseryProcess
+from ui_mcp.lua_runtime.interface import Owner
 
 PATIENCE = 30.0
 """Seconds after which a nursery that does not answer is ended, and replaced like one that died."""

@@ -1,28 +1,41 @@
-"""Starts a nursery; imports little, because the command line does it first, so that both get ready at the same time."""
+"""The fork server: start it early, fork and reap workers."""
 
 import atexit
+import gc
 import os
 import signal
 import socket
 import struct
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
+from typing import NoReturn
 
 import ui_mcp
+from ui_mcp.lua_runtime.vm import Runtime
+from ui_mcp.lua_runtime.worker import Pipe, serve
 
 FORKS = sys.platform == "linux"
+
 """Whether worlds come from a nursery; elsewhere each is started as a program."""
+
 FROZEN_COMMAND = "lua-child"
+
 """The hidden command by which a self-contained executable starts itself as a child."""
+
 FROZEN_NURSERY = "lua-nursery"
+
 """The hidden command by which it starts itself as the nursery."""
+
 MESSAGE = struct.Struct("<iq")
+
 """What is said on the control socket, both ways: a number, and a process id or status.
 
 A message that brings two pipes asks for a world that reads the first and writes the second; the answer is its process
 id. One that does not asks for the end of that process; the answer is its exit status.
 """
+
 
 _START = "import sys; sys.path[:0] = sys.argv[1:]; from ui_mcp.lua.{0} import main; main()"
 
@@ -56,6 +69,7 @@ class NurseryProcess:
 
 
 _living: list[NurseryProcess] = []
+
 _ready: list[NurseryProcess] = []
 
 
@@ -95,3 +109,73 @@ def command(module: str, hidden: str) -> list[str]:
 
 def _above(file: str) -> str:
     return os.path.dirname(os.path.dirname(file))
+
+
+CONTROL = 3
+
+"""The nursery's only descriptor besides the standard ones."""
+
+
+def main() -> None:
+    """Bear and bury worlds until the server closes the control socket, which is descriptor 0 at the start."""
+    os.setsid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would keep exit statuses from us
+    _keep_control_alone()
+    control = socket.socket(fileno=CONTROL)
+    runtime = Runtime()
+    gc.freeze()
+    while True:
+        data, pipes, _, _ = socket.recv_fds(control, MESSAGE.size, 2)
+        if not data:
+            os._exit(0)
+        number, pid = MESSAGE.unpack(data)
+        answer = _bear(pipes, runtime) if pipes else _bury(pid)
+        control.send(MESSAGE.pack(number, answer))
+
+
+def _bear(pipes: Sequence[int], runtime: Runtime) -> int:
+    """Fork a world that reads and writes these pipes; its process id, or 0 when the system has no room for it."""
+    try:
+        pid = os.fork() or _live(pipes, runtime)
+    except OSError:
+        pid = 0
+    for pipe in pipes:
+        os.close(pipe)
+    return pid
+
+
+def _live(pipes: Sequence[int], runtime: Runtime) -> NoReturn:
+    """Be the world; nothing of the nursery's is within reach, and nothing runs after it."""
+    status = 1
+    try:
+        os.setsid()
+        os.close(CONTROL)
+        for pipe in pipes:
+            os.set_inheritable(pipe, False)
+        serve(Pipe(*pipes), runtime)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _bury(pid: int) -> int:
+    """End a world, unless it has ended, and say how it did."""
+    try:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:  # it has been buried before, and its number may be somebody else's
+        return 0
+    if not ended:
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _keep_control_alone() -> None:
+    """Move the control socket away from the standard streams; close what else was inherited by accident."""
+    os.dup2(0, CONTROL, inheritable=False)
+    os.dup2(1, 0)
+    os.closerange(CONTROL + 1, 1 << 16)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,12 +1,16 @@
-"""The seam between a session and its Lua world: one door in, flat values, finished frames out."""
+"""Worker and WorkerHost protocols, Op, Reply, LuaFault, fault → error (one map)."""
 
 from asyncio import Future
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from ui_mcp.errors import LuaError, LuaMemoryError, LuaSyntaxError, LuaTimeoutError
+from ui_mcp.jsontypes import loads
+
 Flat = str | bytes | int | float | bool | None
+
 """What may cross the border. Tables never do."""
 
 
@@ -155,3 +159,92 @@ class Host(Protocol):
             LuaError: main.lua or mcp.lua failed.
         """
         ...
+
+
+def stopped(pid: int) -> bool:
+    """Say whether a process was stopped from outside (SIGSTOP, a debugger), where the system tells."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] in {b"T", b"t"}
+    except (OSError, IndexError):
+        return False
+
+
+class Owner(Protocol):
+    """Who hears of a process, on the event loop."""
+
+    def received(self, data: bytes) -> None:
+        """Take what the process wrote, in pieces of any size."""
+        ...
+
+    def exited(self, status: int | None) -> None:
+        """Learn, once and last, that it is gone: exit status, negative signal number, or None when nobody knows."""
+        ...
+
+
+class Process(Protocol):
+    """One process with a pipe both ways."""
+
+    pid: int
+
+    def write(self, data: bytes) -> None:
+        """Send at once, or as soon as there is room."""
+        ...
+
+    def kill(self) -> None:
+        """End it whatever it is doing; safe to call twice."""
+        ...
+
+
+_KINDS = frozenset({str, int, float, bool, type(None)})
+
+_ERRORS: dict[str, type[LuaError]] = {
+    "lua-syntax": LuaSyntaxError,
+    "timeout": LuaTimeoutError,
+    "memory": LuaMemoryError,
+}
+
+
+def heard(body: bytes) -> list[Flat]:
+    """Read what a child said.
+
+    Raises:
+        ValueError: it is not a list of flat values.
+    """
+    values = loads(body)
+    if type(values) is not list or not values or not _KINDS.issuperset(map(type, values)):
+        raise ValueError("not a message")
+    return values
+
+
+def reply_of(flat: Sequence[Flat], outputs: Outputs) -> Reply:
+    """Read code, message, traceback, result, then connection and frame in turns, which go to `outputs`."""
+    code, message, traceback, result, *frames = flat
+    for at in range(0, len(frames), 2):
+        outputs.frame(int(frames[at] or 0), str(frames[at + 1]))
+    return Reply(str(result), Fault(str(code), str(message), str(traceback)) if code else None)
+
+
+def deliver(outputs: Outputs, kind: str, text: str, number: float) -> None:
+    """Hand one streamed output to the method that takes it."""
+    match kind:
+        case "event":
+            outputs.event(text)
+        case "timer":
+            outputs.timer(int(text), number)
+        case "cancel":
+            outputs.cancel(int(text))
+        case _:
+            outputs.note(kind, text)
+
+
+def error_of(fault: Fault) -> LuaError:
+    """Turn a fault into the error to raise."""
+    kind = _ERRORS.get(fault.code, LuaError)
+    return kind(fault.message, traceback=fault.traceback, fault=fault.code)
+
+
+def start_error(fault: Fault) -> LuaError:
+    """Say that the start-up files failed."""
+    error = error_of(fault)
+    return type(error)(f"Lua start-up failed: {fault.message}", **error.details)

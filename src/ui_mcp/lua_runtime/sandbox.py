@@ -1,12 +1,12 @@
-"""Finds the Lua files of a project: `lua/`, the base directory, unlinked apps, then what comes with the program."""
+"""Modules, files, environment and processes app code may use."""
 
 import json  # a world has it anyway; ours would bring thirty modules with it
 import os
-from collections.abc import Iterator, Mapping
+import signal
+from collections.abc import Callable, Iterator, Mapping
 from os.path import isdir, isfile, join, realpath, relpath
 
-from ui_mcp.lua.places import inside
-from ui_mcp.lua_runtime.permissions import Permissions, Refusal
+from ui_mcp.lua_runtime.permissions import Permissions, Refusal, inside
 
 
 class Modules:
@@ -99,3 +99,37 @@ class Modules:
 def without_shebang(text: bytes) -> bytes:
     """Return Lua source without what only systems and editors read at its beginning."""
     return b"--" + text if text.startswith(b"#") else text.removeprefix(b"\xef\xbb\xbf")
+
+
+LIMIT = 16 * 1024 * 1024
+
+
+def run_process(permissions: Permissions, tell: Callable[[Refusal], None], command: str) -> tuple[bytes | None, object]:
+    """Return (output, exit status), or (None, why not)."""
+    if not permissions.exec:
+        refusal = permissions.refused_process()
+        tell(refusal)
+        return None, refusal.message
+    import subprocess  # a child starts faster without it, and few apps are allowed processes
+
+    environment = {**os.environ, "UI_MCP": "true", "FRICTIONLESS_MCP": "true"}
+    try:
+        process = subprocess.Popen(  # noqa: S602
+            command,
+            shell=True,  # the person allowed it with lua.permissions.exec
+            cwd=permissions.project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return None, str(error)
+    try:
+        output, _ = process.communicate(timeout=permissions.exec_timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None, f"process killed after {permissions.exec_timeout:g} s (lua.permissions.exec_timeout)"
+    return output[:LIMIT], process.returncode

@@ -1,10 +1,15 @@
-"""A Lua runtime with the engine loaded, before it is known which world it will be."""
+"""One Lua VM with the engine loaded, its limits and log files."""
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import lupa.lua52 as lupa
+
+from ui_mcp.files import open_inside
+from ui_mcp.lua_runtime.files import Files, Refusals
+from ui_mcp.lua_runtime.permissions import Permissions
+from ui_mcp.lua_runtime.sandbox import Modules, run_process
 
 MODULES = (
     "json",
@@ -33,9 +38,12 @@ MODULES = (
     "markdown",
     "main",
 )
+
 """The engine's files in the order they are loaded; the last one returns the door."""
 
+
 _ENGINE = os.path.join(os.path.dirname(__file__), "engine")
+
 
 _HOOKED = b"""
 local stopped = false
@@ -44,7 +52,9 @@ for _ = 1, 100 do end
 debug.sethook()
 return stopped
 """
+
 _CAPPED = b"return not pcall(string.rep, 'x', 1000000)"
+
 _BOOT = b"""
 python = nil
 local engine, host = {}, {}
@@ -124,3 +134,143 @@ def _source(name: str) -> bytes:
 
 def _unwatched(_seconds: float) -> None:
     return
+
+
+LIMIT = 10_000_000
+
+"""Size at which a file is moved aside, once, to `.1`."""
+
+
+_FILES = {"out": "lua.log", "err": "lua-err.log"}
+
+
+class Logs:
+    """`lua.log` and `lua-err.log` of one directory."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def write(self, which: str, data: bytes) -> None:
+        """Append; a log that cannot be written is no reason to stop an app."""
+        path = f"{self._folder}/{_FILES.get(which, 'lua.log')}"
+        text = data.decode("utf-8", "replace").replace("\r\n", "\n").encode()
+        try:
+            self._append(path, text)
+        except OSError:
+            return
+
+    def error(self, origin: str, text: str) -> None:
+        """Note an uncaught error with time and origin."""
+        self.write("err", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {origin}: {text}\n".encode())
+
+    def _append(self, path: str, text: bytes) -> None:
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        descriptor = open_inside(os.path.dirname(self._folder), path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        with open(descriptor, "ab", buffering=0) as file:
+            file.write(text)
+            size = file.tell()
+        if size > LIMIT:
+            os.replace(path, path + ".1")
+
+
+Emit = Callable[[str, str, float], None]
+
+"""Takes what must leave the world at once: kind, text, number."""
+
+
+Flat = str | bytes | int | float | bool | None
+
+
+class Core:
+    """A world in this process."""
+
+    def __init__(
+        self,
+        launch: Mapping[str, object],
+        emit: Emit,
+        watch: Callable[[float], None],
+        runtime: Runtime | None = None,
+    ) -> None:
+        """Make a world of a runtime; `watch` hears the seconds app code may take from now on, 0 for none."""
+        runtime = runtime or Runtime()
+        self._cap = int(str(launch["max_memory_mb"])) * 1024 * 1024
+        self._runtime = runtime.lua
+        self._door = runtime.door
+        runtime.grant(self._cap, float(str(launch["max_seconds"])), watch)
+        for name, value in self._services(launch, emit, runtime).items():
+            runtime.give(name, value)
+
+    def enter(self, op: str, args: tuple[Flat, ...], facts: tuple[Flat, ...]) -> list[Flat]:
+        """Do one thing: code, message, traceback, result, then connection and frame in turns."""
+        try:
+            reply = self._door(*[_given(value) if type(value) is str else value for value in (op, *facts, *args)])
+        except lupa.LuaError as error:
+            self._runtime.set_max_memory(0)
+            reply = (b"memory" if isinstance(error, lupa.LuaMemoryError) else b"lua-error", str(error), b"", b"null")
+        self._recover()
+        return [_text(value) if type(value) is bytes else value for value in reply]
+
+    @property
+    def memory(self) -> int:
+        """Bytes in use by Lua."""
+        return int(self._runtime.get_memory_used())
+
+    @property
+    def overfull(self) -> bool:
+        """Whether the world still fills its memory after a collection, so that every entry would fail."""
+        return self.memory > self._cap * 0.95
+
+    def _recover(self) -> None:
+        if self.memory > self._cap // 10 * 9:
+            self._runtime.execute(b"collectgarbage()")
+
+    def _services(self, launch: Mapping[str, object], emit: Emit, runtime: Runtime) -> dict[str, object]:
+        """What the engine may ask of Python. None of these raises, and none returns data while the cap is set."""
+        permissions = Permissions(launch)
+        logs = Logs(str(launch["log"]))
+        modules = Modules(launch, permissions)
+        refusals = Refusals(logs, emit)
+        files = Files(permissions, refusals.tell)
+        limit = self._runtime.set_max_memory
+
+        def answer(ask: Callable[..., object]) -> Callable[..., object]:
+            def asked(*args: Flat) -> object:
+                limit(0)
+                found = ask(*(_text(arg) for arg in args))
+                return tuple(map(_given, found)) if isinstance(found, tuple) else _given(found)
+
+            return asked
+
+        return {
+            "arm": runtime.arm,
+            "emit": lambda kind, text, number: emit(str(_text(kind)), str(_text(text)), number),
+            "log": lambda which, data: logs.write(str(_text(which)), data),
+            "log_error": lambda origin, text: logs.error(str(_text(origin)), str(_text(text))),
+            "may_execute": permissions.exec,
+            "open": answer(files.open),
+            "release": files.release,
+            "load": answer(files.source),
+            "remove": answer(files.remove),
+            "rename": answer(files.rename),
+            "getenv": answer(permissions.environment),
+            "tmpname": answer(permissions.temporary),
+            "find": answer(modules.find),
+            "source": answer(modules.source),
+            "apps": answer(modules.apps),
+            "app_list": answer(modules.app_list),
+            "real": answer(modules.real),
+            "shell": answer(lambda command: run_process(permissions, refusals.tell, str(command))),
+            "max_bytes": self._cap,
+            "verbosity": int(str(launch["verbosity"])),
+            "base_dir": str(launch["base_dir"]),
+            "session_id": str(launch["session_id"]),
+            "status": str(launch["status"]),
+        }
+
+
+def _given(value: object) -> object:
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+
+
+def _text(value: Flat) -> Flat:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

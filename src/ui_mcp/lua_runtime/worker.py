@@ -9,9 +9,8 @@ import os
 import signal
 import time
 
-from ui_mcp.lua.core import Core
 from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Flat, answer, asked, length
-from ui_mcp.lua_runtime.vm import Runtime
+from ui_mcp.lua_runtime.vm import Core, Runtime
 
 GRACE = 1.0
 """Seconds after its budget when code that no hook can stop ends the process."""

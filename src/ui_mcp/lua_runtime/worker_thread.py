@@ -4,9 +4,19 @@ import anyio
 from anyio import from_thread, to_thread
 
 from ui_mcp.errors import SessionGoneError
-from ui_mcp.lua.core import Core
-from ui_mcp.lua.replies import deliver, reply_of, start_error
-from ui_mcp.lua_runtime.interface import NO_FACTS, Facts, Flat, Launch, Op, Outputs, Reply
+from ui_mcp.lua_runtime.interface import (
+    NO_FACTS,
+    Facts,
+    Flat,
+    Launch,
+    Op,
+    Outputs,
+    Reply,
+    deliver,
+    reply_of,
+    start_error,
+)
+from ui_mcp.lua_runtime.vm import Core
 
 
 class ThreadHost:

@@ -1,7 +1,8 @@
-"""A server behind an address, spoken to through the SDK's client."""
+"""Transport over streamable HTTP and SSE (own; SDK only for OAuth)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -11,18 +12,142 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp.shared.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
+from mcp_types import JSONRPCResponse
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.errors import UiMcpError, UpstreamError
-from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_client.transport import HttpUrl, SseUrl, _client
-from ui_mcp.mcpd.carried_lists import carried, restored
-from ui_mcp.mcpd.channel import CLIENT_INFO, Channel, Greeting, Hooks, Patience
-from ui_mcp.mcpd.upstream_news import Listening
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.log import logger
+from ui_mcp.mcp_client.transport import (
+    _KINDS,
+    CLIENT_INFO,
+    UPDATED,
+    Channel,
+    Greeting,
+    Hooks,
+    HttpUrl,
+    Patience,
+    SseUrl,
+    _client,
+)
+from ui_mcp.toolkit.announcements import ListKind
+
+RETRY_SECONDS = 5.0
+
+
+_log = logger("mcp.client")
+
+
+class Listening:
+    """Keeps the stream of a modern server behind an address open."""
+
+    def __init__(self, notified: Callable[[str, JsonObject], None]) -> None:
+        self._notified = notified
+        self._wanted: dict[str, None] = {}
+        self._changed = anyio.Event()
+
+    def want(self, uri: str) -> None:
+        """Ask for updates of `uri`."""
+        self._wanted[uri] = None
+        self._changed.set()
+
+    def drop(self, uri: str) -> None:
+        """Stop asking."""
+        self._wanted.pop(uri, None)
+        self._changed.set()
+
+    async def run(self, client: Client) -> None:
+        """Listen for ever, and reopen the stream when other URIs are wanted."""
+        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return
+        while True:
+            self._changed = anyio.Event()
+            wanted: dict[str, Any] = {f"{kind}_list_changed": True for kind in _KINDS if _announces(client, kind)}
+            if self._wanted or wanted:
+                await self._one_stream(client, wanted)
+            else:
+                await self._changed.wait()
+
+    async def _one_stream(self, client: Client, wanted: dict[str, Any]) -> None:
+        try:
+            async with (
+                client.listen(**wanted, resource_subscriptions=list(self._wanted)) as subscription,
+                anyio.create_task_group() as tasks,
+            ):
+                tasks.start_soon(self._relay, subscription)
+                await self._changed.wait()
+                tasks.cancel_scope.cancel()
+        except* (MCPError, SubscriptionLost, TimeoutError) as lost:
+            _log.info("A subscription stream ended: %s", lost.exceptions[0])
+            with anyio.move_on_after(RETRY_SECONDS):
+                await self._changed.wait()
+
+    async def _relay(self, subscription: Any) -> None:
+        async for event in subscription:
+            self._tell(event)
+        raise SubscriptionLost("the server closed the stream")
+
+    def _tell(self, event: ServerEvent) -> None:
+        match event:
+            case ToolsListChanged():
+                self._notified("notifications/tools/list_changed", {})
+            case PromptsListChanged():
+                self._notified("notifications/prompts/list_changed", {})
+            case ResourcesListChanged():
+                self._notified("notifications/resources/list_changed", {})
+            case ResourceUpdated(uri):
+                self._notified(UPDATED, {"uri": uri})
+
+
+def _announces(client: Client, kind: ListKind) -> bool:
+    capability = getattr(client.server_capabilities, kind)
+    return capability is not None and bool(capability.list_changed)
+
+
+_LISTS = ("tools", "resources", "resourceTemplates", "prompts")
+
+_CARRIED = "ui-mcp/lists"
+
+"""The key in `_meta`, where anything may stand."""
+
+
+def carried(message: Json) -> Json:
+    """Return an answer with its lists put aside; anything else as it is."""
+    if not isinstance(message, SessionMessage) or not isinstance(message.message, JSONRPCResponse):
+        return message
+    result = message.message.result
+    lists = {key: result[key] for key in _LISTS if key in result}
+    meta: Json = result.get("_meta") or {}
+    if not lists or not isinstance(meta, dict):
+        return message
+    emptied = {**result, **{key: [] for key in lists}, "_meta": {**meta, _CARRIED: lists}}
+    return replace(message, message=message.message.model_copy(update={"result": emptied}))
+
+
+def restored(result: JsonObject) -> JsonObject:
+    """Return an answer with the lists that were put aside in their places."""
+    meta: Json = result.get("_meta")
+    lists: Json = meta.get(_CARRIED) if isinstance(meta, dict) else None
+    if not isinstance(lists, dict):
+        return result
+    kept = {key: value for key, value in meta.items() if key != _CARRIED}
+    plain = {key: value for key, value in result.items() if key != "_meta"}
+    return {**plain, **{key: lists[key] for key in _LISTS if key in lists}, **({"_meta": kept} if kept else {})}
+
 
 CONNECT_SECONDS = 30.0
+
 
 READ_SECONDS = 300.0
 

@@ -1,31 +1,144 @@
-"""Starts a server as a child process and greets it: the handshake first, the stateless era where that is refused."""
+"""Starts, greets and ends a child-process server."""
 
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Literal
 
 import anyio
 import mcp_types as types
+from anyio import to_thread
+from mcp.client.stdio import get_default_environment
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
 from ui_mcp.errors import MountError, UiMcpError, UpstreamError
 from ui_mcp.jsonrpc import messages
-from ui_mcp.jsonrpc.pipes import Writer
+from ui_mcp.jsonrpc.pipes import Framer, Intake, TooLong, Writer
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_client.stdio import LineChannel
-from ui_mcp.mcp_client.transport import Command
-from ui_mcp.mcpd.channel import CLIENT_INFO, Channel, Greeting, Hooks
-from ui_mcp.mcpd.child import Farewell, child
-from ui_mcp.mcpd.framing import Framer, TooLong
-from ui_mcp.mcpd.intake import Intake
+from ui_mcp.mcp_client.transport import CLIENT_INFO, Channel, Command, Greeting, Hooks
+from ui_mcp.processes import WATCHDOG
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """How long a child may take to end by itself, and after being asked to."""
+
+    by_itself: float = 2.0
+    asked: float = 3.0
+
+
+HURRIED = Farewell(0.5, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Pipes:
+    """Our ends of a child's standard streams."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+@asynccontextmanager
+async def child(command: Command, patience: Callable[[], Farewell]) -> AsyncIterator[Pipes]:
+    """Run a command for the length of the block.
+
+    Raises:
+        MountError: it cannot be started.
+    """
+    process = await to_thread.run_sync(_start, command)
+    group = process.pid
+    WATCHDOG.watch(group)
+    try:
+        yield Pipes(_fd(process.stdin), _fd(process.stdout), _fd(process.stderr))
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(_end, process, patience())
+        WATCHDOG.forget(group)
+
+
+def _start(command: Command) -> subprocess.Popen[bytes]:
+    environment = {**get_default_environment(), **command.env}
+    program = shutil.which(command.command, path=environment.get("PATH"))
+    if program is None:
+        raise MountError(f"There is no command {command.command!r}\nInstall it, or write its full path.")
+    try:
+        return subprocess.Popen(
+            [program, *command.args],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd=command.cwd,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise MountError(f"{command.command} cannot be started: {error}") from error
+
+
+def _end(process: subprocess.Popen[bytes], patience: Farewell) -> None:
+    """Close its input, wait, ask it to stop, wait, kill; whatever it started goes with it."""
+    _close(process.stdin)
+    if not _ended(process, patience.by_itself):
+        _signal(process, signal.SIGTERM)
+        if not _ended(process, patience.asked):
+            _signal(process, _KILL)
+            process.wait()
+    _signal(process, _KILL)
+    _close(process.stdout)
+    _close(process.stderr)
+
+
+_KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
+
+
+def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.send_signal(number)
+        else:
+            os.killpg(process.pid, number)
+
+
+def _close(stream: object) -> None:
+    with contextlib.suppress(OSError):
+        stream.close()  # type: ignore[attr-defined]
+
+
+def _fd(stream: object) -> int:
+    number = stream.fileno()  # type: ignore[attr-defined]
+    return int(number)
+
 
 MAX_STDERR_LINE = 64 * 1024
+
 RETRY_SECONDS = 5.0
+
 DRAIN_SECONDS = 0.5
+
 _CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
+
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+
 _log = logger("mcp.client")
+
 
 Mode = Literal["auto", "legacy", "modern"]
 

@@ -22,11 +22,11 @@ from ui_mcp.errors import (
     UiMcpError,
     UnknownToolError,
 )
+from ui_mcp.files import open_inside
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.definition import Face
-from ui_mcp.nofollow import open_inside
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Relayed, Text, Tool, ToolResult
 

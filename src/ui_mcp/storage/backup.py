@@ -1,4 +1,4 @@
-"""A whole store as one SQLite file: what a backup is, whichever database it came from, and what is restored from."""
+"""A store as one SQLite file, and back."""
 
 import shutil
 import sqlite3
@@ -7,13 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, LiteralString
 
-from ui_mcp.chat.stores.sqlite_file import connect, prepare
+from anyio import to_thread
+from psycopg import AsyncConnection
+
+from ui_mcp.chat.service import postgres_sql as sql
 from ui_mcp.errors import ChatError
+from ui_mcp.storage.sqlite import connect, prepare
 
 Rows = Sequence[tuple[Any, ...]]
+
 BATCH = 1000
+
 
 # Conversations go by name here: their keys are each database's own.
 TABLES: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -106,3 +112,55 @@ def _refuse_strangers(source: Path) -> None:
             connection.execute("SELECT name, head, user_head FROM conversations LIMIT 1")
     except sqlite3.Error as error:
         raise ChatError(f"{source} is no backup of a chat: {error}", "invalid_argument", path=str(source)) from error
+
+
+_TABLES: Mapping[str, tuple[LiteralString, LiteralString]] = MappingProxyType(
+    {
+        "conversations": (
+            "SELECT name, head, user_head FROM chat_conversations ORDER BY name",
+            "INSERT INTO chat_conversations VALUES (%s, %s, %s)",
+        ),
+        "messages": (
+            (
+                "SELECT conversation, id, ts, author, principal, mime, content, client_id FROM chat_messages "
+                "ORDER BY conversation, id"
+            ),
+            "INSERT INTO chat_messages VALUES (%s, %s, %s, %s, %s, %s, %s, %s, octet_length(%s))",
+        ),
+        "receipts": ("SELECT * FROM chat_receipts", "INSERT INTO chat_receipts VALUES (%s, %s, %s)"),
+        "tokens": ("SELECT * FROM chat_tokens", "INSERT INTO chat_tokens VALUES (%s, %s, %s, %s, %s, %s, %s)"),
+        "audit": ("SELECT * FROM chat_audit", "INSERT INTO chat_audit VALUES (%s, %s, %s, %s)"),
+    }
+)
+
+
+async def backup(connection: AsyncConnection[Any], target: Path) -> None:
+    """Write one moment of the whole store to a new file, while others go on posting."""
+    await to_thread.run_sync(start, target)
+    with closing(connect(target)) as file:
+        file.execute("BEGIN IMMEDIATE")
+        async with connection.transaction():
+            await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            for table, (query, _) in _TABLES.items():
+                async with connection.cursor(name="backup") as cursor:
+                    await cursor.execute(query)
+                    while rows := await cursor.fetchmany(BATCH):
+                        await to_thread.run_sync(add, file, table, rows)
+        await to_thread.run_sync(file.execute, "COMMIT")
+
+
+async def restore_postgres(connection: AsyncConnection[Any], source: Path) -> None:
+    """Fill an empty store from a backup: all of it or nothing."""
+    async with connection.transaction():
+        await connection.execute("LOCK TABLE chat_conversations, chat_messages IN EXCLUSIVE MODE")
+        found = await (await connection.execute("SELECT count(*) FROM chat_messages")).fetchone()
+        refuse_unless_empty(found[0] if found else 0)
+        for table in ("chat_conversations", "chat_receipts", "chat_tokens", "chat_audit"):
+            await connection.execute(f"DELETE FROM {table}".encode())  # noqa: S608 - our own names
+        batches = read(source)
+        while batch := await to_thread.run_sync(next, batches, None):
+            table, rows = batch
+            measured = [(*row, row[6]) for row in rows] if table == "messages" else rows
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_TABLES[table][1], measured)
+        await connection.execute(sql.NOTIFY, (sql.CHANNEL,))

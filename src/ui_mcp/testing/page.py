@@ -1,8 +1,7 @@
 """A page's memory: applies the server's frames to views, variables and notices."""
 
 from ui_mcp.jsontypes import Json, JsonObject, loads
-from ui_mcp.testing.template import Template
-from ui_mcp.testing.view import View
+from ui_mcp.testing.view import Template, View
 
 
 class Page:

@@ -1,8 +1,9 @@
-"""A Toolset lists tools and calls one; everything an agent can use is one of these."""
+"""Toolset protocol; CombinedToolset."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from ui_mcp.errors import UnknownToolError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
@@ -22,3 +23,23 @@ class Toolset(Protocol):
             UiMcpError: the tool failed in a way the agent can act on.
         """
         ...
+
+
+class Combined:
+    """Lists the tools of every part in order; the first part that knows a name answers for it."""
+
+    def __init__(self, parts: Sequence[Toolset]) -> None:
+        self._parts = parts
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """Return all tools, part by part."""
+        return [tool for part in self._parts for tool in await part.tools(call)]
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Ask the parts in order."""
+        for part in self._parts:
+            try:
+                return await part.call(name, arguments, call)
+            except UnknownToolError:
+                continue
+        raise UnknownToolError(name)

@@ -1,24 +1,50 @@
-"""The rules of an audit: each takes what was read and yields findings."""
+"""Static checks of an app: rules and report."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from ui_mcp.session.audit.finding import Finding
-from ui_mcp.session.audit.template import Binding, Template
-from ui_mcp.ui.audit_sources import LuaSource, Method
+from ui_mcp.errors import NotFoundError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.ui.audit_sources import Binding, LuaSource, Method, Template
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One thing to mend: `location` is `app.lua:12` or `viewdefs/FILE`."""
+
+    location: str
+    rule: str
+    text: str
+
+    def as_json(self) -> dict[str, str]:
+        """Return it as the tool answers it."""
+        return {"rule": self.rule, "location": self.location, "text": self.text}
+
 
 CALLED_FROM_OUTSIDE = frozenset({"addAgentMessage", "updateRequirements", "onAppProgress", "onAppUpdated"})
+
 _NEVER_DEAD = frozenset({"new", "mutate"})
+
 _BUTTONS = frozenset({"button", "sl-button", "sl-icon-button"})
+
 _CHECKBOXES = frozenset({"sl-checkbox", "sl-switch"})
+
 _HIDING = frozenset({"ui-class", "ui-hidden", "ui-show", "ui-if", "ui-visible"})
+
 _WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|(?:attr|class|style|event)-.+)")
+
 _ELEMENT = r"(?:\.\.|\d+|[A-Za-z_]\w*(?:\((?:_)?\))?)(?:\[\d+\])*"
+
 _PATH = re.compile(rf"(?:{_ELEMENT})(?:\.{_ELEMENT})*")
+
 _OPERATOR = re.compile(r"[!+*/%<>=&|~:,]|\s-\s|\b(?:and|or|not)\b")
+
 _TERNARY = re.compile(r"\?[^&=]*[\s'\":]")
+
 _ARGUMENTS = re.compile(r"\(\s*[^)_\s][^)]*\)|\(\s*_\w[^)]*\)")
+
 _METHOD_NAME = re.compile(r"(\w+)\(_?\)")
 
 
@@ -143,3 +169,50 @@ def warnings(app: App) -> Iterator[Finding]:
 def _is_checkbox(binding: Binding) -> bool:
     native = binding.tag == "input" and binding.attributes.get("type") == "checkbox"
     return native or binding.tag in _CHECKBOXES
+
+
+REMINDERS = (
+    "Look at the app in the browser: an audit reads files, it sees no pixels.",
+    "Compare app and viewdefs with design.md and requirements.md, if there are any.",
+)
+
+
+def audit(apps: Path, name: str) -> JsonObject:
+    """Return what is wrong with the app in `apps/NAME`.
+
+    Raises:
+        NotFoundError: there is no such directory.
+    """
+    folder = apps / name
+    if name in {"", ".", ".."} or any(sign in name for sign in "/\\\0") or not folder.is_dir():
+        raise NotFoundError(f"app {name} not found", name=name)
+    return report(read_app(folder))
+
+
+def read_app(folder: Path) -> App:
+    """Read the Lua files and viewdefs of an app."""
+    lua = {
+        file.relative_to(folder).as_posix(): LuaSource(file.read_text(encoding="utf-8", errors="replace"))
+        for file in sorted(folder.rglob("*.lua"))
+    }
+    viewdefs = {
+        file.name: Template(file.read_text(encoding="utf-8", errors="replace"))
+        for file in sorted((folder / "viewdefs").rglob("*.html"))
+    }
+    return App(folder.name, lua, viewdefs)
+
+
+def report(app: App) -> JsonObject:
+    """Apply every rule and count."""
+    lua, viewdefs = sorted(lua_violations(app)), sorted(viewdef_violations(app))
+    return {
+        "app": app.name,
+        "violations": [finding.as_json() for finding in (*lua, *viewdefs)],
+        "warnings": [finding.as_json() for finding in sorted(warnings(app))],
+        "reminders": list(REMINDERS),
+        "summary": {
+            "total_methods": len(app.methods),
+            "dead_methods": sum(finding.rule == "dead_method" for finding in lua),
+            "viewdef_violations": len(viewdefs),
+        },
+    }

@@ -8,11 +8,8 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.chat.announcer import Heard
 from ui_mcp.chat.desk import Open
-from ui_mcp.chat.directory import Directory
-from ui_mcp.chat.identity import principal
-from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.chat.settings import limits_of, store_url
-from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.identity import Directory, Keys, principal
+from ui_mcp.chat.service import Chat, limits_of, open_chat, store_url
 from ui_mcp.errors import ChatError
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.states import Configured, Running

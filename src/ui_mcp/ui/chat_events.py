@@ -77,5 +77,4 @@ async def _open_chat(host: Host) -> None:
 
 
 def _read_chat() -> None:
-    import ui_mcp.chat.sqlite_store
-    import ui_mcp.httpd.chat_routes  # noqa: F401
+    import ui_mcp.chat.http  # noqa: F401

@@ -1,4 +1,4 @@
-"""Installs the bundle into a project: reads what is there, asks the plan, writes."""
+"""Installs the bundle, records what it wrote."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -7,12 +7,86 @@ from pathlib import Path
 
 from ui_mcp.errors import InstallError
 from ui_mcp.files import digest_of, write_atomically
-from ui_mcp.installer.plan import Action, Facts, action, wanted
-from ui_mcp.installer.record import Record
-from ui_mcp.installer.result import Conflict, InstallResult
-from ui_mcp.ui.install_plan import BundledFile, bundled_files
-from ui_mcp.version import UNKNOWN, Version, version_in, version_line
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.ui.install_plan import Action, BundledFile, Facts, action, bundled_files, wanted
+from ui_mcp.version import UNKNOWN, Version, bundled_readme, version_in, version_line
 from ui_mcp.workspace import BUNDLE, Workspace, make_own
+
+
+def needs_install(workspace: Workspace) -> bool:
+    """Say whether this directory has never been installed to."""
+    return not workspace.readme.is_file()
+
+
+def outdated(workspace: Workspace) -> str | None:
+    """Say so when the project's files are of an older version than this program."""
+    bundled, installed = version_in(bundled_readme()), version_in(workspace.readme)
+    if bundled is None or installed is None or bundled <= installed:
+        return None
+    return f"The files in {workspace.given} are of version {installed}, this is {bundled}: call ui_install"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The version installed last and the SHA-256 of each file as we wrote it, by its path in the project."""
+
+    version: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, file: Path) -> "Record":
+        """Read the record; a missing or damaged one knows of no files."""
+        try:
+            found = loads(file.read_bytes())
+            files = found["files"].items()
+            return cls(str(found["version"]), {str(path): str(digest) for path, digest in files})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return cls()
+
+    def save(self, file: Path) -> None:
+        """Write the record."""
+        text = dumps({"version": self.version, "files": dict(sorted(self.files.items()))})
+        write_atomically(file, text.encode() + b"\n")
+
+
+HINT = "Use force=true to reinstall"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A file the user changed, kept, with our new text beside it."""
+
+    path: str
+    merge_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstallResult:
+    """Paths are relative to the project, with `/`."""
+
+    installed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+    backups: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    bundled_version: str = ""
+    installed_version: str | None = None
+    version_skipped: bool = False
+
+    def as_json(self) -> JsonObject:
+        """Return the documented object; rare lists appear only when they hold something."""
+        base: JsonObject = {"installed": self.installed, "skipped": self.skipped, "appended": []}
+        if self.version_skipped:
+            return {
+                "version_skipped": True,
+                "bundled_version": self.bundled_version,
+                "installed_version": self.installed_version,
+                "hint": HINT,
+                **base,
+            }
+        conflicts = [{"path": one.path, "merge_path": one.merge_path} for one in self.conflicts]
+        rare = {"conflicts": conflicts, "backups": self.backups, "removed": self.removed}
+        return base | {name: found for name, found in rare.items() if found}
 
 
 def make_base(workspace: Workspace) -> None:

@@ -1,9 +1,11 @@
-"""Only one process serves a base directory: an operating-system lock that dies with its holder."""
+"""Lock, port and token files of a served directory."""
 
 import errno
+import hashlib
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -11,7 +13,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ui_mcp.errors import AlreadyRunningError, ConfigError
+from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import dumps, loads
+from ui_mcp.person import state_folder
 from ui_mcp.workspace import Workspace
 
 if sys.platform == "win32":
@@ -159,3 +163,66 @@ def _lock_files(workspace: Workspace) -> list[Path]:
     if workspace.storage not in places and not workspace.storage_leads_away:
         places.append(workspace.storage)
     return [place / NAME for place in places]
+
+
+_KEPT_PORTS = 500
+
+
+@contextmanager
+def port_file(file: Path, port: int) -> Iterator[None]:
+    """Keep `port` in `file` for the length of the block, and remove it unless someone else has written theirs."""
+    with _kept(file, str(port), mode=0o644):
+        yield
+
+
+@contextmanager
+def token_file(workspace: Workspace) -> Iterator[str]:
+    """Keep a fresh token in `mcp-token`, readable by its owner alone, for the length of the block."""
+    token = secret_id()
+    with _kept(workspace.mcp_token, token, mode=0o600):
+        yield token
+
+
+@contextmanager
+def _kept(file: Path, text: str, *, mode: int) -> Iterator[None]:
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+    with os.fdopen(descriptor, "w") as temporary:
+        temporary.write(text)
+    Path(name).chmod(mode)
+    Path(name).replace(file)
+    try:
+        yield
+    finally:
+        with suppress(OSError, ConfigError):  # a link that was put there since is not ours to read or remove
+            with open_regular(file, os.O_RDONLY) as kept:
+                ours = kept.read() == text.encode()
+            if ours:
+                file.unlink()
+
+
+def last_port(workspace: Workspace, name: str) -> int:
+    """Return the port that a listener of this base directory had last, or 0.
+
+    It is kept with the account and not with the project: a repository must not choose where its pages are served.
+    """
+    try:
+        port = int(_last(workspace, name).read_text())
+    except (OSError, ValueError):
+        return 0
+    return port if 1024 <= port <= 65535 else 0
+
+
+def keep_port(workspace: Workspace, name: str, port: int) -> None:
+    """Remember the port of a listener for the next start, so that its origin stays; a full disk is no obstacle."""
+    file = _last(workspace, name)
+    with suppress(OSError):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.write_text(str(port))
+        kept = sorted(file.parent.iterdir(), key=lambda one: one.stat().st_mtime)
+        for old in kept[:-_KEPT_PORTS]:
+            old.unlink(missing_ok=True)
+
+
+def _last(workspace: Workspace, name: str) -> Path:
+    digest = hashlib.sha256(str(workspace.base).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return state_folder() / "ports" / f"{digest}-{name}"

@@ -5,11 +5,10 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, Face
 from ui_mcp.mcp_server.results import ResultFiles
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.combined import Combined
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
 from ui_mcp.toolkit.lazy import DeferredResources, DeferredToolset, Settled, SettledResources
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
-from ui_mcp.toolkit.toolset import Toolset
+from ui_mcp.toolkit.toolset import Combined, Toolset
 from ui_mcp.ui import resources, tools
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Unconfigured

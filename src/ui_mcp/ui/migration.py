@@ -1,31 +1,112 @@
-"""Moves our own files out of `storage/`, which belongs to apps, into `.ui-mcp/`; a kill at any point loses nothing.
+"""Moves our own files out of `storage/`."""
 
-`moving.json` inside `.ui-mcp/` is the commit point: as long as it is there, `storage/` is the place to use and
-whatever was copied is thrown away. The originals are renamed, not removed. While the old place has to be used, each
-process holds a shared lock on `.ui-mcp.lock`, and moving needs it exclusively.
-"""
-
+import hashlib
 import os
 import re
 import shutil
 import sqlite3
 import sys
 import time
-from collections.abc import Collection, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.host.copying import NotMovedError, copy_checked, sole_connection, sync, write_durably
-from ui_mcp.host.users import having_open, waiting_for
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.ui import instance, own_files
+from ui_mcp.ui.own_files import having_open, waiting_for
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, fill_own
 
-WRITE_LOCK_SECONDS = 5.0
 _PAUSE = 0.05
+
+
+class NotMovedError(Exception):
+    """The files stay where they are, for the reason given."""
+
+
+@contextmanager
+def sole_connection(path: Path, deadline: float) -> Iterator[sqlite3.Connection]:
+    """Open a store so that no other process can, with everything in the one file and its write-ahead log gone.
+
+    Raises:
+        NotMovedError: another process has it open until the deadline.
+    """
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    with closing(sqlite3.connect(uri, uri=True, timeout=0.1, isolation_level=None, check_same_thread=False)) as opened:
+        opened.execute("PRAGMA locking_mode=EXCLUSIVE")
+        while True:
+            try:
+                # Leaving WAL mode is possible only for the sole connection: this finds idle users as well as busy ones.
+                opened.execute("PRAGMA journal_mode=DELETE")
+                opened.execute("BEGIN EXCLUSIVE")
+                opened.execute("COMMIT")  # the lock stays until the connection is closed
+                break
+            except sqlite3.OperationalError as error:
+                if not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+                    raise
+                if time.monotonic() > deadline:
+                    raise NotMovedError(f"another process has {path.name} open; end it") from error
+                time.sleep(_PAUSE)
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)  # a killed process left it
+        yield opened
+
+
+def copy_checked(source: Path, target: Path, store: sqlite3.Connection | None) -> None:
+    """Copy a file, or a store by its sole connection.
+
+    Raises:
+        NotMovedError: the copy is not what the original is, or that is damaged.
+    """
+    target.parent.mkdir(mode=0o700, exist_ok=True)
+    if store is None:
+        content = source.read_bytes()
+        write_durably(target, content)
+        if hashlib.sha256(target.read_bytes()).digest() != hashlib.sha256(content).digest():
+            raise NotMovedError(f"the copy of {source.name} differs")
+        return
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(sqlite3.connect(target, isolation_level=None)) as copy:
+        copy.execute("PRAGMA synchronous=EXTRA")
+        store.backup(copy)
+        judged = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
+        if judged != ["ok"]:
+            raise NotMovedError(f"{source.name} is damaged: {'; '.join(judged)}")
+        if _rows(copy) != _rows(store):
+            raise NotMovedError(f"the copy of {source.name} differs")
+
+
+def _rows(database: sqlite3.Connection) -> Mapping[str, int]:
+    tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    quoted = {table: '"' + table.replace('"', '""') + '"' for table in tables}
+    counted = "SELECT count(*) FROM {}"
+    return {table: database.execute(counted.format(name)).fetchone()[0] for table, name in quoted.items()}
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a new file for its owner alone, on disk when this returns."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync(folder: Path) -> None:
+    """Have the names in a folder on disk when this returns."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+WRITE_LOCK_SECONDS = 5.0
+
 _JARS = ("targets/javafx-agent.jar", "targets/agent/javafx-agent.jar")
+
 _SMALL = re.compile(r"runtime\.db\.schema-\d+\.bak|targets/[^/\\]+\.json")
 
 

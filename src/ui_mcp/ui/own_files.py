@@ -1,8 +1,9 @@
-"""Where our own files are: `.ui-mcp/`, or `storage/` as long as an older version's could not be moved from there."""
+"""Where our own files are, and which processes use them."""
 
 import os
+import stat
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -16,10 +17,15 @@ from ui_mcp.ui import instance
 from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, make_own
 
 OTHER_MOVE_SECONDS = 60.0
+
 """How long a process waits for another one that is moving the files."""
+
 _PAUSE = 0.05
+
 _log = logger("storage")
+
 _shared: dict[Path, BinaryIO] = {}
+
 """Held until this process ends, by base directory: we use the old place there."""
 
 
@@ -132,8 +138,10 @@ def _move_or_stay(workspace: Workspace) -> None:
 
 
 def _moved_or_held(workspace: Workspace, file: BinaryIO) -> None:
-    from ui_mcp.host.copying import NotMovedError  # once in the life of a directory
-    from ui_mcp.ui.migration import moving
+    from ui_mcp.ui.migration import (
+        NotMovedError,  # once in the life of a directory
+        moving,
+    )
 
     try:
         if _is_current(file, lock_file(workspace)):
@@ -192,3 +200,49 @@ def _is_current(file: BinaryIO, path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.lstat())
     except OSError:
         return False
+
+
+PROCESSES = Path("/proc")
+
+
+def waiting_for(pipes: Path) -> int | None:
+    """Return a process that waits at a named pipe in the folder of a store; pipes are named after their process."""
+    if not hasattr(os, "mkfifo") or not pipes.is_dir():
+        return None
+    for pipe in sorted(pipes.iterdir()):
+        with suppress(OSError):  # without a reader there is nobody to open it for
+            if stat.S_ISFIFO(pipe.lstat().st_mode):
+                os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW))
+                number = pipe.name.partition("-")[0]
+                return int(number) if number.isdecimal() else 0
+    return None
+
+
+def having_open(files: Iterable[Path]) -> tuple[int, Path] | None:
+    """Return another process of this account that has one of the files open, and the file; only Linux tells."""
+    wanted: dict[tuple[int, int], Path] = {}
+    for file in files:
+        with suppress(OSError):
+            found = file.lstat()
+            wanted[found.st_dev, found.st_ino] = file
+    for process in _others() if wanted else ():
+        for target in _open_files(process):
+            if target in wanted:
+                return int(process.name), wanted[target]
+    return None
+
+
+def _others() -> Iterator[Path]:
+    own = str(os.getpid())
+    with suppress(OSError):
+        yield from (entry for entry in PROCESSES.iterdir() if entry.name.isdecimal() and entry.name != own)
+
+
+def _open_files(process: Path) -> Iterator[tuple[int, int]]:
+    with suppress(OSError), os.scandir(process / "fd") as entries:  # it has ended, or is not ours to look at
+        for entry in entries:
+            with suppress(OSError):
+                # Only files: asking for more could wait for a network disk that is away.
+                if os.readlink(entry.path).startswith("/"):  # noqa: PTH115 - many thousands of them
+                    found = os.stat(entry.path)  # noqa: PTH116
+                    yield found.st_dev, found.st_ino

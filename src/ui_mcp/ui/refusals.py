@@ -4,9 +4,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from ui_mcp.files import open_inside
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
-from ui_mcp.nofollow import open_inside
 from ui_mcp.workspace import Workspace
 
 MAX_KEPT = 10

@@ -1,17 +1,125 @@
-"""What `ui_theme` answers: the list, the documented classes, and how an app uses them."""
+"""Theme files: list, parse, page head, class report."""
 
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.themes.shelf import chosen_theme, themes_of
-from ui_mcp.themes.theme import StyleClass, Theme
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import BUNDLE, Workspace
+
+HEADER = re.compile(r"/\*(.*?)\*/", re.DOTALL)
+
+TAG = re.compile(r"^\s*\*?\s*@(\w+)\s*(.*?)\s*$")
+
+COLOUR = re.compile(r"--term-(accent|bg)\s*:\s*([^;}]+)")
+
+HEX = re.compile(r"#([0-9a-f]{3}|[0-9a-f]{6})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class StyleClass:
+    """A class that a theme documents for app authors."""
+
+    name: str
+    description: str = ""
+    usage: str = ""
+    elements: str = ""
+
+    def as_json(self) -> JsonObject:
+        """Return what `ui_theme` shows."""
+        return {"name": self.name, "description": self.description, "usage": self.usage, "elements": self.elements}
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """One theme file."""
+
+    name: str
+    file: str
+    """File name, below `themes/`."""
+    version: int
+    """Changes with the file."""
+    description: str = ""
+    accent: str = ""
+    dark: bool = False
+    classes: tuple[StyleClass, ...] = ()
+
+
+def read_theme(path: Path) -> Theme:
+    """Read a theme file; one without a header is named after its file."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    header = HEADER.search(text)
+    lines = (header[1] if header else "").splitlines()
+    tags = [(found[1], found[2]) for line in lines if (found := TAG.match(line))]
+    colours = {name: value.strip() for name, value in reversed(COLOUR.findall(text))}
+    before = tags[: next((at for at, (tag, _) in enumerate(tags) if tag == "class"), len(tags))]
+    about = dict(before)
+    return Theme(
+        name=about.get("theme") or path.stem,
+        file=path.name,
+        version=int(path.stat().st_mtime),
+        description=about.get("description", ""),
+        accent=colours.get("accent", ""),
+        dark=_is_dark(colours.get("bg", "")),
+        classes=tuple(_classes(tags[len(before) :])),
+    )
+
+
+def _classes(tags: list[tuple[str, str]]) -> list[StyleClass]:
+    found: list[dict[str, str]] = []
+    for tag, text in tags:
+        if tag == "class":
+            found.append({"name": text})
+        elif found and tag in {"description", "usage", "elements"}:
+            found[-1][tag] = text
+    return [StyleClass(**fields) for fields in found]
+
+
+def _is_dark(colour: str) -> bool:
+    found = HEX.search(colour)
+    if not found:
+        return False
+    digits = found[1] if len(found[1]) == 6 else "".join(2 * digit for digit in found[1])
+    red, green, blue = (int(digits[at : at + 2], 16) for at in (0, 2, 4))
+    return 0.299 * red + 0.587 * green + 0.114 * blue < 128
+
+
+BUNDLED = BUNDLE / "base" / "html" / "themes"
+
+BASE = "base.css"
+
+
+def theme_files(workspace: Workspace) -> dict[str, Path]:
+    """Return file name → path of every style sheet, `base.css` included."""
+    folders = (BUNDLED, workspace.html / "themes")
+    return {path.name: path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.css"))}
+
+
+def themes_of(workspace: Workspace) -> list[Theme]:
+    """Return every theme, by name."""
+    files = theme_files(workspace)
+    return sorted((read_theme(path) for name, path in files.items() if name != BASE), key=lambda theme: theme.name)
+
+
+def chosen_theme(workspace: Workspace) -> str:
+    """Return the theme named in `storage/settings.json`, or nothing."""
+    try:
+        settings = json.loads((workspace.storage / "settings.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    found = settings.get("theme") if isinstance(settings, dict) else None
+    return found if isinstance(found, str) else ""
+
 
 CLASSES = re.compile(r"""\bclass\s*=\s*(?:"([^"]*)"|'([^']*)')|\bui-class-([\w-]+)\s*=""")
+
 IGNORED = re.compile(r"^(hidden$|showing$|sl-|ui-)")
+
 ALL = "(all)"
 
 
@@ -78,3 +186,68 @@ def _used_in(file: Path, folder: Path) -> Iterator[JsonObject]:
         for name in names:
             if not IGNORED.match(name):
                 yield {"class": name, "file": str(file.relative_to(folder)), "line": number}
+
+
+OPEN, CLOSE = "<!-- #frictionless -->", "<!-- /frictionless -->"
+
+BLOCK = re.compile(re.escape(OPEN) + ".*?" + re.escape(CLOSE) + r"\n?", re.DOTALL)
+
+# A script that must not wait for style sheets may stand before the block.
+HEAD = re.compile(
+    r"<head[^>]*>\n?(\s*<meta charset[^>]*>\s*<script data-first>.*?</script>\n?)?", re.IGNORECASE | re.DOTALL
+)
+
+
+# Runs before the first paint; storage may be forbidden, and then the project's choice or the system's counts.
+SCRIPT = (
+    "(()=>{let t;try{t=localStorage.getItem('theme')}catch{}"
+    "const i=window.uiThemes=%s;if(!i.names.includes(t))t=i.chosen;"
+    "t=t||(matchMedia('(prefers-color-scheme: dark)').matches?'dark':'light');"
+    "const c=document.documentElement.classList;c.add('theme-'+t);if(i.dark.includes(t))c.add('sl-theme-dark');"
+    "const f=i.files[t];if(f)document.write('<link rel=stylesheet href=\"'+f+'\">')})()"
+)
+
+
+def decorate(html: str, workspace: Workspace, session: str = "") -> str:
+    """Return the page with an up-to-date block; the file it came from is never touched."""
+    bare = BLOCK.sub("", html)
+    return HEAD.sub(lambda head: head[0] + head_block(workspace, session), bare, count=1)
+
+
+def head_block(workspace: Workspace, session: str = "") -> str:
+    """Write the block for a project's themes; `session` is the number of the page's session."""
+    themes = themes_of(workspace)
+    base = theme_files(workspace).get(BASE)
+    links = [_link(BASE, int(base.stat().st_mtime))] if base else []
+    links += [_link(theme.file, theme.version, theme.name) for theme in themes]
+    meta = [f'<meta name="ui-session" content="{escape(session)}">'] if session else []
+    lines = [
+        OPEN,
+        *meta,
+        f"<script>{SCRIPT % _facts(themes, chosen_theme(workspace))}</script>",
+        *links,
+        '<link rel="icon" id="app-favicon" href="data:,">',
+        CLOSE,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(themes: list[Theme], chosen: str) -> str:
+    names = [theme.name for theme in themes]
+    facts = {
+        "names": names,
+        "dark": [theme.name for theme in themes if theme.dark],
+        "chosen": chosen if chosen in names else "",
+        "files": {theme.name: _address(theme.file, theme.version) for theme in themes},
+    }
+    return json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _link(file: str, version: int, theme: str = "") -> str:
+    # Themes that are not shown load without holding the page up; the script has asked for the one that is.
+    asleep = f' data-theme="{escape(theme)}" media="not all"' if theme else ""
+    return f'<link rel="stylesheet" href="{_address(file, version)}"{asleep}>'
+
+
+def _address(file: str, version: int) -> str:
+    return f"/themes/{quote(file)}?v={version}"

@@ -1,18 +1,66 @@
-"""Turns a template's HTML into a viewdef: numbers the bindings and stamps the numbers into the text."""
+"""HTML template → binding table."""
 
+import re
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
 from ui_mcp.errors import ViewdefError
-from ui_mcp.viewdefs.viewdef import Binding, Viewdef
+
+_KEY = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One bound attribute. Its place in `Viewdef.bindings` is the position both sides know it by."""
+
+    kind: str
+    """`value`, `attr`, `class`, `style`, `html`, `code`, `action`, `event`, `keypress`, `view` or `viewlist`."""
+    attribute: str
+    tag: str
+    text: str
+    """The attribute's value: PATH[?QUERY]."""
+    namespace: str = ""
+    """`ui-namespace` of the element or the nearest element around it."""
+    item_namespace: str = ""
+    """For lists: `ui-namespace` inside the list element."""
+    item_wrapper: str = ""
+    """For lists: `ui-item-wrapper`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewdef:
+    """A compiled template."""
+
+    key: str
+    html: str
+    """The template as pages get it: with positions stamped, otherwise as written."""
+    bindings: tuple[Binding, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def checked_key(type_name: str, namespace: str) -> str:
+    """Join type and namespace.
+
+    Raises:
+        ViewdefError: one of them has characters a file name should not have.
+    """
+    for what, name in (("type", type_name), ("namespace", namespace)):
+        if not _KEY.fullmatch(name):
+            raise ViewdefError(f"invalid viewdef: {what} {name!r} may only have letters, digits, '_', '.' and '-'")
+    return f"{type_name}.{namespace}"
+
 
 STAMP = "data-ui-b"
+
 WRAPPED = "there is no top-level <template>; the content was wrapped in one"
+
 
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
+
 _RAW = frozenset(("textarea", "title", "noscript", "iframe", "xmp"))
+
 _PREFIXES = (
     ("ui-attr-", "attr"),
     ("ui-class-", "class"),
@@ -20,6 +68,7 @@ _PREFIXES = (
     ("ui-event-keypress-", "keypress"),
     ("ui-event-", "event"),
 )
+
 _NAMES = {
     "ui-value": "value",
     "ui-html": "html",
@@ -28,6 +77,7 @@ _NAMES = {
     "ui-view": "view",
     "ui-viewlist": "viewlist",
 }
+
 
 Attributes = list[tuple[str, str | None]]
 

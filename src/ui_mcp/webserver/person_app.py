@@ -1,25 +1,45 @@
-"""A person's origin: letting the person in and out, and whatever else only the person may do."""
+"""The person's origin: login, logout and its pages."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_urlsafe
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Scope
 
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.jsontypes import Json, JsonObject, loads
-from ui_mcp.webserver.person_auth import CREDENTIAL_HEADER, ENTER, NOT_IN, Access, PersonAuth, Refused, is_person
+from ui_mcp.webserver.person_auth import (
+    CREDENTIAL_HEADER,
+    ENTER,
+    NOT_IN,
+    Access,
+    PageNonces,
+    PersonAuth,
+    Refused,
+    is_person,
+)
+from ui_mcp.webserver.responses import not_found
+from ui_mcp.webserver.static import Files
+from ui_mcp.workspace import BUNDLE
 
 BAD_CODE = Refused(401, "unauthorized", "This code is not valid: it was used, is too old or has a typing mistake")
+
 NO_CODE = Refused(400, "invalid_argument", 'Send {"code": "…"} as JSON')
+
 Describe = Callable[[Request], Awaitable[JsonObject]]
+
 """Tells the page what it is about: the address of the app, how much waits."""
+
 Page = Callable[[Request], Response]
+
 _PUBLIC_FOLDERS = ("/person/assets/", "/look/")
+
 _PAGES = frozenset({"/", "/chat", "/approvals"})
 
 
@@ -131,3 +151,45 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 async def _not_now(request: Request, error: Exception) -> Response:
     return Refused(503, "unavailable", "The server is being started or stopped; try again in a moment").response()
+
+
+PERSON_FOLDER = BUNDLE / "web" / "person"
+
+BUILT_PAGE = PERSON_FOLDER / "index.html"
+
+PLAIN_PAGE = Path(__file__).with_name("person.html")
+
+_NONE = "'none'"
+
+_MISSING = "The page is missing from this installation; build it with: make web\n"
+
+
+def person_html(file: Path, nonces: PageNonces, *, frames: Sequence[str] = ()) -> Response:
+    """Serve a page with a fresh nonce for its requests, and one (`{{nonce}}`) for its scripts and styles."""
+    if not file.is_file():
+        return PlainTextResponse(_MISSING, 500)
+    script = token_urlsafe(16)
+    html = file.read_text(encoding="utf-8").replace("{{nonce}}", script)
+    html = html.replace("<head>", f'<head>\n<meta name="ui-nonce" content="{nonces.mint()}">', 1)
+    policy = (
+        f"default-src 'none'; script-src 'self' 'nonce-{script}'; style-src 'self' 'nonce-{script}'; "
+        f"img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src {' '.join(frames) or _NONE}; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    return HTMLResponse(html, headers={"Content-Security-Policy": policy, "Cache-Control": "no-store"})
+
+
+def person_page() -> Path:
+    """Return the page that was built, or the plain one that only asks for a code."""
+    return BUILT_PAGE if BUILT_PAGE.is_file() else PLAIN_PAGE
+
+
+def file_route(path: str, folder: Path) -> Route:
+    """Serve the files of a page."""
+    files = Files((folder,), confine=(folder,))
+
+    async def file(request: Request) -> Response:
+        found = await files.find(request.path_params["path"], request.scope)
+        return found or not_found(request)
+
+    return Route(f"{path}/{{path:path}}", file, methods=["GET"])

@@ -1,9 +1,12 @@
-"""How NLUI's API reads bodies and writes errors: `{error}` with a fitting status."""
+"""Error pages, JSON errors, event streams."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from html import escape
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+import anyio
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from ui_mcp.errors import (
     AlreadyDecidedError,
@@ -16,7 +19,7 @@ from ui_mcp.errors import (
     UiMcpError,
     UnknownApprovalError,
 )
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 STATUSES: dict[type[UiMcpError], int] = {
     NotFoundError: 404,
@@ -27,6 +30,7 @@ STATUSES: dict[type[UiMcpError], int] = {
     DigestMismatchError: 412,
     DeniedError: 403,
 }
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -68,3 +72,88 @@ def text_of(body: JsonObject, *names: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidArgumentsError(f"{names[0]} must be a non-empty string")
     return value
+
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/look/look.css">
+<script src="/look/look.js"></script>
+</head>
+<body class="plain-body"><main class="plain">
+<h1>{title}</h1>
+<p>{text}</p>
+{way_out}
+</main></body>
+</html>
+"""
+
+_START = '<p><a class="plain-button" href="/">Go to the start page</a></p>'
+
+
+async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer as an application whose every path is unknown."""
+    if scope["type"] == "websocket":
+        await receive()
+    await not_found(HTTPConnection(scope))(scope, receive, send)
+
+
+def not_found(request: HTTPConnection) -> Response:
+    """Say that nothing is at an address, and lead people to the start page."""
+    text = f"There is no page at {request.scope['path']}; the address may have a mistake."
+    return failure(request, 404, "Not found", text, start=True)
+
+
+def own_link_needed(request: HTTPConnection) -> Response:
+    """Say where the link is that lets a browser in."""
+    text = "This browser has not been let in. Ask your agent to open the page, or run: ui-mcp approvals open"
+    return failure(request, 403, "This page needs its own link", text)
+
+
+def failure(request: HTTPConnection, status: int, title: str, text: str, *, start: bool = False) -> Response:
+    """Say `title` and `text`; `start` offers people the way to the start page."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return PlainTextResponse(f"{text if status != 404 else title}\n", status)
+    page = _PAGE.format(title=escape(title), text=escape(text), way_out=_START if start else "")
+    policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'"
+    return HTMLResponse(page, status, headers={"Cache-Control": "no-store", "Content-Security-Policy": policy})
+
+
+KEEP_ALIVE = 15.0
+
+
+def event_text(name: str, data: JsonObject, number: str) -> str:
+    """Write one event."""
+    return f"id: {number}\nevent: {name}\ndata: {dumps(data)}\n\n"
+
+
+def event_stream(texts: AsyncIterator[str]) -> StreamingResponse:
+    """Answer with a stream of events."""
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(kept_alive(texts), media_type="text/event-stream", headers=headers)
+
+
+async def kept_alive(texts: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Add a comment whenever nothing was said for a while."""
+    send, receive = anyio.create_memory_object_stream[str](0)
+
+    async def pump() -> None:
+        async with send:
+            async for text in texts:
+                await send.send(text)
+
+    async with anyio.create_task_group() as tasks, receive:
+        tasks.start_soon(pump)
+        while True:
+            text = ": still here\n\n"
+            with anyio.move_on_after(KEEP_ALIVE):
+                try:
+                    text = await receive.receive()
+                except anyio.EndOfStream:
+                    return
+            yield text

@@ -1,28 +1,36 @@
-"""Runs an ASGI application on a bound socket inside the caller's event loop."""
+"""Uvicorn inside our loop; ports; lazily built apps and routes."""
 
 import asyncio
 import errno
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
 import uvicorn
 from anyio.abc import TaskStatus
-from starlette.requests import HTTPConnection
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Match, Mount, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from ui_mcp.errors import ConfigError
+from ui_mcp.errors import ConfigError, LifecycleError, NotFoundError
 from ui_mcp.httpd.line import Line
 from ui_mcp.log import adopt, logger
 from ui_mcp.webserver.peer_uid import AllowedUsers
 
 App = ASGIApp
+
 """What a listener serves."""
+
 MAX_FRAME = 16 * 1024 * 1024
+
 PATIENCE_SECONDS = 3.0
+
 _log = logger("http")
 
 
@@ -168,3 +176,79 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+async def _no_session(request: Request, error: Exception) -> Response:
+    return PlainTextResponse("No active session\n", 404)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return PlainTextResponse(f"{error.detail}\n", error.status_code, error.headers)
+
+
+def mcp_app(routes: Sequence[BaseRoute], transports: ASGIApp | None = None) -> Starlette:
+    """Assemble the MCP port; without `transports` their paths are unknown."""
+    mounted = [Mount("", app=transports)] if transports else []
+    return Starlette(
+        routes=[*routes, *mounted],
+        exception_handlers={
+            HTTPException: _http_error,
+            LifecycleError: _no_session,
+            NotFoundError: _no_session,
+        },
+    )
+
+
+Routes = Sequence[BaseRoute]
+
+
+class Later:
+    """Stands in for an application until it exists."""
+
+    def __init__(self) -> None:
+        self._asked = anyio.Event()
+        self._ready = anyio.Event()
+        self._app: ASGIApp
+
+    async def wanted(self, *, within: float) -> None:
+        """Return when the first request has come, or after so many seconds."""
+        with anyio.move_on_after(within):
+            await self._asked.wait()
+
+    def become(self, app: ASGIApp) -> None:
+        """Pass requests on from now on, those that wait first."""
+        self._app = app
+        self._ready.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass one request on, as soon as that is possible."""
+        self._asked.set()
+        await self._ready.wait()
+        await self._app(scope, receive, send)
+
+
+class Deferred(BaseRoute):
+    """Stands in for the routes below some paths; they are made when the first request comes."""
+
+    def __init__(self, paths: Sequence[str], make: Callable[[], Routes]) -> None:
+        self._paths = frozenset(paths)
+        self._make = make
+        self._router: Router | None = None
+
+    @property
+    def routes(self) -> Routes:
+        """The routes that stand behind the paths."""
+        self._router = self._router or Router(self._make())
+        return self._router.routes
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Take what lies at or below one of the paths."""
+        path = scope.get("path", "")
+        mine = any(path == one or path.startswith(f"{one}/") for one in self._paths)
+        return (Match.FULL if mine else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        self._router = self._router or Router(self._make())
+        await self._router(scope, receive, send)

@@ -1,19 +1,27 @@
-"""Files for browsers: the project's own first, then the bundled ones."""
+"""Static files and bundled pages (chat, nlui, components, shared style)."""
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from anyio import to_thread
 from starlette.datastructures import Headers
-from starlette.responses import FileResponse, Response
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Scope
 
+from ui_mcp.webserver.person_app import HtmlRoute, file_route, person_html
+from ui_mcp.webserver.person_auth import PageNonces
+from ui_mcp.workspace import BUNDLE
+
 HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.\w+$")
+
 SMALL = 256 * 1024
+
 TYPES = {
     ".css": "text/css",
     ".html": "text/html",
@@ -22,6 +30,7 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
+
 """What a page is made of, the same on every machine; for the rest the machine's own list has to be read."""
 
 
@@ -68,3 +77,65 @@ class Files(StaticFiles):
             return whole
         del whole.headers["content-length"]  # the file may be another by now
         return Response(file.read_bytes(), headers=whole.headers)
+
+
+WEB_FOLDER = BUNDLE / "web"
+
+HOME = '<a class="page-home" href="./" aria-label="Start page" title="Start page"></a>'
+
+"""The way to the start page; look.js draws the mark into it."""
+
+
+def look_route() -> Route:
+    """Return the route, for listeners that do not serve the bundled files anyway."""
+    files = Files((WEB_FOLDER,), confine=(WEB_FOLDER / "look",))
+
+    async def look(request: Request) -> Response:
+        found = await files.find(f"look/{request.path_params['path']}", request.scope)
+        return found or PlainTextResponse("Not found\n", 404)
+
+    return Route("/look/{path:path}", look, methods=["GET"])
+
+
+WEB = BUNDLE / "web"
+
+
+class Components:
+    """Serves `/vendor/…` from the package."""
+
+    def __init__(self) -> None:
+        self._files = Files((WEB,), confine=(WEB,))
+
+    async def get(self, request: Request) -> Response:
+        """Answer with one file."""
+        found = await self._files.find(f"vendor/{request.path_params['path']}", request.scope)
+        return found or PlainTextResponse("Not found\n", 404)
+
+
+CHAT_PAGE = BUNDLE / "web" / "chat"
+
+
+def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: PageNonces) -> Sequence[BaseRoute]:
+    """Return the page at `/chat`, which answers programs with the inbox, and its files; they go behind the bridge."""
+
+    async def page(request: Request) -> Response:
+        return person_html(CHAT_PAGE / "index.html", nonces)
+
+    return [
+        HtmlRoute("/chat", page, methods=["GET"]),
+        Route("/chat", inbox, methods=["GET"]),
+        file_route("/chat", CHAT_PAGE),
+        look_route(),
+    ]
+
+
+NLUI_PAGE = BUNDLE / "web" / "nlui"
+
+
+def page_routes(nonces: PageNonces) -> Sequence[BaseRoute]:
+    """Return the page at `/` and its files."""
+
+    async def page(request: Request) -> Response:
+        return person_html(NLUI_PAGE / "index.html", nonces)
+
+    return [Route("/", page, methods=["GET"]), file_route("/nlui", NLUI_PAGE)]

@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 from compositor.conftest import Recorded, Recorder, Reply, document, json_reply
-from ui_mcp.compositor.openapi.tokens import Grant, Tokens
 from ui_mcp.errors import InvalidArgumentsError, RefusedError
+from ui_mcp.gateway.openapi.auth import Grant, Tokens
 from ui_mcp.jsontypes import Json
 from ui_mcp.toolkit.tool import Call, Text
 

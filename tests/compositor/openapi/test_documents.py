@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 from compositor.conftest import Recorder
 from compositor.documents import HARBOUR, documents
 from compositor.sample_calls import arguments_for
-from ui_mcp.compositor.openapi.bundle import references
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.arguments import ArgumentCheck
+from ui_mcp.gateway.openapi.bundle import references
 from ui_mcp.gateway.openapi.document import Document, load
 from ui_mcp.gateway.openapi.fetch import Fetcher
 from ui_mcp.gateway.openapi.model import Api, Operation

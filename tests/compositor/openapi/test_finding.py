@@ -8,13 +8,12 @@ import pytest
 
 from compositor.conftest import Recorder, Reply, document, json_reply
 from compositor.gateways import gateway
-from ui_mcp.compositor.openapi.cache import DocumentCache
-from ui_mcp.compositor.openapi.guard import is_public, public_address
 from ui_mcp.errors import RefusedError
 from ui_mcp.gateway.openapi import discover, live
 from ui_mcp.gateway.openapi.discover import slugs
 from ui_mcp.gateway.openapi.document import load
-from ui_mcp.gateway.openapi.fetch import Fetcher
+from ui_mcp.gateway.openapi.fetch import Fetcher, is_public, public_address
+from ui_mcp.gateway.openapi.live import DocumentCache
 from ui_mcp.jsontypes import Json, dumps
 
 MISSING = Reply(404, b"nothing here", {"Content-Type": "text/plain"})

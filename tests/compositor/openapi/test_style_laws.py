@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.compositor.openapi.styles import in_path, in_query
 from ui_mcp.gateway.openapi.payload import Habits, form
+from ui_mcp.gateway.openapi.request import in_path, in_query
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 

@@ -17,7 +17,7 @@ from chromium import FLAGS
 from compositor.conftest import Recorder, json_reply, recorder
 from compositor.gateways import gateway
 from servers import running_server
-from ui_mcp.app.nlui_http import serve_approvals
+from ui_mcp.gateway.runner import serve_approvals
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.person import PersonKeys

@@ -15,9 +15,9 @@ from person_client import let_in
 from ui_mcp.errors import DeniedError
 from ui_mcp.gateway.approvals.service import Reply
 from ui_mcp.gateway.toolset import Offered
-from ui_mcp.httpd.person_page import PERSON_FOLDER
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.webserver.person_app import PERSON_FOLDER
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -16,12 +16,12 @@ from ui_mcp.chat.identity import principal
 from ui_mcp.chat.mcp import Served, chat_face, directory_of, face_app, opened
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Ask, Chat
-from ui_mcp.httpd.chat_page import FOLDER
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import PersonKeys
 from ui_mcp.webserver.auth import principal_of
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import bind, listening, port_of
+from ui_mcp.webserver.static import CHAT_PAGE
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
 
@@ -85,7 +85,7 @@ async def face(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, str]]:
 def chromium() -> str:
     """Return the browser's path; where one is promised, its absence is a failure."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    ready = found and (FOLDER / "index.html").is_file()
+    ready = found and (CHAT_PAGE / "index.html").is_file()
     if not ready:
         reason = "Chromium or the built chat page is missing"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)

@@ -8,10 +8,9 @@ from playwright.async_api import Page, Route, expect
 
 from e2e.chat_page.conftest import AGENT, HUMAN, Room, face, link
 from ports import free_ports
-from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.identity import ROLES, Keys
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Ask
-from ui_mcp.chat.tokens import Keys
 from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow

@@ -8,10 +8,10 @@ import pytest
 
 from introspect.demos import PATIENCE, Demo
 from ui_mcp.errors import UiStaleRefError
-from ui_mcp.introspect.requests import Include, Selector
-from ui_mcp.introspect.waiting import until
+from ui_mcp.introspection.arguments import Include, Selector
 from ui_mcp.introspection.contract import Ref
 from ui_mcp.introspection.snapshot import Look, as_json, as_text
+from ui_mcp.introspection.target import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

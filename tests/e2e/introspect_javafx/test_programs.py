@@ -10,12 +10,11 @@ import pytest
 
 from introspect.demos import PATIENCE, Demo, debian_cell, javafx_demo
 from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiStaleRefError, UiTimeoutError
-from ui_mcp.introspect.requests import Selector
-from ui_mcp.introspect.waiting import ask_for, until
 from ui_mcp.introspection import snapshot_json
+from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.contract import ALL, PATH, Ask, Ref
 from ui_mcp.introspection.snapshot import Look, as_json, as_text
-from ui_mcp.introspection.target import Target
+from ui_mcp.introspection.target import Target, ask_for, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

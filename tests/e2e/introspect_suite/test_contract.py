@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from introspect.demos import PATIENCE, Demo
 from introspect.forests import GOLDEN
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError
-from ui_mcp.introspect.requests import Include, Selector
 from ui_mcp.introspection import snapshot_json
+from ui_mcp.introspection.arguments import Include, Selector
 from ui_mcp.introspection.backend import Photo
 from ui_mcp.introspection.contract import ALL, FULL, PATH, Ask, Ref
 from ui_mcp.introspection.snapshot import Look, as_json, as_text

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from agreeing import agree_to_gateway
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.progress import Progress
+from ui_mcp.agent.journal_writer import Progress
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text

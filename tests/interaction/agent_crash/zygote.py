@@ -19,7 +19,7 @@ import ui_mcp.gateway.runner
 import ui_mcp.mcp_client.client
 import ui_mcp.mcp_server.server
 import ui_mcp.mcp_server.transports.stdio
-import ui_mcp.mcpd.parent
+import ui_mcp.processes
 from ui_mcp.cli.entry import main
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -68,7 +68,7 @@ def become(folder: Path, wanted: dict[str, str], pipes: list[int]) -> None:
         for number, pipe in enumerate(pipes):
             os.dup2(pipe, number)
             os.close(pipe)
-        ui_mcp.mcpd.parent.PARENT = os.getppid()  # the zygote, not whoever started that
+        ui_mcp.processes.PARENT = os.getppid()  # the zygote, not whoever started that
         os.chdir(wanted["cwd"])
         argv = [part for part in wanted["argv"] if part not in {"-m", "ui_mcp"}]
         role = {"nlui": "gateway"}.get(argv[0], argv[0])

@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from compositor.conftest import Recorder, document, json_reply
-from ui_mcp.app.approvals_terminal import Wish, act
+from ui_mcp.cli.approvals import Wish, act
 from ui_mcp.jsontypes import Json
 
 NLUI = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"

@@ -18,10 +18,9 @@ import pytest
 from agreeing import agree
 from ports import free_ports
 from terminals import with_terminal
-from ui_mcp.chat.identity import ROLES
+from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.service import open_store
 from ui_mcp.chat.store import Query
-from ui_mcp.chat.stores import open_store
-from ui_mcp.chat.tokens import Keys
 
 HERE = Path(__file__).parent
 UI_MCP = [sys.executable, "-c", "import sys; from ui_mcp.cli.entry import main; sys.exit(main())"]

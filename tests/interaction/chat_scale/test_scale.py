@@ -15,8 +15,8 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from interaction.chat_clients.room import running
 from terminals import human_token, with_terminal
 from ui_mcp.chat.message import Draft
+from ui_mcp.chat.service import open_store
 from ui_mcp.chat.store import Post
-from ui_mcp.chat.stores import open_store
 
 SUBSCRIBERS, STORED = 500, 100_000
 META = {

@@ -13,9 +13,9 @@ import pytest
 
 from agreeing import agree_to_gateway
 from interaction.gateway_service.nlui_client import NluiClient
-from ui_mcp.app.nlui_reload import follow_file
-from ui_mcp.app.upstreams import connector
 from ui_mcp.gateway.config.loader import Asked, configuration
+from ui_mcp.gateway.mount_connection import connector
+from ui_mcp.gateway.runner import follow_file
 from ui_mcp.gateway.service import Gateway, Surroundings
 from ui_mcp.jsontypes import Json, JsonObject
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from interaction.gateway_service.nlui_client import NluiClient
-from ui_mcp.app.approvals_terminal import Wish, act
+from ui_mcp.cli.approvals import Wish, act
 
 SERVICE = Path(__file__).parent / "service.py"
 KEY = "k3y-for-boats"

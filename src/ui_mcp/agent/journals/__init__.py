@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ui_mcp.agent.journal import Journal
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.journals.reader import JournalReader, Reader
+from ui_mcp.agent.observer import JournalReader, Reader
 from ui_mcp.errors import ConfigError
 
 FILE = "agent.db"

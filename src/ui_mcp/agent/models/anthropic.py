@@ -17,8 +17,7 @@ from ui_mcp.agent.model import (
     Usage,
     UserSays,
 )
-from ui_mcp.agent.models.arguments import read_arguments
-from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent
+from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, read_arguments
 from ui_mcp.agent.models.shapes import amount, complaint, position, record, text, tool_use
 from ui_mcp.errors import ModelError
 from ui_mcp.ids import secret_id

@@ -1,6 +1,7 @@
-"""Talks to model vendors: streamed answers, retries with backoff, errors a person can read."""
+"""Streaming POST, retries, JSON argument repair."""
 
 import random
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,19 +13,65 @@ import httpx2
 
 from ui_mcp.errors import ModelError
 from ui_mcp.http_client import open_client
-from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
 
+_FENCE = re.compile(r"^```[a-zA-Z]*\s*\n?(.*?)\n?```$", re.DOTALL)
+
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+
+
+def read_arguments(text: str) -> tuple[JsonObject | None, str | None]:
+    """Return the arguments, or None and the reason; nothing at all means no arguments."""
+    stripped = text.strip()
+    if not stripped:
+        return {}, None
+    problem = "not JSON"
+    for attempt in _attempts(stripped):
+        try:
+            value: Json = loads(attempt)
+        except ValueError as error:
+            problem = f"not JSON: {error}"
+            continue
+        found, problem = checked_arguments(value)
+        if found is not None:
+            return found, None
+    return None, problem
+
+
+def checked_arguments(value: Json) -> tuple[JsonObject | None, str]:
+    """Return arguments that can be written down and sent on, or None and the reason."""
+    if not isinstance(value, dict):
+        return None, f"a JSON object is needed, not {type(value).__name__}"
+    try:
+        dumps([[[[[[value]]]]]])  # as deep as the journal wraps them
+    except (TypeError, ValueError) as error:
+        return None, f"they cannot be used: {error}"
+    return value, ""
+
+
+def _attempts(text: str) -> list[str]:
+    fenced = _FENCE.match(text)
+    inner = fenced[1].strip() if fenced else text
+    # Mending is tried only after the text as it came: a comma before a brace may be part of a string.
+    return [text, inner, _TRAILING_COMMA.sub(r"\1", inner)]
+
+
 RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
+
 LONGEST_WAIT = 60.0
+
 MAX_LINE = 16 * 1024 * 1024
+
 MAX_ANSWER = 64 * 1024 * 1024
+
 HINTS = {
     401: "Check llm.api_key, and the variable it comes from.",
     403: "Check that llm.api_key may use this model.",
     404: "Check llm.model and llm.api_base.",
     429: "It limits how often it may be asked, or the credit is used up; try again later.",
 }
+
 _log = logger("agent.model")
 
 

@@ -3,7 +3,7 @@
 import math
 
 from ui_mcp.agent.model import ToolUse
-from ui_mcp.agent.models.arguments import checked_arguments
+from ui_mcp.agent.models.http import checked_arguments
 from ui_mcp.errors import ModelError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject

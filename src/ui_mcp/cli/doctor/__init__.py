@@ -7,8 +7,11 @@ with 1 when something does not.
 import argparse
 
 from ui_mcp.cli import options as shared
+from ui_mcp.cli.doctor.findings import Finding
+from ui_mcp.workspace import Workspace
 
 HELP = "say what is installed, what is missing and how to mend it"
+
 SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 
 
@@ -20,7 +23,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Examine and report."""
-    from ui_mcp.app.doctor import examine
     from ui_mcp.cli.doctor.findings import Finding, Health
     from ui_mcp.jsontypes import dumps
     from ui_mcp.processes import run as run_async
@@ -47,3 +49,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _many(count: int, word: str) -> str:
     return f"{count or 'no'} {word}{'' if count == 1 else 's'}"
+
+
+async def examine(base_dir: str) -> list[Finding]:
+    """Return every finding, the machine's first; each is made even when another one is bad."""
+    workspace = Workspace.at(base_dir)
+    return [*await machine.findings(), *await project.findings(workspace)]

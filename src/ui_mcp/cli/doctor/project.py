@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 import anyio
 
 from ui_mcp import config as settings
-from ui_mcp.app.doctor import own_files
-from ui_mcp.chat.settings import store_url
+from ui_mcp.chat.service import store_url
+from ui_mcp.cli.doctor import own_files
 from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.config import Config
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.agreement import visible, wishes
-from ui_mcp.installer.installed import needs_install, outdated
 from ui_mcp.ui.install_plan import bundled_files
+from ui_mcp.ui.installer import needs_install, outdated
 from ui_mcp.ui.instance import other_server
 from ui_mcp.ui.refusals import refusals
 from ui_mcp.workspace import Workspace
@@ -148,7 +148,7 @@ async def store(workspace: Workspace, config: Config) -> Finding:
     parts = urlsplit(url)
     shown = f"{parts.hostname or 'localhost'}:{parts.port or 5432}{parts.path}"
     try:
-        from ui_mcp.chat.stores.reachable import server_version
+        from ui_mcp.storage.postgres import server_version
     except ImportError:
         return problem("chat store", "the PostgreSQL driver is not installed", "pip install 'ui-mcp[postgres]'")
     try:

@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -10,7 +11,6 @@ import anyio
 from ui_mcp.cli.main import complain
 from ui_mcp.cli.nlui.audit import _audit
 from ui_mcp.cli.nlui.init import _init
-from ui_mcp.cli.progress import telling
 from ui_mcp.cli.trust import offer, settle
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
 from ui_mcp.gateway.config.loader import FILE, Asked, configuration
@@ -21,6 +21,43 @@ from ui_mcp.processes import run
 from ui_mcp.toolkit.names import SEPARATOR
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
 from ui_mcp.trust import Agreements, place_of
+
+_EVERY_SECONDS = 0.5
+
+_MOST_NAMES = 4
+
+_CLEAR = "\r\x1b[K"
+
+
+@asynccontextmanager
+async def telling(awaited: Callable[[], Sequence[str]]) -> AsyncIterator[None]:
+    """During the block, say on stderr what is still awaited; only at a terminal, and only when it takes a while."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_tell, awaited)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+async def _tell(awaited: Callable[[], Sequence[str]]) -> None:
+    started = anyio.current_time()
+    try:
+        while True:
+            await anyio.sleep(_EVERY_SECONDS)
+            sys.stderr.write(_CLEAR + line(awaited(), anyio.current_time() - started))
+            sys.stderr.flush()
+    finally:
+        sys.stderr.write(_CLEAR)
+        sys.stderr.flush()
+
+
+def line(names: Sequence[str], seconds: float) -> str:
+    """Return what to say of those that are awaited."""
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"Waiting for {', '.join(names[:_MOST_NAMES])}{more} ({seconds:.0f} s)" if names else ""
+
 
 PATIENCE = 30.0
 

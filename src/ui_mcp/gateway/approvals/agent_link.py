@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import anyio
 
+from ui_mcp.agent.calls import Fetch
 from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journal_writer import Scribe
-from ui_mcp.agent.questions import Fetch
 from ui_mcp.errors import LeaseLostError, UiMcpError, UnknownApprovalError
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.service import Gateway

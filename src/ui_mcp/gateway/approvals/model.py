@@ -1,17 +1,24 @@
-"""An approval: one call waiting for, or past, the answer of a person."""
+"""Approval, digest, scope, stored results."""
 
+from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ui_mcp.compositor.canonical import digest
+from ui_mcp.compositor.canonical import canonical, digest
+from ui_mcp.gateway.config.settings import Rule
+from ui_mcp.gateway.policy import ALWAYS, Question, matches, why_outdated
 from ui_mcp.gateway.sanitize import Scrubber
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.toolkit.tool import Content, Media, Relayed, Text, ToolResult
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]
 
+
 Execution = Literal["none", "executing", "completed", "failed", "aborted"]
 
+
 Answer = Literal["approve", "approve_with_edit", "deny_continue", "deny_abort"]
+
 
 Scope = Literal["once", "session", "always"]
 
@@ -128,3 +135,100 @@ def digest_of(row: Approval) -> str:
             "request": row.request,
         }
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A yes that one caller has until the program ends."""
+
+    rule: Rule
+    principal: str
+    connection: str
+
+    def covers(self, question: Question, connection: str) -> bool:
+        """Say whether a call is this caller's and what was agreed to."""
+        same_caller = (self.principal, self.connection) == (question.principal, connection)
+        return same_caller and matches(self.rule, question) and not why_outdated(self.rule, question.entry)
+
+
+def pattern_of(row: Approval) -> dict[str, str]:
+    """Return the pattern a person gave, else the narrowest that is of use.
+
+    Every argument must be as it was; only the body of an HTTP request, which differs each time, may be any.
+    """
+    return _narrow(row) if row.pattern is None else row.pattern
+
+
+def rule_for(row: Approval, reason: str) -> Rule:
+    """Return the rule that a yes for longer makes.
+
+    What the person left as it was shown keeps its JSON type; a glob of their own is compared with any value's text.
+    """
+    pattern, narrow = pattern_of(row), _narrow(row)
+    kept = {name for name, glob in pattern.items() if glob == narrow.get(name) and glob != "*"}
+    return Rule(
+        source=_literal(row.server),
+        tool=_literal(row.tool),
+        args={path: glob for path, glob in pattern.items() if path not in kept},
+        exact={name: row.arguments[name] for name in kept},
+        other_args=False,
+        operation=row.operation,
+        decision="allow",
+        reason=reason,
+    )
+
+
+def always_rule(row: Approval) -> Rule:
+    """Return the rule that holds until a person removes it."""
+    return rule_for(row, f"{ALWAYS}{row.decided_by}")
+
+
+def session_grant(row: Approval) -> Grant:
+    """Return what holds for this caller until the program ends."""
+    rule = rule_for(row, f"allowed for this session by {row.decided_by}")
+    return Grant(rule, row.principal, row.connection)
+
+
+def _narrow(row: Approval) -> dict[str, str]:
+    whole_request = row.preview is not None
+    return {name: "*" if whole_request and name == "body" else _literal(value) for name, value in row.arguments.items()}
+
+
+def _literal(value: Json) -> str:
+    text = value if isinstance(value, str) else "" if value is None else canonical(value)
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
+
+
+def to_json(result: ToolResult) -> JsonObject:
+    """Write a result."""
+    return {
+        "content": [_block(part) for part in result.content],
+        "structured": result.structured,
+        "is_error": result.is_error,
+        "meta": result.meta,
+    }
+
+
+def from_json(value: JsonObject) -> ToolResult:
+    """Read a result."""
+    return ToolResult(
+        tuple(_content(part) for part in value["content"]), value["structured"], value["is_error"], value["meta"]
+    )
+
+
+def _block(part: Content) -> JsonObject:
+    match part:
+        case Text(text):
+            return {"text": text}
+        case Media(kind, data, mime_type):
+            return {"media": kind, "data": b64encode(data).decode(), "mime": mime_type}
+        case Relayed(block):
+            return {"relayed": block}
+
+
+def _content(value: Json) -> Content:
+    if "text" in value:
+        return Text(value["text"])
+    if "media" in value:
+        return Media(value["media"], b64decode(value["data"]), value["mime"])
+    return Relayed(value["relayed"])

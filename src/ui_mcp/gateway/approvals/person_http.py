@@ -6,14 +6,23 @@ from starlette.routing import BaseRoute
 
 from ui_mcp.gateway.approvals.http import ApprovalPages
 from ui_mcp.gateway.approvals.service import Desk
-from ui_mcp.httpd.look import look_route
-from ui_mcp.httpd.person_page import PERSON_FOLDER, file_route, person_html, person_page
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.version import bundled_version
-from ui_mcp.webserver.person_app import Describe, HtmlRoute, PersonSite, entry_routes, person_app
+from ui_mcp.webserver.person_app import (
+    PERSON_FOLDER,
+    Describe,
+    HtmlRoute,
+    PersonSite,
+    entry_routes,
+    file_route,
+    person_app,
+    person_html,
+    person_page,
+)
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import App
+from ui_mcp.webserver.static import look_route
 
 
 def approvals_app(port: int, pages: ApprovalPages, desk: Desk) -> App:

@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from ui_mcp.compositor.call_log import CallLog
-from ui_mcp.compositor.plain import one_line
 from ui_mcp.errors import DeniedError, UiMcpError
 from ui_mcp.gateway.approvals.model import Approval, digest_of
 from ui_mcp.gateway.approvals.service import Desk
+from ui_mcp.gateway.audit import CallLog
 from ui_mcp.gateway.catalog import Catalogue
 from ui_mcp.gateway.config.settings import ApprovalSettings
 from ui_mcp.gateway.policy import Policy, Verdict, risk
-from ui_mcp.gateway.sanitize import MASK, Scrubber, unmasked
+from ui_mcp.gateway.sanitize import MASK, Scrubber, one_line, unmasked
 from ui_mcp.gateway.source import Entry, Preview
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.tool import Call

@@ -1,11 +1,11 @@
-"""Reads nlui.yaml: where it is looked for, how secrets get into it, and what is wrong with it."""
+"""Finds and reads nlui.yaml; the one rule where each store is."""
 
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -13,16 +13,22 @@ import yaml
 from platformdirs import user_config_path, user_data_path
 from pydantic import BaseModel, ValidationError
 
-from ui_mcp.app.nlui_reload import Load
-from ui_mcp.config import wording
-from ui_mcp.errors import ConfigError
-from ui_mcp.gateway.config import loader
+from ui_mcp.config import Config, wording
+from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config.agreement import NotAgreedError, found_file, load_found
 from ui_mcp.gateway.config.parse import parse
 from ui_mcp.gateway.config.settings import GatewaySettings, Mode, Part, TargetSettings
+from ui_mcp.gateway.runner import Load
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.log import logger
 from ui_mcp.toolkit.names import closest
 from ui_mcp.trust import place_of
+from ui_mcp.ui.server import Host
+from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.gateway.config.settings import GatewaySettings
+
 
 FILE = "nlui.yaml"
 
@@ -257,6 +263,7 @@ def stamp_of(file: Path) -> Stamp:
 
 _SHORT_SECRET = 6
 
+
 _NOWHERE = "no nlui.yaml here and no address given: there are no targets (nlui init writes a file to start from)"
 
 
@@ -275,7 +282,7 @@ class Asked:
     """Whether the command reports warnings itself."""
     settings: GatewaySettings | None = None
     """Settings made by the program itself; no file is read then."""
-    load: Load = loader.load
+    load: Load = load
     """Reads the configuration file, at first and after each change."""
 
 
@@ -290,7 +297,7 @@ class Configuration:
     """None when there is none."""
     stamp: Stamp = (0, 0, 0)
     """Of the file, before it was read."""
-    load: Load = loader.load
+    load: Load = load
     """Reads the file again after a change."""
     not_agreed: str = ""
     """Why the file is not in effect; "" when it is."""
@@ -311,7 +318,7 @@ def configuration(asked: Asked) -> Configuration:
         key = "base_url" if "://" in source else "spec"
         target = TargetSettings.model_validate({"name": name, key: source})
         return Configuration(GatewaySettings(targets=(target,)), [], frozenset())
-    file = loader.find(source, os.environ, user_config_path())
+    file = find(source, os.environ, user_config_path())
     if file is None:
         return Configuration(GatewaySettings(), [_NOWHERE], frozenset())
     load = load_found if found_file(source) else asked.load
@@ -333,7 +340,7 @@ def _is_document(source: str) -> bool:
     if source.startswith(("http://", "https://")):
         return True
     path = Path(source)
-    if not path.is_file() or path.name == loader.FILE:
+    if not path.is_file() or path.name == FILE:
         return False
     from ui_mcp.gateway.config.parse import is_openapi, parse
 
@@ -351,3 +358,81 @@ def _may_be_secret(value: str) -> bool:
 def data_folder(settings: GatewaySettings) -> Path:
     """Return where the gateway keeps what lasts."""
     return Path(settings.data_dir).expanduser() if settings.data_dir else user_data_path("nlui")
+
+
+_log = logger("approvals")
+
+
+def own_approvals(host: Host) -> str | None:
+    """Return the store of `gateway.config`, the one that app pages and MCP clients of this server may read."""
+    return approvals_place(host) if _named(host) else None
+
+
+def approvals_place(host: Host) -> str | None:
+    """Return the store of `gateway.config`, or of the nlui.yaml that `ui-mcp agent` finds here: for the person only."""
+    try:
+        settings = _settings(host)
+    except UiMcpError as error:
+        _log.warning("Cannot find the approvals: %s", error.message)
+        return None
+    if settings is None:
+        return str(user_data_path("nlui") / "approvals.db")
+    data = Path(settings.data_dir).expanduser() if settings.data_dir else user_data_path("nlui")
+    return settings.storage.url or str(data / "approvals.db")
+
+
+def _settings(host: Host) -> "GatewaySettings | None":
+    """Return the settings that the gateway runs with; None when it runs with the defaults."""
+    from ui_mcp.gateway.config.agreement import NotAgreedError, found_file, load_agreed, load_found
+
+    if named := _named(host):
+        return load_agreed(named, host.configured().workspace.project).settings
+    if found := found_file(None):
+        try:
+            return load_found(found).settings
+        except NotAgreedError:
+            return None
+    file = loader.find(None, os.environ, user_config_path())
+    return loader.load(file).settings if file else None
+
+
+def _named(host: Host) -> Path | None:
+    try:
+        configured = host.configured()
+    except UiMcpError:
+        return None
+    given = configured.config.gateway.config
+    return configured.workspace.named(given) if given else None
+
+
+def gateway_places(workspace: Workspace, config: Config) -> tuple[str, ...]:
+    """Return the nlui.yaml files a gateway could use here, and the data directory each of them names."""
+    named = [workspace.named(config.gateway.config)] if config.gateway.config else []
+    usual = (os.environ.get("NLUI_CONFIG"), workspace.project / "nlui.yaml", "nlui.yaml")
+    files = [*named, *(Path(file).expanduser() for file in usual if file), user_config_path() / "nlui" / "nlui.yaml"]
+    present = [file.resolve() for file in files if file.is_file()]
+    places = dict.fromkeys(place for file in present for place in (str(file), *_stores(file)))
+    # A data directory around the project would close the project itself; its files are kept by their names.
+    return tuple(place for place in places if not workspace.base.is_relative_to(place))
+
+
+def _stores(file: Path) -> list[str]:
+    """Return where a file says that data lasts; it is read without its secrets, and a broken one names nothing."""
+    from ui_mcp.gateway.config.parse import parse  # YAML takes a while to import, and few projects have such a file
+
+    try:
+        tree = parse(file.read_bytes())
+    except (UiMcpError, OSError, ValueError, RecursionError):
+        return []
+    settings = tree if isinstance(tree, dict) else {}
+    storage = settings.get("storage")
+    url = str(storage.get("url") or "") if isinstance(storage, dict) else ""
+    path = url.removeprefix("sqlite:///")
+    return [
+        *([_absolute(str(settings["data_dir"]))] if settings.get("data_dir") else []),
+        *([f"{_absolute(path)}*"] if path and "://" not in path else []),
+    ]
+
+
+def _absolute(path: str) -> str:
+    return str(Path(os.path.expandvars(path)).expanduser().resolve())

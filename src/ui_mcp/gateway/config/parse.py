@@ -1,13 +1,9 @@
-"""Reads JSON or YAML text, by content and not by name, into plain JSON values.
-
-YAML is taken by the 1.2 core rules, since 1.1 turns `on`, `no` and `2022-11-15` into something else. Keys are always
-text, a repeated key keeps its last value, and aliases may not blow a document up. Whatever comes out can be written
-as JSON again: numbers fit 64 bits, and nothing is nested deeper than MAX_DEPTH.
-"""
+"""JSON or YAML 1.2 → plain values, with notes."""
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Literal
 
 import yaml
 from yaml.events import (
@@ -20,43 +16,91 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
+Status = Literal["ok", "degraded", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One oddity; `operation` is empty when it concerns the document."""
+
+    pointer: str
+    code: str
+    message: str
+    operation: str = ""
+
+    def to_json(self) -> JsonObject:
+        """Return the fields for a report."""
+        return asdict(self)
+
+
+class Notes:
+    """Collects notes, each once."""
+
+    def __init__(self) -> None:
+        self._found: dict[Note, None] = {}
+
+    def add(self, pointer: str, code: str, message: str) -> None:
+        """Remember one oddity."""
+        self._found[Note(pointer, code, message)] = None
+
+    def all(self) -> tuple[Note, ...]:
+        """Return them in the order they were found."""
+        return tuple(self._found)
+
+
 MAX_BYTES = 50 * 1024 * 1024
+
 
 MAX_DEPTH = 200
 
+
 """Deeper than any honest document, and well within what writing JSON and walking a schema can take."""
+
 
 _MAX_NODES = 5_000_000
 
+
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 
 _WORDS: dict[str, Json] = {"": None, "~": None}
 
+
 _WORDS |= dict.fromkeys(("null", "Null", "NULL"))
+
 
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
 
+
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+
 
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
+
 _RADIX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+
 
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]")
 
+
 _NUMERIC_START = frozenset("0123456789+-.")
+
 
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 
+
 _LONGEST_NUMBER = 310
+
 
 """A number of more digits is beyond a float, too."""
 
+
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 """Characters that YAML does not allow in its text."""
 

@@ -1,10 +1,13 @@
-"""What nlui.yaml may say: APIs, servers, policy and limits."""
+"""What nlui.yaml may say; difference of two settings."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.toolkit.names import source_name
 
 Decision = Literal["allow", "ask", "deny_continue", "deny_abort"]
 
@@ -290,3 +293,31 @@ class GatewaySettings(Part):
 
 
 Mode = Literal["host", "guard"]
+
+
+S = TypeVar("S", TargetSettings, BackendSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Generic[S]):
+    """What to stop, then what to start."""
+
+    stop: tuple[str, ...]
+    start: tuple[S, ...]
+
+
+def difference(running: Mapping[str, S], wanted: Iterable[S]) -> Difference[S]:
+    """Compare what runs with what is wanted; a source whose settings changed is stopped and started."""
+    named = {name_of(one): one.model_copy(update={"name": name_of(one)}) for one in reversed(tuple(wanted))}
+    same = {name for name, settings in running.items() if named.get(name) == settings}
+    return Difference(
+        stop=tuple(name for name in running if name not in same),
+        start=tuple(settings for name, settings in reversed(named.items()) if name not in same),
+    )
+
+
+def name_of(settings: S) -> str:
+    """Return the name a source runs under."""
+    if isinstance(settings, TargetSettings):
+        return source_name(settings.name or settings.base_url or settings.spec)
+    return source_name(settings.name)

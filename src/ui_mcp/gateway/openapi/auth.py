@@ -1,18 +1,113 @@
-"""Credentials of one API: which the document asks for, which the user gave, and how they are sent."""
+"""Credentials, OAuth 2 tokens."""
 
 import base64
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast, get_args
 from urllib.parse import quote
 
-from ui_mcp.compositor.openapi.tokens import Grant, Tokens
-from ui_mcp.errors import RefusedError
+import anyio
+
+from ui_mcp.errors import ConfigError, RefusedError, UpstreamError
+from ui_mcp.gateway.config.settings import Auth, SchemeAuth
 from ui_mcp.gateway.openapi.model import Operation, Scheme
 from ui_mcp.gateway.sanitize import MASK
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.toolkit.names import closest
+
+_EARLY = 60.0
+
+Post = Callable[[str, Mapping[str, str], Mapping[str, str]], Awaitable[tuple[int, Json]]]
+
+"""Sends a form (url, fields, headers) and returns status and JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """How tokens are obtained."""
+
+    token_url: str
+    client_id: str
+    client_secret: str = ""
+    scopes: tuple[str, ...] = ()
+    audience: str = ""
+    refresh_token: str = ""
+    client_auth: Literal["basic", "post"] = "basic"
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    value: str
+    until: float
+
+
+class Tokens:
+    """Holds the tokens of one API in memory."""
+
+    def __init__(self, post: Post, now: Callable[[], float] = time.monotonic) -> None:
+        self._post = post
+        self._now = now
+        self._held: dict[Grant, _Token] = {}
+        self._rotated: dict[Grant, str] = {}
+        self._locks: dict[Grant, anyio.Lock] = {}
+
+    def secrets(self) -> Iterable[str]:
+        """Return the values nobody may see."""
+        return [*(token.value for token in self._held.values()), *self._rotated.values()]
+
+    async def token(self, grant: Grant, *, renew: bool = False) -> str:
+        """Return a token that is valid for a while; `renew` does not trust the held one.
+
+        Raises:
+            UpstreamError: the token endpoint refused.
+        """
+        before = self._held.get(grant)
+        async with self._locks.setdefault(grant, anyio.Lock()):
+            held = self._held.get(grant)
+            fresh = held is not None and self._now() < held.until - _EARLY
+            renewed_meanwhile = held is not before
+            if held is None or not fresh or (renew and not renewed_meanwhile):
+                held = self._held[grant] = await self._fetch(grant)
+            return held.value
+
+    async def _fetch(self, grant: Grant) -> _Token:
+        fields, headers = _form(grant, self._rotated.get(grant, grant.refresh_token))
+        status, answer = await self._post(grant.token_url, fields, headers)
+        if status >= 400 or not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):
+            reason = answer.get("error_description") or answer.get("error") if isinstance(answer, dict) else ""
+            raise UpstreamError(f"{grant.token_url} gave no token: HTTP {status} {reason or ''}".rstrip())
+        if isinstance(answer.get("refresh_token"), str):
+            self._rotated[grant] = answer["refresh_token"]
+        return _Token(answer["access_token"], self._now() + _lifetime(answer))
+
+
+def _form(grant: Grant, refresh_token: str) -> tuple[dict[str, str], dict[str, str]]:
+    fields = {"grant_type": "refresh_token" if refresh_token else "client_credentials"}
+    if refresh_token:
+        fields["refresh_token"] = refresh_token
+    if grant.scopes:
+        fields["scope"] = " ".join(grant.scopes)
+    if grant.audience:
+        fields["audience"] = grant.audience
+    if grant.client_auth == "post" or not grant.client_secret:
+        secret = {"client_secret": grant.client_secret} if grant.client_secret else {}
+        return fields | {"client_id": grant.client_id} | secret, {}
+    pair = base64.b64encode(f"{grant.client_id}:{grant.client_secret}".encode()).decode()
+    return fields, {"Authorization": f"Basic {pair}"}
+
+
+def _lifetime(answer: JsonObject) -> float:
+    try:
+        return max(float(answer.get("expires_in", 3600)), _EARLY + 1)
+    except (TypeError, ValueError):
+        return 3600.0
+
 
 Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh", "any"]
+
 DEFAULT = ""
+
 """The credential that fits the first scheme of its kind, or stands alone."""
 
 
@@ -209,3 +304,52 @@ def _basic(credential: Credential) -> str:
     if ":" in credential.token:
         return base64.b64encode(credential.token.encode()).decode()
     return credential.token
+
+
+_ALIASES = {"apikey": "header", "api_key": "header", "oauth2": "oauth2_client_credentials", "token": "bearer"}
+
+
+def configured(auth: Auth | None) -> dict[str, Credential]:
+    """Return the credentials by scheme name; the short form has none."""
+    if auth is None:
+        return {}
+    found = {name: _credential(entry) for name, entry in auth.schemes.items()}
+    return found | {DEFAULT: _credential(auth)} if auth.is_short else found
+
+
+def header_of(auth: Auth | None) -> dict[str, str]:
+    """Return the header that fetches a document."""
+    if auth is None or not auth.is_short:
+        return {}
+    credential = _credential(auth)
+    if credential.kind == "header":
+        return {credential.parameter or "X-API-Key": credential.token}
+    if credential.kind == "basic":
+        return {"Authorization": f"Basic {credential.secrets[-1]}"}
+    return {"Authorization": f"Bearer {credential.token}"}
+
+
+def _credential(entry: SchemeAuth) -> Credential:
+    kind = _ALIASES.get(entry.type.lower(), entry.type.lower())
+    if kind not in get_args(Kind):
+        near = closest(kind, get_args(Kind), 1)
+        raise ConfigError(f"auth.type {entry.type!r} is not known" + (f"; did you mean {near[0]!r}?" if near else ""))
+    grant = None
+    if kind.startswith("oauth2"):
+        grant = Grant(
+            token_url=entry.token_url,
+            client_id=entry.client_id,
+            client_secret=entry.client_secret,
+            scopes=entry.scopes,
+            audience=entry.audience,
+            refresh_token=entry.refresh_token,
+            client_auth=entry.client_auth,
+        )
+    return Credential(
+        kind=cast("Kind", kind),
+        token=entry.token,
+        parameter=entry.header_name,
+        username=entry.username,
+        password=entry.password,
+        grant=grant,
+    )

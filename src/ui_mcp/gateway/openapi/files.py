@@ -10,8 +10,8 @@ from urllib.parse import unquote_to_bytes
 
 import anyio
 
-from ui_mcp.compositor.openapi import media
 from ui_mcp.errors import InvalidArgumentsError, RefusedError
+from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.model import Variant
 from ui_mcp.gateway.openapi.payload import FileData
 from ui_mcp.jsontypes import Json, JsonObject
@@ -76,11 +76,11 @@ class Files:
         What has to be downloaded stands there by its address until `downloaded`.
         """
         kind = variant.media_type
-        if media.is_multipart(kind) and isinstance(body, dict):
+        if model.is_multipart(kind) and isinstance(body, dict):
             properties = variant.schema.get("properties", {})
             return {name: await self._field(properties.get(name, {}), value, name) for name, value in body.items()}
-        structured = media.is_json(kind) or media.is_form(kind) or media.is_text(kind)
-        return body if structured or media.is_multipart(kind) else await self.file(body, "body")
+        structured = model.is_json(kind) or model.is_form(kind) or model.is_text(kind)
+        return body if structured or model.is_multipart(kind) else await self.file(body, "body")
 
     async def downloaded(self, body: Json) -> Json:
         """Return a body that was read, with the files that are elsewhere."""

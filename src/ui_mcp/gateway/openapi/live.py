@@ -1,9 +1,13 @@
-"""Keeps one API alive: finds its document, starts from the cache when it cannot, and follows its changes."""
+"""Finds, caches and follows one API's document."""
 
+import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,33 +17,90 @@ import anyio
 import anyio.to_thread
 import httpx2
 
-from ui_mcp.compositor.openapi.cache import DocumentCache
-from ui_mcp.compositor.openapi.credentials import configured, header_of
-from ui_mcp.compositor.openapi.guard import GuardedTransport, is_loopback, tls
-from ui_mcp.compositor.openapi.tokens import Tokens
-from ui_mcp.compositor.results import ResultStore
 from ui_mcp.errors import ConfigError, UpstreamError
 from ui_mcp.file_watcher import Rest
-from ui_mcp.gateway.config.parse import MAX_BYTES
+from ui_mcp.gateway.config.parse import MAX_BYTES, Notes
 from ui_mcp.gateway.config.settings import TargetSettings
-from ui_mcp.gateway.openapi.auth import Credentials
+from ui_mcp.gateway.openapi.auth import Credentials, Tokens, configured, header_of
 from ui_mcp.gateway.openapi.discover import Discovery, discover, slugs
 from ui_mcp.gateway.openapi.document import Document, load
-from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, is_url
+from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, GuardedTransport, is_loopback, is_url, tls
 from ui_mcp.gateway.openapi.files import Files
 from ui_mcp.gateway.openapi.model import Api
 from ui_mcp.gateway.openapi.operations import read_api
 from ui_mcp.gateway.openapi.response import Limits, Responses
 from ui_mcp.gateway.openapi.send import Sender
 from ui_mcp.gateway.openapi.target import Parts, Target
+from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import Scrubber
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.isolation import Boundary
-from ui_mcp.jsontypes import Json, loads
+from ui_mcp.jsontypes import Json, dumps, loads
+from ui_mcp.log import logger
+
+_VERSION = 1
+
+_log = logger("compositor.cache")
+
+
+@dataclass(frozen=True, slots=True)
+class CachedDocument:
+    """A document as it was last read."""
+
+    document: Document
+    etag: str
+    modified: str
+
+
+class DocumentCache:
+    """One file per source, mode 0600; holds documents only, never credentials."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load(self, source: str) -> CachedDocument | None:
+        """Return the last good document of a source, if there is one we can read."""
+        try:
+            held = loads(self._file(source).read_bytes())
+        except (OSError, ValueError):
+            return None
+        if not isinstance(held, dict) or held.get("version") != _VERSION or held.get("source") != source:
+            return None
+        match held:
+            case {"location": str(where), "files": dict(files), "etag": str(etag), "modified": str(modified)}:
+                return CachedDocument(Document(where, files, Notes()), etag, modified) if where in files else None
+        return None
+
+    def save(self, source: str, document: Document, *, etag: str = "", modified: str = "") -> None:
+        """Replace what is held for a source; failing to, for whatever reason, is only a loss of speed."""
+        held = {
+            "version": _VERSION,
+            "source": source,
+            "location": document.location,
+            "files": document.files,
+            "etag": etag,
+            "modified": modified,
+        }
+        try:
+            text = dumps(held)
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor, temporary = tempfile.mkstemp(dir=self._folder)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(temporary).replace(self._file(source))
+        except (OSError, TypeError, ValueError) as error:
+            _log.warning("cannot write the cache in %s: %s", self._folder, error)
+
+    def _file(self, source: str) -> Path:
+        return self._folder / f"{sha256(source.encode()).hexdigest()[:32]}.json"
+
 
 AGENT = "ui-mcp"
+
 _FILE_POLL = 1.0
+
 _CLOCK_TICK = 0.1
+
 """How far the times of files may lag behind the clock."""
 
 

@@ -6,8 +6,8 @@ from hashlib import sha256
 from typing import Literal
 from urllib.parse import quote_plus
 
-from ui_mcp.compositor.openapi import media
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.model import Variant
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
@@ -92,11 +92,11 @@ def payload(variant: Variant, value: Json, habits: Habits) -> Payload:
     kind = variant.media_type
     if isinstance(value, FileData):
         return Payload(value.data, value.content_type or _concrete(kind, "application/octet-stream"))
-    if media.is_form(kind):
+    if model.is_form(kind):
         return Payload(form(_object(value, kind), variant.encoding, habits).encode(), kind)
-    if media.is_multipart(kind):
+    if model.is_multipart(kind):
         return _multipart(_object(value, kind), variant)
-    if media.is_json(kind):
+    if model.is_json(kind):
         return Payload(dumps(value).encode(), _concrete(kind, "application/json"))
     return Payload(text(value).encode(), kind)
 
@@ -112,7 +112,7 @@ def _form_field(name: str, value: Json, rule: Json, habits: Habits) -> Iterator[
     style = rule.get("style")
     if not isinstance(value, dict | list):
         yield name, text(value)
-    elif media.base(str(rule.get("contentType") or "")).endswith("json"):
+    elif model.base(str(rule.get("contentType") or "")).endswith("json"):
         yield name, dumps(value)
     elif style == "deepObject" or (style is None and habits.form_nested):
         yield from nested(name, value, habits.array_format)
@@ -140,11 +140,11 @@ def _multipart(fields: JsonObject, variant: Variant) -> Payload:
     boundary = sha256(b"".join(parts)).hexdigest()[:32]
     between = f"--{boundary}\r\n".encode()
     body = b"".join(between + part for part in parts) + f"--{boundary}--\r\n".encode()
-    return Payload(body, f"{media.base(variant.media_type)}; boundary={boundary}")
+    return Payload(body, f"{model.base(variant.media_type)}; boundary={boundary}")
 
 
 def _part(name: str, value: Json, rule: JsonObject) -> bytes:
-    declared = media.base(str(rule.get("contentType") or "").split(",")[0])
+    declared = model.base(str(rule.get("contentType") or "").split(",")[0])
     disposition = f'Content-Disposition: form-data; name="{_quoted(name)}"'
     if isinstance(value, FileData):
         disposition += f'; filename="{_quoted(value.filename or name)}"'

@@ -1,18 +1,93 @@
-"""Builds the one HTTP request a call means; touches nothing."""
+"""Builds the request; parameter styles."""
 
 import re
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from urllib.parse import quote
 
 from ui_mcp.compositor.canonical import digest
-from ui_mcp.compositor.openapi import media, styles
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.gateway.openapi import model
+from ui_mcp.gateway.openapi.auth import Attached
 from ui_mcp.gateway.openapi.model import Operation, Parameter
-from ui_mcp.gateway.openapi.payload import FileData, Habits, form, payload
-from ui_mcp.gateway.sanitize import MASK, is_secret
-from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.gateway.openapi.payload import ArrayFormat, FileData, Habits, _raw_items, form, nested, payload, text
+from ui_mcp.gateway.sanitize import MASK, Scrubber, is_secret
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+
+_RESERVED = ":/?@!$'()*,;="
+
+
+_DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09"}
+
+
+def in_path(name: str, value: Json, style: str, *, explode: bool, slashes: bool = False) -> str:
+    """Write a path value in style `simple`, `label` or `matrix`."""
+    safe = "/" if slashes else ""
+    key = quote(name, safe="")
+    if style == "matrix":
+        return _matrix(key, value, safe, explode=explode)
+    lead, join = (".", "." if explode else ",") if style == "label" else ("", ",")
+    return lead + join.join(_items(value, safe, explode=explode))
+
+
+def in_query(name: str, value: Json, style: str, *, explode: bool, reserved: bool, arrays: ArrayFormat) -> list[str]:
+    """Write a query value as `key=value` texts, already encoded."""
+    safe = _RESERVED if reserved else ""
+    key = quote(name, safe="")
+    if style == "deepObject" and isinstance(value, dict | list):
+        return [f"{quote(path, safe='')}={quote(part, safe=safe)}" for path, part in nested(name, value, arrays)]
+    if not isinstance(value, dict | list):
+        return [f"{key}={quote(text(value), safe=safe)}"]
+    if style in _DELIMITERS and not (explode and isinstance(value, list)):
+        return [f"{key}={_DELIMITERS[style].join(_items(value, safe, explode=False))}"]
+    if not explode:
+        return [f"{key}={','.join(_items(value, safe, explode=False))}"]
+    if isinstance(value, list):
+        return [f"{key}={item}" for item in _items(value, safe, explode=True)]
+    return _items(value, safe, explode=True)
+
+
+def in_header(name: str, value: Json, *, explode: bool) -> str:
+    """Write a header value in style `simple`.
+
+    Raises:
+        InvalidArgumentsError: it would break the header apart.
+    """
+    written = ",".join(_raw_items(value, explode=explode))
+    if any(mark in written for mark in "\r\n\0"):
+        raise InvalidArgumentsError(f"{name}: a header value may not contain line breaks or NUL")
+    return written
+
+
+def in_cookie(name: str, value: Json) -> str:
+    """Write a cookie; commas between parts are encoded, because a cookie value may not hold them."""
+    return f"{quote(name, safe='')}={quote(','.join(_raw_items(value, explode=False)), safe='')}"
+
+
+def _matrix(key: str, value: Json, safe: str, *, explode: bool) -> str:
+    if not isinstance(value, dict | list):
+        written = quote(text(value), safe=safe)
+        return f";{key}={written}" if written else f";{key}"
+    items = _items(value, safe, explode=explode)
+    if not explode:
+        return f";{key}={','.join(items)}"
+    return "".join(f";{item}" if isinstance(value, dict) else f";{key}={item}" for item in items)
+
+
+def _items(value: Json, safe: str, *, explode: bool) -> list[str]:
+    match value:
+        case dict():
+            pairs = [(quote(str(key), safe=safe), quote(text(member), safe=safe)) for key, member in value.items()]
+            return (
+                [f"{key}={member}" for key, member in pairs] if explode else [part for pair in pairs for part in pair]
+            )
+        case list():
+            return [quote(text(member), safe=safe) for member in value if member is not None]
+        case _:
+            return [quote(text(value), safe=safe)]
+
 
 _PATH_SAFE = "/:@!$&'()*+,;=~-._%"
 
@@ -60,7 +135,7 @@ def build(operation: Operation, arguments: JsonObject, base: str, habits: Habits
         if arguments.get(parameter.argument) is not None
     ]
     headers = [
-        (parameter.name, styles.in_header(parameter.name, _sent(parameter, value), explode=parameter.explode))
+        (parameter.name, in_header(parameter.name, _sent(parameter, value), explode=parameter.explode))
         for parameter, value in given
         if parameter.location == "header"
     ]
@@ -77,7 +152,7 @@ def build(operation: Operation, arguments: JsonObject, base: str, habits: Habits
         query=tuple(part for parameter, value in given for part in _query(parameter, value, habits)),
         headers=tuple(headers),
         cookies=tuple(
-            styles.in_cookie(parameter.name, _sent(parameter, value))
+            in_cookie(parameter.name, _sent(parameter, value))
             for parameter, value in given
             if parameter.location == "cookie"
         ),
@@ -96,7 +171,7 @@ def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], ha
         if parameter.media_type:
             return quote(dumps(value), safe="")
         slashes = name in habits.path_slashes
-        written = styles.in_path(name, value, parameter.style, explode=parameter.explode, slashes=slashes)
+        written = in_path(name, value, parameter.style, explode=parameter.explode, slashes=slashes)
         if written in {"", ".", ".."} or (slashes and {".", ".."} & set(written.split("/"))):
             raise InvalidArgumentsError(f"{name}: {value!r} cannot stand as a part of the path {operation.path}")
         return written
@@ -110,14 +185,14 @@ def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], ha
 
 def _query(parameter: Parameter, value: Json, habits: Habits) -> list[str]:
     if parameter.location == "querystring":
-        if parameter.media_type and media.is_json(parameter.media_type):
+        if parameter.media_type and model.is_json(parameter.media_type):
             return [quote(dumps(value), safe="")]
-        return [form(value, {}, habits).replace("+", "%20")] if isinstance(value, dict) else [quote(styles.text(value))]
+        return [form(value, {}, habits).replace("+", "%20")] if isinstance(value, dict) else [quote(text(value))]
     if parameter.location != "query":
         return []
     if isinstance(value, dict | list) and not value:
         return [f"{quote(parameter.name, safe='')}="] if parameter.allow_empty else []
-    return styles.in_query(
+    return in_query(
         parameter.name,
         _sent(parameter, value),
         parameter.style,
@@ -131,3 +206,32 @@ def _sent(parameter: Parameter, value: Json) -> Json:
     if isinstance(value, FileData):
         raise InvalidArgumentsError(f"{parameter.argument}: a file cannot be sent here")
     return dumps(value) if parameter.media_type else value
+
+
+def shown(outgoing: Outgoing, attached: Attached, scrub: Scrubber) -> JsonObject:
+    """Return the request with secrets masked, and a curl line."""
+    secret_headers = {name.lower() for name, _ in attached.headers}
+    full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
+    scrub.learn(attached.secrets)
+    headers = {name: scrub.text(value) for name, value in full.all_headers}
+    headers |= {name: MASK for name, _ in attached.headers if name.lower() in secret_headers}
+    body = None if full.body is None else _masked(full.body, scrub)
+    url = scrub.text(full.url)
+    curl = ["curl", "-X", full.method, url]
+    for name, value in headers.items():
+        curl += ["-H", f"{name}: {value}"]
+    curl += ["--data-binary", body] if body is not None else []
+    return {"method": full.method, "url": url, "headers": headers, "body": body, "curl": shlex.join(curl)}
+
+
+def _masked(body: bytes, scrub: Scrubber) -> str:
+    """Write a body for people: known secrets and secret fields of JSON and forms are masked."""
+    text = body.decode("utf-8", errors="replace")
+    try:
+        return dumps(scrub.json(loads(text)))
+    except ValueError:
+        pairs = [pair.partition("=") for pair in text.split("&")]
+        masked = "&".join(
+            f"{name}={MASK}" if is_secret(name, value) else f"{name}{eq}{value}" for name, eq, value in pairs
+        )
+        return scrub.text(masked)

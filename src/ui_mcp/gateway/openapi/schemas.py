@@ -1,20 +1,21 @@
-"""Turns schemas of any OpenAPI version into JSON Schema 2020-12; what is referred to stays a reference.
-
-Recursion in a document is recursion in the result: every referenced schema is converted once and named once.
-"""
+"""Any version → JSON Schema 2020-12; output schemas."""
 
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from ui_mcp.compositor.openapi.notes import Notes
 from ui_mcp.errors import NotFoundError, UiMcpError
+from ui_mcp.gateway.config.parse import Notes
+from ui_mcp.gateway.openapi import model
+from ui_mcp.gateway.openapi.bundle import bundle
 from ui_mcp.gateway.openapi.document import Document, Place, reference_of
 from ui_mcp.gateway.openapi.keywords import compiles, nullable, plain_keywords
+from ui_mcp.gateway.openapi.validation import Checker, UncheckableError
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import clean
 
 Direction = Literal["request", "response"]
+
 
 _ONE = (
     "items",
@@ -29,9 +30,13 @@ _ONE = (
     "unevaluatedProperties",
     "contentSchema",
 )
+
 _MANY = ("allOf", "anyOf", "oneOf", "prefixItems")
+
 _NAMED = ("properties", "patternProperties", "dependentSchemas")
+
 _MERGEABLE = frozenset({"type", "title", "description", "properties", "required", "default", "deprecated"})
+
 _PREFIX = "#/$defs/"
 
 
@@ -225,3 +230,63 @@ def _merge(out: JsonObject, part: JsonObject) -> bool:
     if required:
         out["required"] = required
     return True
+
+
+_SHOWN = 5
+
+_REFERENCE = "#/$defs/"
+
+
+def read_output(document: Document, operation: Place, schemas: Schemas) -> JsonObject | None:
+    """Return the schema of the first successful JSON answer."""
+    for status, place in sorted(operation.at("responses").items()):
+        if not status.startswith(("2", "d")):
+            continue
+        try:
+            response = document.follow(place)
+        except (UiMcpError, ValueError):
+            continue
+        found = response.at("schema")
+        for kind, content in response.at("content").items():
+            if model.is_json(kind):
+                found = content.at("schema")
+                break
+        if isinstance(found.value, dict):
+            return bundle(schemas.convert(found), schemas.definitions)
+    return None
+
+
+def loosened(schema: JsonObject) -> JsonObject:
+    """Name the fields of an answer without demanding anything of them: documents are often wrong here."""
+    known = _resolved(schema, schema)
+    properties = known.get("properties")
+    fields = properties if isinstance(properties, dict) else {"result": known}
+    return {"type": "object", "properties": {name: _hint(_resolved(part, schema)) for name, part in fields.items()}}
+
+
+def drift(schema: JsonObject, value: Json) -> list[str]:
+    """Say where an answer differs from its description."""
+    try:
+        found = Checker(schema).errors(value)
+    except UncheckableError:
+        return []
+    problems = sorted(found, key=lambda error: list(map(str, error.path)))
+    return [f"{'.'.join(map(str, error.path)) or 'answer'}: {error.message[:200]}" for error in problems[:_SHOWN]]
+
+
+def _resolved(part: Json, root: JsonObject) -> JsonObject:
+    if not isinstance(part, dict):
+        return {}
+    reference = part.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_REFERENCE):
+        found = root.get("$defs", {}).get(reference[len(_REFERENCE) :])
+        return found if isinstance(found, dict) else {}
+    return part
+
+
+def _hint(part: JsonObject) -> JsonObject:
+    kind = part.get("type")
+    words = kind if isinstance(kind, str) else " or ".join(kind) if isinstance(kind, list) else ""
+    told = part.get("description")
+    text = f"{words}: {told}" if words and isinstance(told, str) else words or (told if isinstance(told, str) else "")
+    return {"description": text[:200]} if text else {}

@@ -10,9 +10,9 @@ from urllib.parse import urljoin, urlsplit
 import anyio
 import httpx2
 
-from ui_mcp.compositor.openapi.guard import is_loopback
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.openapi.auth import Attached
+from ui_mcp.gateway.openapi.fetch import is_loopback
 from ui_mcp.gateway.openapi.request import Outgoing
 from ui_mcp.http_client import PackedError, TooLargeError, origin_of, same_origin
 

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from ui_mcp.compositor.openapi.outputs import drift
-from ui_mcp.compositor.openapi.pages import MAX_PAGES, NextArguments, NextUrl, next_page
-from ui_mcp.compositor.openapi.preview import shown
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UnknownToolError
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.arguments import ArgumentCheck, Checked
@@ -14,8 +11,9 @@ from ui_mcp.gateway.openapi.auth import Attached, Credentials
 from ui_mcp.gateway.openapi.files import Files
 from ui_mcp.gateway.openapi.model import Api, Operation
 from ui_mcp.gateway.openapi.payload import Habits
-from ui_mcp.gateway.openapi.request import Outgoing, build
-from ui_mcp.gateway.openapi.response import Limits, Responses, Shaping
+from ui_mcp.gateway.openapi.request import Outgoing, build, shown
+from ui_mcp.gateway.openapi.response import MAX_PAGES, Limits, NextArguments, NextUrl, Responses, Shaping, next_page
+from ui_mcp.gateway.openapi.schemas import drift
 from ui_mcp.gateway.openapi.send import Answer, Sender
 from ui_mcp.gateway.openapi.tools import Tools, build_tools
 from ui_mcp.gateway.results import rows_of

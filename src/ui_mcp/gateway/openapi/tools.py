@@ -1,19 +1,146 @@
-"""The tools of one API: which operations are offered, under which names, and how the user wants them changed."""
+"""Operations → listed tools; set_auth."""
 
+import html
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from typing import Literal
 
-from ui_mcp.compositor.openapi.listing import listed
-from ui_mcp.compositor.openapi.set_auth import set_auth, set_auth_tool
-from ui_mcp.errors import ConfigError
+from pydantic import Field
+
+from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.gateway.config.settings import Decision, Override, Selection, TargetSettings
-from ui_mcp.gateway.openapi.auth import Credentials
+from ui_mcp.gateway.openapi.auth import DEFAULT, Credential, Credentials, Kind
+from ui_mcp.gateway.openapi.bundle import shrunk
 from ui_mcp.gateway.openapi.model import Api, Operation
+from ui_mcp.gateway.openapi.schemas import loosened
+from ui_mcp.gateway.sanitize import MASK
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.names import Unnamed, is_legal, tool_names
-from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult
+from ui_mcp.toolkit.functions import Args, input_schema, parse
+from ui_mcp.toolkit.names import Unnamed, closest, is_legal, tool_names
+from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result
+
+DESTRUCTIVE = frozenset({"delete", "remove", "destroy", "drop", "purge", "reset", "cancel", "revoke", "terminate"})
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
+
+_DESCRIBED = 300
+
+
+def listed(operation: Operation, name: str, budget: int) -> Tool:
+    """Return the tool clients see; calls are still checked against the full schema."""
+    description = describe(operation)
+    room = max(budget - len(description) - len(name) - 250, 500)
+    return Tool(
+        name=name,
+        title=title(operation),
+        description=description,
+        input_schema=shrunk(operation.input_schema, room),
+        output_schema=loosened(operation.output_schema) if operation.output_schema else None,
+        annotations=hints(operation),
+    )
+
+
+def title(operation: Operation) -> str:
+    """Return a short human name."""
+    return plain(operation.summary)[:100] or f"{operation.method} {operation.path}"
+
+
+def describe(operation: Operation) -> str:
+    """Say what it does in at most 300 characters, and which request it is."""
+    summary, details = plain(operation.summary), plain(operation.description)
+    words = details if not summary or details.startswith(summary) else summary
+    if summary and details and words == summary:
+        words = f"{summary.rstrip('.')}. {details}"
+    if len(words) > _DESCRIBED:
+        words = words[:_DESCRIBED].rsplit(" ", 1)[0] + "…"
+    request = f"{operation.method} {operation.path}"
+    lead = "(deprecated) " if operation.deprecated else ""
+    return f"{lead}{words}\n{request}" if words else lead + request
+
+
+def hints(operation: Operation) -> Annotations:
+    """Derive the hints from the method, and from words in the name for POST."""
+    method = operation.method
+    if method in SAFE_METHODS:
+        return Annotations(read_only=True, destructive=False, idempotent=True, open_world=True)
+    destructive = method in {"PUT", "PATCH", "DELETE"} or bool(_words(operation) & DESTRUCTIVE)
+    return Annotations(
+        read_only=False, destructive=destructive, idempotent=method in {"PUT", "DELETE"}, open_world=True
+    )
+
+
+def plain(text: str) -> str:
+    """Remove HTML and markdown noise."""
+    if not text:
+        return ""
+    text = re.sub(r"<[^<>]{1,200}>", " ", text) if "<" in text else text
+    text = html.unescape(text) if "&" in text else text
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text) if "](" in text else text
+    text = re.sub(r"[`*#]+", "", text)
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _words(operation: Operation) -> set[str]:
+    last = operation.path.rstrip("/").rsplit("/", 1)[-1]
+    return {
+        word.lower()
+        for text in (operation.operation_id, last)
+        for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
+    }
+
+
+class SetAuthArgs(Args):
+    """What the caller sends."""
+
+    token: str = Field(description="The credential, or env:NAME to take it from the environment.")
+    auth_type: Literal["bearer", "header", "query", "cookie", "basic"] | None = Field(
+        None, description="How it is sent; by default as the document says."
+    )
+    header_name: str = Field("", description="Name of the header, parameter or cookie.")
+    scheme: str = Field("", description="Name of the document's security scheme it is for.")
+
+
+def set_auth_tool(source: str, api: Api) -> Tool:
+    """Describe the tool by the schemes of the document."""
+    schemes = ", ".join(f"{name} ({scheme.kind})" for name, scheme in api.schemes.items())
+    return Tool(
+        name=f"{source}__set_auth",
+        title=f"Set credentials for {source}",
+        description=f"Give {api.title or source} a credential for your following calls; it is kept in memory only."
+        + (f" Schemes: {schemes}." if schemes else ""),
+        input_schema=input_schema(SetAuthArgs),
+        annotations=Annotations(read_only=False, destructive=False, idempotent=True, open_world=False),
+    )
+
+
+def set_auth(credentials: Credentials, api: Api | None, arguments: JsonObject, call: Call) -> ToolResult:
+    """Hold the credential for the calling principal."""
+    args = parse(SetAuthArgs, arguments)
+    schemes = api.schemes if api else {}
+    if args.scheme and args.scheme not in schemes:
+        near = closest(args.scheme, schemes, 1)
+        raise InvalidArgumentsError(
+            f"scheme: the document has no {args.scheme!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+        )
+    token = _value(args.token)
+    kind: Kind = args.auth_type or "any"
+    credentials.set(call.principal, args.scheme or DEFAULT, Credential(kind, token=token, parameter=args.header_name))
+    return structured_result({"ok": True, "scheme": args.scheme or None, "auth_type": args.auth_type, "token": MASK})
+
+
+def _value(token: str) -> str:
+    if not token.startswith("env:"):
+        return token
+    name = token.removeprefix("env:")
+    value = os.environ.get(name)
+    if not value:
+        raise InvalidArgumentsError(f"token: the environment has no {name}")
+    return value
+
 
 Builtin = Callable[[Credentials, Api | None, JsonObject, Call], ToolResult]
 

@@ -11,11 +11,10 @@ from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import Life
 from ui_mcp.agent.tools import Selection
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
-from ui_mcp.httpd.events import event_stream
-from ui_mcp.httpd.nlui_sessions import ChatSessions
+from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.webserver.person_auth import is_person
-from ui_mcp.webserver.responses import answering, body_of, text_of
+from ui_mcp.webserver.responses import answering, body_of, event_stream, text_of
 
 SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
 

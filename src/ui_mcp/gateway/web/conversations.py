@@ -1,6 +1,6 @@
-"""The conversations of the nlui chat: each an inbox with an agent of its own, opened when somebody looks."""
+"""Conversations of the page."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
 from anyio.abc import TaskGroup
@@ -14,8 +14,12 @@ from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
 from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.ids import secret_id
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+from ui_mcp.toolkit.toolset import Toolset
 
 HUMAN = principal("human", "human")
+
 READER = principal("orchestrator", "orchestrator")
 
 
@@ -114,3 +118,25 @@ class Conversations:
         with anyio.CancelScope() as scope:
             self._scopes[conversation.name] = scope
             await conversation.run(task_status=task_status)
+
+
+POST = "chat_assistant_post"
+
+
+class Posting:
+    """The shared tools, and posting into one conversation, which the loop does on the model's behalf."""
+
+    def __init__(self, chat: Toolset, shared: Toolset, conversation: str) -> None:
+        self._chat = chat
+        self._shared = shared
+        self._conversation = conversation
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """List only the shared tools: plain text is posted by itself."""
+        return await self._shared.tools(call)
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Post, or call a shared tool."""
+        if name == POST:
+            return await self._chat.call(POST, {**arguments, "conversation": self._conversation}, call)
+        return await self._shared.call(name, arguments, call)

@@ -1,12 +1,22 @@
-"""A small shop as an HTTP API with its own OpenAPI document: something for `nlui` to talk to on its first run."""
+"""Demo shop and its configuration."""
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
+from anyio import create_task_group, sleep_forever
+from anyio.abc import TaskStatus
+from platformdirs import user_config_path
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from ui_mcp.gateway.config import loader
+from ui_mcp.gateway.config.loader import Asked
+from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import JsonObject
 
 ORDERS: Sequence[JsonObject] = (
@@ -14,6 +24,7 @@ ORDERS: Sequence[JsonObject] = (
     {"id": 2, "customer": "Grace Hopper", "item": "Grinder", "amount": 129.5, "shipped": True},
     {"id": 3, "customer": "Alan Turing", "item": "Filter papers", "amount": 7.9, "shipped": False},
 )
+
 ID = {
     "name": "id",
     "in": "path",
@@ -21,6 +32,7 @@ ID = {
     "schema": {"type": "integer"},
     "description": "Number of the order.",
 }
+
 SPEC: JsonObject = {
     "openapi": "3.1.0",
     "info": {"title": "Coffee shop", "version": "1.0.0", "description": "Orders of a small coffee shop."},
@@ -80,4 +92,66 @@ def demo_api() -> Starlette:
             Route("/orders/{id:int}", one, methods=["GET"]),
             Route("/orders/{id:int}/ship", ship, methods=["POST"]),
         ]
+    )
+
+
+HELLO = """\
+Hello! I am a scripted demo over a small coffee shop. Try **show the orders** or **ship order 1**.
+
+To talk to your own APIs with a real model, run `nlui init` and edit `nlui.yaml`.
+"""
+
+SCRIPT: list[JsonObject] = [
+    {
+        "when": {"user": r"ship\D*(\d+)"},
+        "emit": [
+            {"say": "I ship order {{match.1}}."},
+            {"call": "shop__ship_order", "args": {"id": "{{match.1 | number}}"}},
+            {"usage": [180, 24]},
+        ],
+    },
+    {"when": {"user": "order|list|show"}, "emit": [{"call": "shop__list_orders"}, {"usage": [160, 12]}]},
+    {
+        "when": {"tool": "list_orders"},
+        "emit": [{"say": "Say *ship order 1*, and I ask you before I do it."}, {"usage": [420, 30]}],
+    },
+    {"when": {"tool_result": '"shipped": ?true'}, "emit": [{"say": "Order {{result.id}} is on its way."}]},
+    {"when": {"tool": "ship_order"}, "emit": [{"say": "Then I leave it."}]},
+    {"emit": [{"say": HELLO}]},
+]
+
+
+async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
+    """Serve the shop on this machine until cancelled; started with its address."""
+    from ui_mcp.webserver.server import bind, listening, port_of
+
+    listener = bind("127.0.0.1", 0)
+    async with listening(demo_api(), listener):
+        task_status.started(f"http://127.0.0.1:{port_of(listener)}")
+        await sleep_forever()
+
+
+@asynccontextmanager
+async def demo_unless_configured(asked: Asked) -> AsyncIterator[Asked]:
+    """Return what was asked for, or the demo if nothing was and no configuration is found."""
+    if asked.source or asked.settings or loader.find(None, os.environ, user_config_path()):
+        yield asked
+        return
+    from tempfile import TemporaryDirectory
+
+    sys.stderr.write("nlui: no nlui.yaml here: showing the demo (nlui init writes one)\n")
+    async with create_task_group() as tasks:
+        url = await tasks.start(serve_demo_api)
+        with TemporaryDirectory(prefix="nlui-demo-") as data:
+            yield replace(asked, settings=_demo_settings(data, url))
+        tasks.cancel_scope.cancel()
+
+
+def _demo_settings(data: str, url: str) -> GatewaySettings:
+    return GatewaySettings.model_validate(
+        {
+            "data_dir": data,
+            "targets": [{"name": "shop", "base_url": url}],
+            "llm": {"provider": "scripted", "script": SCRIPT},
+        }
     )

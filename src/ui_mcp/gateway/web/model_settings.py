@@ -10,7 +10,7 @@ import anyio
 import httpx2
 
 from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, TextDelta, UserSays
-from ui_mcp.agent.models.choose import ModelSettings, choose_model, model_settings, provider_of
+from ui_mcp.agent.models import ModelSettings, choose_model, model_settings, provider_of
 from ui_mcp.errors import InvalidArgumentsError, ModelError
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.loader import literal

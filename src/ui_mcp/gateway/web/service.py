@@ -10,50 +10,44 @@ from typing import get_args
 import anyio
 from anyio.abc import TaskGroup
 
+from ui_mcp.agent.calls import Questions
 from ui_mcp.agent.conversation import MakeLoop
+from ui_mcp.agent.handlers import MountNews
 from ui_mcp.agent.http import Timelines
 from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
-from ui_mcp.agent.models.choose import model_settings
-from ui_mcp.agent.mount_news import MountNews
-from ui_mcp.agent.questions import Questions
+from ui_mcp.agent.models import model_settings
 from ui_mcp.agent.tools import Selected, selection_of
-from ui_mcp.app.conversation_tools import Posting
-from ui_mcp.app.nlui_demo import serve_demo_api
-from ui_mcp.app.nlui_http import approval_routes
 from ui_mcp.chat.desk import desk_for
-from ui_mcp.chat.directory import Directory
-from ui_mcp.chat.identity import POST_ASSISTANT, principal
+from ui_mcp.chat.identity import POST_ASSISTANT, Directory, Keys, principal
 from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.chat.tokens import Keys
 from ui_mcp.chat.toolset import ChatTools
-from ui_mcp.compositor.results import Kept
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.person_http import person_routes
 from ui_mcp.gateway.approvals.service import Reply
 from ui_mcp.gateway.config.loader import Asked, configuration
-from ui_mcp.gateway.runner import opened
+from ui_mcp.gateway.results import Kept
+from ui_mcp.gateway.runner import approval_routes, opened
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.gateway.web.access import NluiAccess, may_watch, open_to
 from ui_mcp.gateway.web.api import Carried, NluiApi
-from ui_mcp.gateway.web.conversations import Conversations
+from ui_mcp.gateway.web.conversations import Conversations, Posting
+from ui_mcp.gateway.web.demo import serve_demo_api
 from ui_mcp.gateway.web.model_settings import LiveModel, providers
-from ui_mcp.gateway.web.settings_api import Listing, NluiSources
+from ui_mcp.gateway.web.settings_api import Listing, NluiConfig, NluiSources
+from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.gateway.web.target_settings import PRESETS, LiveTargets
-from ui_mcp.httpd.mcp_app import mcp_app
-from ui_mcp.httpd.nlui_config import NluiConfig
-from ui_mcp.httpd.nlui_page import page_routes
-from ui_mcp.httpd.nlui_sessions import ChatSessions
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.server import App
+from ui_mcp.webserver.server import App, mcp_app
+from ui_mcp.webserver.static import page_routes
 
 AGENT = "agent"
 

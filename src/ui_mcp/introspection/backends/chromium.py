@@ -11,14 +11,13 @@ from playwright.async_api import Browser, BrowserContext, Page, Playwright, asyn
 from playwright.async_api import Error as PlaywrightError
 
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
-from ui_mcp.introspect.backends.chromium import executable, open_closed_shadows
-from ui_mcp.introspect.letters import all_letters
 from ui_mcp.introspection.backend import Photo
 from ui_mcp.introspection.backends.chromium_input import real_input
-from ui_mcp.introspection.backends.chromium_launch import expect_browser
+from ui_mcp.introspection.backends.chromium_launch import executable, expect_browser, open_closed_shadows
 from ui_mcp.introspection.backends.chromium_page import DialogOpenError, Lens
 from ui_mcp.introspection.contract import Ask
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
+from ui_mcp.introspection.tree import all_letters
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.person import listener_ports
 

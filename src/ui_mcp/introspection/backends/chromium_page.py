@@ -19,8 +19,8 @@ from ui_mcp.errors import (
     UiNoStagesError,
     UiTimeoutError,
 )
-from ui_mcp.introspect.backends.chromium import script
 from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.backends.chromium_launch import script
 from ui_mcp.introspection.contract import Ask
 from ui_mcp.introspection.person_pages import guarded, is_person_page, person_page_refused, refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads

@@ -7,12 +7,12 @@ from pydantic import Field
 
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
 from ui_mcp.introspect import files
-from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.requests import Request
+from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.backend import Attached
 from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
 from ui_mcp.introspection.backends.javafx import enter_javafx
 from ui_mcp.introspection.backends.jvm_attach import jvms
+from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 from ui_mcp.ui.server import Host

@@ -3,8 +3,8 @@
 from pydantic import Field
 
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.requests import Request
+from ui_mcp.introspection.arguments import Request
+from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.introspection.tools.attach import allowed
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result

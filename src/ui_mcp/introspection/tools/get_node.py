@@ -2,10 +2,9 @@
 
 from pydantic import Field
 
-from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.requests import AnyRef, Include, Request
 from ui_mcp.introspection import snapshot_json
-from ui_mcp.introspection.contract import ALL, Ask
+from ui_mcp.introspection.arguments import AnyRef, Include, Request
+from ui_mcp.introspection.contract import ALL, Ask, answered, misread
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 from ui_mcp.ui.server import Host

@@ -6,9 +6,8 @@ from pydantic import Field
 
 from ui_mcp.config import Config
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.requests import AnyRef, Include, Request
-from ui_mcp.introspection.contract import Defaults, Limits, Mode, StageChoice
+from ui_mcp.introspection.arguments import AnyRef, Include, Request
+from ui_mcp.introspection.contract import Defaults, Limits, Mode, StageChoice, answered, misread
 from ui_mcp.introspection.snapshot import Look, as_both, as_text
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult, text_result

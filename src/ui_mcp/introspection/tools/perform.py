@@ -3,11 +3,9 @@
 from pydantic import Field
 
 from ui_mcp.errors import UiNotEnabledError
-from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.performing import Observe, Performance, perform
-from ui_mcp.introspect.requests import Request
-from ui_mcp.introspection.arguments import Actions
-from ui_mcp.introspection.perform import performed
+from ui_mcp.introspection.arguments import Actions, Request
+from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.perform import Observe, Performance, perform, performed
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult
 from ui_mcp.ui.server import Host

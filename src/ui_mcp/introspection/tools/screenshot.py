@@ -6,9 +6,9 @@ from typing import Literal
 from pydantic import Field
 
 from ui_mcp.errors import UiNotEnabledError
-from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.requests import AnyRef, Request
+from ui_mcp.introspection.arguments import AnyRef, Request
 from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured_result
 from ui_mcp.ui.server import Host

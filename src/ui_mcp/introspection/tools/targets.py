@@ -1,6 +1,6 @@
 """`ui_targets`: which UIs can be looked at."""
 
-from ui_mcp.introspect.answers import answered, misread
+from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 from ui_mcp.ui.server import Host

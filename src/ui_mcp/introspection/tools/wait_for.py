@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.requests import Request, Selector
-from ui_mcp.introspect.waiting import until
+from ui_mcp.introspection.arguments import Request, Selector
+from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.introspection.selectors import described
+from ui_mcp.introspection.target import until
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 from ui_mcp.ui.server import Host

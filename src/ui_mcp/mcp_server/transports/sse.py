@@ -10,10 +10,9 @@ from anyio.abc import TaskGroup
 from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcp_server.connection import Conversation
+from ui_mcp.mcp_server.connection import Conversation, answer_batch
 from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcp_server.transports import http
-from ui_mcp.mcpd.batch import answer_batch
 
 MAX_SESSIONS = 1000
 POST_PATHS = ("/message", "/messages")

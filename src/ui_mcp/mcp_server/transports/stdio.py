@@ -8,15 +8,12 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.jsonrpc import messages as rpc
-from ui_mcp.jsonrpc.pipes import Writer
+from ui_mcp.jsonrpc.pipes import MAX_LINE, Framer, Intake, Line, TooLong, Writer
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcp_server.connection import Conversation
+from ui_mcp.mcp_server.connection import Conversation, answer_batch
 from ui_mcp.mcp_server.server import Service
-from ui_mcp.mcpd.batch import answer_batch
-from ui_mcp.mcpd.framing import MAX_LINE, Framer, Line, TooLong
-from ui_mcp.mcpd.intake import Intake
-from ui_mcp.mcpd.parent import parent_gone
+from ui_mcp.processes import parent_gone
 
 GRACE_SECONDS = 10.0
 MAX_IN_FLIGHT = 10_000

@@ -1,6 +1,7 @@
-"""The UI port: the page, its files, its socket."""
+"""The UI port: page, files, icons."""
 
 from collections.abc import Callable, Sequence
+from html import escape
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -10,19 +11,82 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.errors import LifecycleError, NotFoundError
-from ui_mcp.httpd.error_page import failure, own_link_needed
-from ui_mcp.httpd.icons import Icons
-from ui_mcp.httpd.stale_notice import with_notice
+from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions
 from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, remember, remembered_session
+from ui_mcp.ui.installer import outdated
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.session import Session
+from ui_mcp.webserver.responses import failure, own_link_needed
 from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE, Workspace
 
+_NOTICE = """\
+<style>
+#ui-stale { position: fixed; z-index: 2147483000; left: 16px; bottom: 16px; max-width: min(34rem, calc(100vw - 32px));
+  box-sizing: border-box; display: flex; gap: 12px; align-items: start; padding: 12px 14px; border-radius: 10px;
+  background: #1a2230; color: #fff; font: 14px/1.45 system-ui, sans-serif; box-shadow: 0 4px 24px rgb(0 0 0 / 30%) }
+#ui-stale button { border: 0; background: none; color: inherit; font: 20px/1 system-ui; cursor: pointer }
+</style>
+<div id="ui-stale" role="status"><span>{stale}. Ask your agent to call <b>ui_install</b>, or run <b>ui-mcp install</b>,
+then reload this page. Files you changed are kept.</span>
+<button type="button" aria-label="Dismiss" onclick="this.parentNode.remove()">&times;</button></div>
+"""
+
+
+def with_notice(html: str, workspace: Workspace) -> str:
+    """Return the page with a notice at its end when the installed files are out of date."""
+    stale = outdated(workspace)
+    if stale is None:
+        return html
+    body, mark, rest = html.rpartition("</body>")
+    notice = _NOTICE.replace("{stale}", escape(stale.partition(": call")[0]))
+    return f"{body}{notice}{mark}{rest}" if mark else html + notice
+
+
+_log = logger("httpd")
+
+_DOT = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16" fill="currentColor" viewBox="0 0 16 16">'
+    '<circle cx="8" cy="8" r="3"/></svg>'
+)
+
+_REMEMBERED = 1000
+
+
+class Icons:
+    """Answers for every name, so that a missing icon is a line in the log and never a broken page."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._told: set[str] = set()
+
+    async def get(self, request: Request) -> Response:
+        """Answer with a drawing."""
+        name = request.path_params["name"]
+        own = await self._files.find(f"icons/{name}.svg", request.scope)
+        if own:
+            return own
+        near = await self._files.find(f"vendor/shoelace/icons/{near_name(name)}.svg", request.scope)
+        self._tell(name, f"{near_name(name)!r} stands in" if near else "a dot stands in")
+        return near or Response(_DOT, media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
+
+    def _tell(self, name: str, meanwhile: str) -> None:
+        if name not in self._told and len(self._told) < _REMEMBERED:
+            self._told.add(name)
+            _log.warning("There is no icon %r, %s; put %s.svg into html/icons/ of the project", name, meanwhile, name)
+
+
+def near_name(name: str) -> str:
+    """Return the outline for a filled icon, and the filled one for an outline."""
+    return name.removesuffix("-fill") if name.endswith("-fill") else f"{name}-fill"
+
+
 GONE = "A session may have ended, or the address has a mistake."
 
+
 Decorate = Callable[[str, Workspace, str], str]
+
 """Completes `index.html` for a session, named by its number, on its way out: theme links, icon."""
 
 

@@ -9,15 +9,22 @@ from starlette.routing import BaseRoute, Route
 
 from ui_mcp.config import Config
 from ui_mcp.errors import LifecycleError
-from ui_mcp.httpd.look import look_route
-from ui_mcp.httpd.person_page import PERSON_FOLDER, file_route, person_html, person_page
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.ui.server import Host
 from ui_mcp.version import bundled_version
-from ui_mcp.webserver.person_app import HtmlRoute, PersonSite, person_app
+from ui_mcp.webserver.person_app import (
+    PERSON_FOLDER,
+    HtmlRoute,
+    PersonSite,
+    file_route,
+    person_app,
+    person_html,
+    person_page,
+)
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.security import LOOPBACK_NAMES, Guard, Rules
 from ui_mcp.webserver.server import App
+from ui_mcp.webserver.static import look_route
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,27 @@
-"""`GET /wait`: hold the request until the app has something to say to the agent."""
+"""/wait, /state, /variables and chat on both ports."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 
 from anyio import CancelScope, create_task_group
 from anyio.lowlevel import checkpoint
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from ui_mcp.chat.http import ChatBridge
 from ui_mcp.chat.identity import POST_USER, Principal, principal
 from ui_mcp.errors import LifecycleError, NotFoundError, SessionGoneError
-from ui_mcp.ui.http.session_cookies import holder, is_visitor
+from ui_mcp.ui.http.session_cookies import holder, is_start, is_visitor, named_session, remembered_session, welcome
+from ui_mcp.ui.http.websocket import PageSocket
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
-from ui_mcp.webserver.auth import bearer
+from ui_mcp.ui.sessions.session import Session
+from ui_mcp.webserver.auth import OneTimeTokens, bearer
+from ui_mcp.webserver.static import HOME, Components, look_route
 
 NO_SESSION = "No active session"
 
@@ -101,3 +107,114 @@ def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
         return Principal(found.name, found.scopes - {POST_USER}) if found else None
 
     return ChatBridge(host.chats.current, who, per_second).routes()
+
+
+JSON = "application/json"
+
+
+class State:
+    """Answers with the state of a session; an unknown session is the application's 404."""
+
+    def __init__(self, find: Callable[[str], Session]) -> None:
+        self._find = find
+
+    async def get(self, request: Request) -> Response:
+        """Answer one request."""
+        session = self._find(request.query_params.get("sessionId", "1"))
+        return Response(await session.state_json(), media_type=JSON)
+
+
+PAGE = Path(__file__).with_name("variables.html")
+
+MARK = "{{home}}"
+
+Welcome = Callable[[Request, Response], Response]
+
+
+class Variables:
+    """Serves the variable browser and its data.
+
+    `home` leads to the start page where there is one, `welcome` makes a visitor known whose first page this is, and
+    `is_start` says which session's address is as good as none.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[Request], Session],
+        home: str = "",
+        welcome: Welcome | None = None,
+        is_start: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self._find = find
+        self._home = home
+        self._welcome = welcome
+        self._is_start = is_start
+
+    async def json(self, request: Request) -> Response:
+        """Answer with the array of `ui://variables`."""
+        return Response(await self._find(request).variables_json(), media_type="application/json")
+
+    async def page(self, request: Request) -> Response:
+        """Answer with the page, or with the data if that is what the client accepts."""
+        if "application/json" in request.headers.get("accept", ""):
+            return await self.json(request)
+        page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace(MARK, self._home))
+        given = request.path_params.get("session")
+        if self._welcome and (given is None or self._is_start(given)):
+            return self._welcome(request, page)
+        self._find(request)
+        return page
+
+
+def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
+    """Return the routes of the UI port."""
+
+    def for_page(given: str, connection: HTTPConnection) -> Session | None:
+        try:
+            sessions = host.running().sessions
+            spent = tokens.spend(connection.query_params.get("token", ""))
+            return sessions.get(spent) if spent else named_session(given, connection, sessions)
+        except (LifecycleError, NotFoundError):
+            return None
+
+    def for_visitor(request: Request) -> Session:
+        given: str = request.path_params.get("session", "")
+        sessions = host.running().sessions
+        shared = not given or is_start(given, host)
+        found = remembered_session(request, sessions) if shared else named_session(given, request, sessions)
+        if found is None:
+            raise HTTPException(404, "No such session")
+        return found
+
+    variables = Variables(for_visitor, HOME, partial(welcome, host), lambda given: is_start(given, host))
+    return [
+        WebSocketRoute("/ws/{session}", PageSocket(for_page)),
+        *(
+            route
+            for prefix in ("", "/{session}")
+            for route in (
+                Route(f"{prefix}/variables", variables.page, methods=["GET"]),
+                Route(f"{prefix}/variables.json", variables.json, methods=["GET"]),
+            )
+        ),
+    ]
+
+
+def mcp_routes(host: Host) -> Sequence[BaseRoute]:
+    """Return the routes of the MCP port."""
+
+    def find(given: str) -> Session:
+        return host.running().sessions.get(given)
+
+    def named_in_query(request: Request) -> Session:
+        return find(request.query_params.get("sessionId", "1"))
+
+    variables = Variables(named_in_query)
+    return [
+        Route("/wait", Wait(lambda given: find(given).events), methods=["GET"]),
+        Route("/state", State(find).get, methods=["GET"]),
+        Route("/variables", variables.page, methods=["GET"]),
+        Route("/variables.json", variables.json, methods=["GET"]),
+        Route("/vendor/{path:path}", Components().get, methods=["GET"]),
+        look_route(),
+    ]

@@ -8,14 +8,13 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.identity import Principal
-from ui_mcp.chat.tokens import Keys
+from ui_mcp.chat.identity import Keys, Principal
 from ui_mcp.errors import LifecycleError, NotFoundError
-from ui_mcp.httpd.error_page import own_link_needed
-from ui_mcp.httpd.tokens import OneTimeTokens
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.registry import Sessions
 from ui_mcp.ui.sessions.session import Session
+from ui_mcp.webserver.auth import OneTimeTokens
+from ui_mcp.webserver.responses import own_link_needed
 
 SECRET = re.compile(r"[0-9a-f]{32}")
 

@@ -11,8 +11,7 @@ from starlette.websockets import WebSocket
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.httpd.line import Line, line_of
-from ui_mcp.session.connection import Connection
-from ui_mcp.ui.sessions.pages import Closed
+from ui_mcp.ui.sessions.pages import Closed, Connection
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.wire import GOING_AWAY, RESTARTED, SESSION_ENDED
 

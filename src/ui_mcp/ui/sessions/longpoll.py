@@ -10,7 +10,7 @@ from anyio import CancelScope, Lock, create_task_group, move_on_after, sleep
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.ids import secret_id
-from ui_mcp.session.connection import Connection
+from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.wire import FINAL
 
 SILENT_SECONDS = 60.0

@@ -1,14 +1,22 @@
-"""Frames on their way to one page: never blocks who sends, and gives up on a page that does not read."""
+"""Page connections, outgoing queue, page queries, notices."""
 
 from asyncio import Event
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal
 
+import anyio
+
+from ui_mcp.errors import SessionGoneError, WireError
+from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.wire import FELL_BEHIND
 
 MAX_BYTES = 32 * 1024 * 1024
+
 MAX_REASON = 123
+
 """Bytes of a reason that fit into a WebSocket's close frame."""
 
 
@@ -75,3 +83,188 @@ class Outbox:
         self._frames.clear()
         self._size = 0
         return frames
+
+
+ANSWER = '{"type":"looked"'
+
+"""How the frame of an answer begins."""
+
+
+class Eyes:
+    """One page's side of looking: each question is a frame, each answer finds its question by number."""
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        self._send = send
+        self._waiting: dict[int, anyio.Event] = {}
+        self._answers: dict[int, str] = {}
+        self._last = 0
+
+    async def ask(self, request: str, prefix: str) -> str:
+        """Return the page's answer; the caller limits the time.
+
+        Raises:
+            SessionGoneError: the page left before it answered.
+        """
+        self._last += 1
+        number = self._last
+        arrived = self._waiting[number] = anyio.Event()
+        try:
+            self._send(dumps({"type": "look", "data": {"id": number, "prefix": prefix, "request": request}}))
+            await arrived.wait()
+        finally:
+            self._waiting.pop(number, None)
+        if number not in self._answers:
+            raise SessionGoneError("The page left before it answered")
+        return self._answers.pop(number)
+
+    async def reached(self) -> None:
+        """Return when the page has shown all that was sent before, and all that it sent itself has arrived.
+
+        Raises:
+            SessionGoneError: the page left.
+        """
+        await self.ask("", "")
+
+    def answered(self, frame: str) -> None:
+        """Take an answer frame; one that nobody waits for any more is dropped.
+
+        Raises:
+            WireError: the frame is not an answer.
+        """
+        try:
+            data = loads(frame)["data"]
+            number, answer = int(data["id"]), str(data["answer"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise WireError("Not an answer to a look") from error
+        if number in self._waiting:
+            self._answers[number] = answer
+            self._waiting[number].set()
+
+    def close(self) -> None:
+        """Tell whoever waits that no answer will come."""
+        for arrived in self._waiting.values():
+            arrived.set()
+
+
+class Connection:
+    """A page as its session sees it; a socket, a long poll or a test drives it."""
+
+    def __init__(
+        self,
+        number: int,
+        accept: Callable[["Connection", str], Awaitable[None]],
+        at_once: Callable[["Connection", str], bool] = lambda _connection, _frame: False,
+        *,
+        driven: bool = False,
+    ) -> None:
+        self.number = number
+        self.driven = driven
+        self.outbox = Outbox()
+        self.eyes = Eyes(self.outbox.put)
+        self._accept = accept
+        self._at_once = at_once
+        self._receiving = 0
+
+    @property
+    def closed(self) -> Closed | None:
+        """Why the connection is over, or None."""
+        return self.outbox.closed
+
+    async def receive(self, frame: str) -> None:
+        """Let the session do what the page sent; returns when it is done."""
+        self._receiving += 1
+        try:
+            if not self._settled(frame):
+                await self._accept(self, frame)
+        finally:
+            self._receiving -= 1
+
+    def receive_now(self, frame: str) -> bool:
+        """Begin what the page sent; False, and nothing is done, if it has to wait for something before it."""
+        return not self._receiving and (self._settled(frame) or self._at_once(self, frame))
+
+    def _settled(self, frame: str) -> bool:
+        """Deal with a frame that is not for the session."""
+        if frame.startswith(ANSWER):
+            with suppress(WireError):
+                self.eyes.answered(frame)
+            return True
+        return self.closed is not None
+
+    async def take(self) -> list[str]:
+        """Wait for frames to show; an empty list says that the connection is over."""
+        return await self.outbox.take()
+
+
+Level = Literal["info", "warning", "error"]
+
+
+def notice_frame(level: Level, text: str, code: str) -> str:
+    """Return the frame that shows a notice in a page."""
+    notice = dumps({"level": level, "text": text, "code": code})
+    return dumps({"type": "update", "data": {"varId": 1, "properties": {"notice": notice}}})
+
+
+def system_event(event: str, facts: JsonObject | None = None) -> str:
+    """Return an event of our own, as JSON text."""
+    return dumps({**(facts or {}), "app": "ui-mcp", "event": event})
+
+
+class Pages:
+    """Connections by number; numbers are never used twice."""
+
+    def __init__(
+        self,
+        accept: Callable[[Connection, str], Awaitable[None]],
+        at_once: Callable[[Connection, str], bool] = lambda _connection, _frame: False,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._accept = accept
+        self._at_once = at_once
+        self._changed = changed
+        self._connections: dict[int, Connection] = {}
+        self._last = 0
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def add(self, *, driven: bool = False) -> Connection:
+        """Return a new connection; nobody sits before a `driven` page."""
+        self._last += 1
+        connection = self._connections[self._last] = Connection(self._last, self._accept, self._at_once, driven=driven)
+        self._changed()
+        return connection
+
+    def latest(self) -> Connection | None:
+        """Return the page that a person opened last."""
+        return next((page for page in reversed(self._connections.values()) if not page.driven), None)
+
+    def driven(self) -> list[Connection]:
+        """Return the pages nobody sits before."""
+        return [page for page in self._connections.values() if page.driven]
+
+    def remove(self, connection: Connection) -> bool:
+        """Forget a connection; False if it was closed before."""
+        connection.eyes.close()
+        known = self._connections.pop(connection.number, None) is not None
+        self._changed()
+        return known
+
+    def deliver(self, number: int, frame: str) -> None:
+        """Hand a frame to its page, if that is still there."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            connection.outbox.put(frame)
+
+    def tell(self, level: Level, text: str, code: str) -> None:
+        """Show a notice in every page."""
+        frame = notice_frame(level, text, code)
+        for number in self._connections:
+            self.deliver(number, frame)
+
+    def close(self, code: int, reason: str) -> None:
+        """End every connection after what is on its way."""
+        for connection in self._connections.values():
+            connection.outbox.close(code, reason)
+        self._connections.clear()
+        self._changed()

@@ -1,34 +1,161 @@
-"""All sessions of a running server: made, found, swept, and told when files change."""
+"""All sessions of a server."""
 
+import hashlib
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import unquote
 
 from anyio import CancelScope, create_task_group, get_cancelled_exc_class, sleep, to_thread
 from anyio.abc import TaskGroup
+from platformdirs import user_config_path, user_data_path
 
+from ui_mcp.account_seal import key_file
 from ui_mcp.config import Config
 from ui_mcp.errors import NotFoundError
 from ui_mcp.file_watcher import Saved
-from ui_mcp.ids import same_secret
+from ui_mcp.ids import same_secret, secret_id
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
+from ui_mcp.lua_runtime.fork_server import dismiss
+from ui_mcp.lua_runtime.interface import Host, Launch, Op, Outputs, World
 from ui_mcp.lua_runtime.interface import Host as LuaHost
-from ui_mcp.lua_runtime.interface import Op, Outputs, World
-from ui_mcp.session.coalesced import Coalesced
-from ui_mcp.session.launching import launch_of, lua_host, permissions_of
-from ui_mcp.session.notices import system_event
-from ui_mcp.session.surroundings import Surroundings
-from ui_mcp.session.visitors import Visitors
+from ui_mcp.lua_runtime.permissions import Permissions
+from ui_mcp.lua_runtime.worker_process import ChildHost
+from ui_mcp.person import state_folder
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.sessions.hot_reload import Watch
-from ui_mcp.ui.sessions.session import Session
+from ui_mcp.ui.sessions.pages import system_event
+from ui_mcp.ui.sessions.session import Session, Surroundings
 from ui_mcp.ui.viewdef_store import ViewdefFiles
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import BUNDLE, Workspace
+
+SQLITE = "sqlite:///"
+
+BUNDLED_LUA = BUNDLE / "base" / "lua"
+
+
+def lua_host(config: Config) -> Host:
+    """Return the host the settings ask for."""
+    if config.lua.host == "process":
+        return ChildHost()
+    from ui_mcp.lua_runtime.worker_thread import ThreadHost  # Lua itself, which the server needs for nothing else
+
+    dismiss()
+    return ThreadHost()
+
+
+def launch_of(workspace: Workspace, config: Config, secret: str, protected: tuple[str, ...] = ()) -> Launch:
+    """Describe a world of this workspace; `protected` is kept from app code besides what always is."""
+    return Launch(
+        base_dir=str(workspace.base),
+        project=str(workspace.project),
+        session_id=secret,
+        bundle_lua=str(BUNDLED_LUA),
+        max_seconds=config.lua.max_seconds,
+        max_memory_mb=config.lua.max_memory_mb,
+        verbosity=config.logging.verbosity,
+        log=str(workspace.log),
+        permissions=config.lua.permissions.model_dump(),
+        protected=(*_of_the_account(), *_named(workspace, config), *protected),
+    )
+
+
+def permissions_of(workspace: Workspace, config: Config, protected: tuple[str, ...] = ()) -> Permissions:
+    """Return what app code of this workspace may touch, for files that the server reads on its behalf."""
+    return Permissions(launch_of(workspace, config, "", protected).settings())
+
+
+def _of_the_account() -> tuple[str, ...]:
+    folders = (
+        state_folder(),
+        key_file().parent,
+        *(user_config_path(name, appauthor=False) for name in ("ui-mcp", "nlui")),
+    )
+    return tuple(str(folder) for folder in (*folders, user_data_path("nlui", appauthor=False)))
+
+
+def _named(workspace: Workspace, config: Config) -> tuple[str, ...]:
+    """Return the files that settings name: the gateway's configuration and the chat store."""
+    gateway = [str(workspace.named(config.gateway.config))] if config.gateway.config else []
+    url = config.storage.url or ""
+    stores = [f"{Path(unquote(url.removeprefix(SQLITE))).resolve()}*"] if url.startswith(SQLITE) else []
+    return (*gateway, *stores)
+
+
+INTERVAL = 0.1
+
+
+class Coalesced:
+    """Passes URIs on to `announce`, thinning out bursts."""
+
+    def __init__(self, tasks: TaskGroup, announce: Callable[[str], None], interval: float = INTERVAL) -> None:
+        self._tasks = tasks
+        self._announce = announce
+        self._interval = interval
+        self._pending: set[str] = set()
+        self._announcing = False
+
+    def __call__(self, uri: str) -> None:
+        """Say that `uri` changed."""
+        self._pending.add(uri)
+        if not self._announcing:
+            self._announcing = True
+            self._tasks.start_soon(self._announce_all)
+
+    async def _announce_all(self) -> None:
+        while self._pending:
+            pending, self._pending = self._pending, set()
+            for uri in sorted(pending):
+                self._announce(uri)
+            await sleep(self._interval)
+        self._announcing = False
+
+
+MOST = 10_000
+
+"""Visitors that are remembered; the one that has been away longest makes room."""
+
+
+class Visitors:
+    """The visitors of one server, and the sessions each has been let in to, the latest last."""
+
+    def __init__(self) -> None:
+        self._admitted: OrderedDict[bytes, dict[str, None]] = OrderedDict()
+
+    def admit(self, visitor: str | None, session: Session) -> str:
+        """Let a visitor into a session; return its value, which is a new one unless this one is ours."""
+        if visitor is None or _digest(visitor) not in self._admitted:
+            visitor = secret_id()
+        sessions = self._admitted.setdefault(_digest(visitor), {})
+        sessions.pop(session.secret, None)
+        sessions[session.secret] = None
+        self._admitted.move_to_end(_digest(visitor))
+        while len(self._admitted) > MOST:
+            self._admitted.popitem(last=False)
+        return visitor
+
+    def may_open(self, visitor: str | None, session: Session) -> bool:
+        """Say whether a visitor has been let in to this session."""
+        return visitor is not None and session.secret in self._admitted.get(_digest(visitor), {})
+
+    def latest(self, visitor: str | None) -> list[str]:
+        """Return the ids of a visitor's sessions, the latest first; some may have ended."""
+        return [] if visitor is None else list(reversed(self._admitted.get(_digest(visitor), {})))
+
+
+def _digest(visitor: str) -> bytes:
+    # Looked up by digest, so that the time it takes tells nothing about the values we know.
+    return hashlib.sha256(visitor.encode("utf-8", "replace")).digest()
+
 
 SWEEP_SECONDS = 3600.0
+
 TIMING_VERBOSITY = 3
+
 
 _log = logger("sessions")
 

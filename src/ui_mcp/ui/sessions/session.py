@@ -1,34 +1,114 @@
-"""One Lua world with its pages, events and timers; `enter` is the only door in."""
+"""Session: one worker with its pages, events, timers."""
 
 from asyncio import Future, Lock
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 
 from anyio import CancelScope
+from anyio.abc import TaskGroup
 
-from ui_mcp.errors import SessionGoneError, UiMcpError
+from ui_mcp.errors import (
+    LuaError,
+    LuaMemoryError,
+    LuaSyntaxError,
+    LuaTimeoutError,
+    NotFoundError,
+    SessionGoneError,
+    UiMcpError,
+    WireError,
+)
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.interface import Facts, Fault, Flat, Op, Reply, World
-from ui_mcp.session.announcing import Changes
-from ui_mcp.session.connection import Connection
-from ui_mcp.session.faults import checked
-from ui_mcp.session.loading import LoadProblems
-from ui_mcp.session.notices import notice_frame, system_event
-from ui_mcp.session.outputs import WorldOutputs
-from ui_mcp.session.pages import Pages
-from ui_mcp.session.surroundings import Surroundings
-from ui_mcp.session.timers import Timers
+from ui_mcp.lua_runtime.interface import Facts, Fault, Flat, Op, Outputs, Reply, World
 from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
-from ui_mcp.ui.sessions.supervisor import Life
+from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
+from ui_mcp.ui.sessions.supervisor import Life, LoadProblems, Timers, WorldOutputs
 from ui_mcp.wire import NOTICE_ENDED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED
 
+_KINDS: dict[str, type[UiMcpError]] = {
+    kind.code: kind for kind in (LuaError, LuaSyntaxError, LuaTimeoutError, LuaMemoryError, NotFoundError, WireError)
+}
+
+
+def checked(reply: Reply) -> Reply:
+    """Return `reply` if the entry succeeded.
+
+    Raises:
+        UiMcpError: it did not; Lua's traceback is in the details.
+    """
+    if reply.fault is None:
+        return reply
+    kind = _KINDS.get(reply.fault.code, LuaError)
+    raise kind(reply.fault.message, traceback=reply.fault.traceback)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The same for all sessions of a server."""
+
+    launch: Callable[[str, Outputs], Awaitable[World]]
+    """Start a Lua world for the session with this secret id, with all viewdefs."""
+    status: Callable[[], str]
+    """JSON text of what `mcp:status()` returns."""
+    announce: Callable[[str], None]
+    """Say that the resource at a URI changed; bursts are thinned out."""
+    tasks: TaskGroup
+    """Owns what the sessions run in the background."""
+    pages_changed: Callable[[], None] = lambda: None
+    """Say that a page came or went."""
+    timing: bool = False
+    """Whether compute times are always measured."""
+    note: Callable[[str, str], None] = lambda _kind, _text: None
+    """Take a world's remark that concerns the server: `themes`, `subscribed`."""
+
+
+_READING = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
+
+"""What cannot change an app's state."""
+
+
+class Changes:
+    """The resources that show one session; those of the first also stand under the bare names."""
+
+    def __init__(self, vended: str, announce: Callable[[str], None]) -> None:
+        self._vended = vended
+        self._announce = announce
+
+    def after(self, op: Op) -> None:
+        """Announce what an operation may have changed."""
+        if op in {Op.OPEN, Op.CLOSE}:
+            self.variables()
+        if op not in _READING:
+            self.state()
+
+    def variables(self) -> None:
+        """Announce the variables."""
+        self._of_first("variables")
+
+    def events(self) -> None:
+        """Announce the queue of events, which the state shows too."""
+        self._of_first("events")
+        self.state()
+
+    def state(self) -> None:
+        """Announce the app's state."""
+        self._of_first("state")
+        self._announce(f"ui://state/{self._vended}")
+
+    def _of_first(self, name: str) -> None:
+        if self._vended == "1":
+            self._announce(f"ui://{name}")
+
+
 WATCHED_SECONDS = 10.0
+
 """How long a look at the variables keeps compute times being measured."""
+
 
 _log = logger("session")
 

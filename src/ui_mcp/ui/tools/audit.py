@@ -23,6 +23,6 @@ async def audit(host: Host, args: AuditArgs, call: Call) -> JsonObject:
     guards, mismatched tags and more. `violations` want mending; `warnings` want a look. Works before ui_start.
     """
     # Imported late: the audit compiles dozens of patterns, and an agent's first answer must not wait for them.
-    from ui_mcp.session.audit.app_audit import audit as audit_app
+    from ui_mcp.ui.audit import audit as audit_app
 
     return await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)

@@ -3,9 +3,9 @@
 from pydantic import Field
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiMcpError
-from ui_mcp.introspect.answers import answered, misread
-from ui_mcp.introspect.requests import Request
+from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.introspection.perform import Failure, play
 from ui_mcp.introspection.snapshot import Look, as_text
 from ui_mcp.introspection.target import Target
