@@ -32,7 +32,6 @@ def digest_of(file: Path) -> str | None:
 
 
 PRIVATE = 0o600
-
 PRIVATE_FOLDER = 0o700
 
 

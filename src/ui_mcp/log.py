@@ -13,8 +13,6 @@ from ui_mcp.files import open_inside
 
 ROOT = "ui_mcp"
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG, 8, 5)
-
-
 _concealers: list[Callable[[str], str]] = []
 
 

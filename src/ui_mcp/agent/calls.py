@@ -21,7 +21,6 @@ from ui_mcp.toolkit.tool import Call, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 
 Fetch = Callable[[], Awaitable[ToolResult]]
-
 """Waits for the answer and, after a yes, for the call; raises `DeniedError` after a no."""
 
 
@@ -49,7 +48,6 @@ class NoQuestions:
 
 
 _log = logger("agent")
-
 WAITS = "A person has been asked whether this may be done and has not answered yet. You will be told what became of it."
 
 

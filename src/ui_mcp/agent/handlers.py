@@ -61,12 +61,9 @@ async def ask_handlers(handlers: Sequence[Handler], scribe: Scribe) -> bool:
 HEAD = "[Announced by connected servers, not written by the person]"
 
 MOST = 200
-
 """Addresses per server; a server that changes more is only said to have changed."""
 
-
 Hear = Callable[[str, str | None], None]
-
 """Takes a server and the resource that changed there; None means that its list did."""
 
 

@@ -9,8 +9,6 @@ from typing import Literal, Protocol
 from ui_mcp.jsontypes import JsonObject
 
 ToolChoice = Literal["auto", "required", "none"]
-
-
 StopReason = Literal["end", "tool_calls", "length", "filtered", "paused"]
 
 
@@ -123,7 +121,6 @@ class Model(Protocol):
 
 
 LIMIT = 64
-
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 
 

@@ -116,17 +116,9 @@ def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
 
 
 LOOK_SECONDS = 0.25
-
-
 MOST_MESSAGES = 5_000
-
-
 READER = principal("timeline", "observer")
-
-
 _log = logger("timeline")
-
-
 Frames = MemoryObjectReceiveStream[JsonObject]
 
 

@@ -7,7 +7,6 @@ from typing import Literal, assert_never
 from ui_mcp.jsontypes import JsonObject
 
 RunState = Literal["idle", "running", "awaiting_approval", "sleeping", "finished", "aborted", "error"]
-
 _AFTER: dict[str, RunState] = {"yield": "sleeping", "abort": "aborted", "limit": "finished", "error": "error"}
 
 
@@ -224,13 +223,9 @@ class Timeline:
 
 
 _USER = ("message_id", "mime", "text", "client_id")
-
 _ASSISTANT = ("message_id", "mime", "md")
-
 _TOOL = ("call_id", "name", "args", "decision", "approval_id")
-
 _APPROVAL = ("approval_id", "call_id", "tool", "args", "digest", "expires_at")
-
 _DECISION = ("decided_by", "decided_at", "reason", "args")
 
 

@@ -63,16 +63,11 @@ class Selected:
 
 
 YIELD = "loop_yield_turn"
-
 LEGACY = ("ui.end_turn", "ui_end_turn", "ui__end_turn")
-
 YIELD_SPELLINGS = ("loop.yield_turn", "yield_turn", "loop__yield_turn", *LEGACY)
-
 DEPRECATED = "ui-mcp/deprecated"
 
-
 Legacy = Literal["compat", "list", "off"]
-
 """What the older name does: callable, listed too, or unknown."""
 
 

@@ -8,12 +8,9 @@ from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.jsontypes import JsonObject, dumps
 
 CHARS_PER_TOKEN = 4
-
 SHORTENED = "\n[…shortened to fit…]\n"
 
-
 Block = tuple[Message, ...]
-
 """Messages that stand or fall together: an answer with the results of its calls, or one message of a person."""
 
 
@@ -74,7 +71,6 @@ def _shortened(message: Message, max_tokens: int, size: Callable[[Message], int]
 
 
 ABORTED = "This call was interrupted before it answered. It may or may not have had an effect; it was not repeated."
-
 DEFERRED = "[What became of {name}, which you called earlier and a person had to allow]\n{text}"
 
 

@@ -16,9 +16,7 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 
 _QUIET_SECONDS = 0.05
-
 _MEND_SECONDS = 1.0
-
 _log = logger("chat")
 
 
@@ -72,15 +70,10 @@ class ReceiptBook:
 
 
 INBOX = "ui://chat/inbox"
-
 HEAD = "ui://chat/head"
-
 BATCH_SECONDS = 0.1
-
 BATCH_MESSAGES = 20
-
 BATCH_BYTES = 16 * 1024
-
 _PEOPLE: frozenset[Author] = frozenset({"user"})
 
 

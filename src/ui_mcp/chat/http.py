@@ -81,7 +81,6 @@ def _event(name: str, body: JsonObject) -> str:
 
 
 MAX_BODY = 1024 * 1024
-
 WAIT_SECONDS = 30.0
 
 STATUS = {
@@ -94,9 +93,7 @@ STATUS = {
     "busy": 503,
 }
 
-
 Who = Callable[[Request], Awaitable[Principal | None]]
-
 Opened = Callable[[], Awaitable[Chat]]
 
 

@@ -14,21 +14,12 @@ from ui_mcp.chat.store import Token, Tokens
 from ui_mcp.errors import ChatError
 
 Role = Literal["human", "agent", "orchestrator", "observer", "admin"]
-
-
 READ = "chat.read"
-
 POST_USER = "chat.post.user"
-
 POST_ASSISTANT = "chat.post.assistant"
-
 ADMIN = "admin"
-
-
 _HUMAN = {READ, POST_USER, "approvals.read", "approvals.decide", "policy.read", "policy.approve"}
-
 _AGENT = {READ, POST_ASSISTANT, "tools.call", "loop", "approvals.read", "policy.read", "policy.propose"}
-
 
 ROLES: Mapping[Role, frozenset[str]] = MappingProxyType(
     {
@@ -64,15 +55,10 @@ def principal(name: str, role: Role) -> Principal:
 
 
 GRACE_SECONDS = 600.0
-
 CODE_SECONDS = 600.0
-
 _PREFIX = "uimcp"
-
 _CODE = "code:"
-
 _GRANTS = "grants:"
-
 _US = 1_000_000
 
 
@@ -172,9 +158,7 @@ def _digest(secret: str) -> bytes:
 
 
 LOCAL = "local"
-
 _TOKEN = "token:"  # noqa: S105 - a prefix, not a secret
-
 _REMEMBER_SECONDS = 1.0
 
 

@@ -36,13 +36,9 @@ if TYPE_CHECKING:
 
 
 RECEIPTS = "ui://chat/receipts"
-
 _JSON = "application/json"
-
 _INBOX_TEXT = "Newest messages as {last_id, messages[]}; updates announce what people wrote."
-
 _HEAD_TEXT = "Id of the newest message; updates announce every message, the assistant's too."
-
 _RECEIPTS_TEXT = "Up to which message the inbox was announced and read by an agent."
 
 
@@ -113,7 +109,6 @@ def _parts(uri: str) -> tuple[str, str, dict[str, str]]:
 
 
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
-
 
 INSTRUCTIONS: dict[Side, str] = {
     "human": (

@@ -11,7 +11,6 @@ from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import Json, JsonObject
 
 Author = Literal["user", "assistant"]
-
 DEFAULT_CONVERSATION = "default"
 
 
@@ -141,11 +140,8 @@ def now_us() -> int:
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
 _CURSOR = re.compile(r"[0-9]{1,19}")
-
 _LARGEST = 2**63 - 1
-
 _KIB = 1024
 
 

@@ -17,9 +17,7 @@ from ui_mcp.errors import ChatError
 from ui_mcp.storage.postgres import patiently, prepare, shown
 
 _EVERYONE = ("user", "assistant")
-
 _CONNECTIONS = 8
-
 _RECONNECT_SECONDS = 0.5
 
 
@@ -197,9 +195,7 @@ def _token(row: tuple[Any, ...]) -> Token:
 
 
 SCHEMA_LOCK = 7_155_091_642_118
-
 CHANNEL = "ui_mcp_chat"
-
 
 MIGRATIONS: tuple[LiteralString, ...] = (
     """
@@ -258,13 +254,9 @@ MIGRATIONS: tuple[LiteralString, ...] = (
     """,
 )
 
-
 VERSION_TABLE: LiteralString = "CREATE TABLE IF NOT EXISTS chat_schema (version integer NOT NULL)"
-
 APPEND: LiteralString = "SELECT * FROM chat_append(%s, %s, %s, %s, %s, %s, %s)"
-
 NOTIFY: LiteralString = "SELECT pg_notify(%s, '')"
-
 HEAD: LiteralString = "SELECT head FROM chat_conversations WHERE name = %s"
 
 AFTER: LiteralString = """

@@ -16,9 +16,7 @@ from ui_mcp.storage.sqlite import Writer, connect, prepare, translated
 from ui_mcp.storage.wakeup import Bell
 
 T = TypeVar("T")
-
 _READERS = 4
-
 _DEAF_SECONDS = 1.0
 
 
@@ -208,13 +206,9 @@ def _token(row: tuple[Any, ...]) -> Token:
 
 
 _FIND = "SELECT key, head FROM conversations WHERE name = ?"
-
 _START = "INSERT INTO conversations (name, head, user_head) VALUES (?, 0, 0)"
-
 _MOVE = "UPDATE conversations SET head = ?, user_head = CASE WHEN ? THEN ? ELSE user_head END WHERE key = ?"
-
 _INSERT = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-
 _EARLIER = "SELECT id, ts FROM messages WHERE conversation = ? AND principal = ? AND client_id = ?"
 
 _AFTER = (

@@ -150,7 +150,6 @@ class ChatStore(MessageLog, Receipts, Tokens, Wakeup, Protocol):
 
 
 LOOKED_AT = 5000
-
 """Rows a filtered read examines at most before it answers with what it found."""
 
 

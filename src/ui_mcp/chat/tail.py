@@ -13,11 +13,9 @@ from ui_mcp.errors import ChatError
 from ui_mcp.log import logger
 
 NET_SECONDS = 1.0
-
 IDLE_SECONDS = 30.0
 
 _ASTRAY = 600_000 * 1_000_000
-
 """Ids are times: how far clocks that disagree may put a new message before the newest one."""
 
 _log = logger("chat")
@@ -190,7 +188,6 @@ class Tail:
 ReadAfter = Callable[[int], Awaitable[Page]]
 
 Take = Callable[[Page], Awaitable[None]]
-
 """Keeps the messages of a page together with its `last`, so that a crash in between repeats or loses nothing."""
 
 

@@ -33,7 +33,6 @@ from ui_mcp.person import CODE_SECONDS, PersonKeys, listener_ports
 from ui_mcp.storage.database import file_of
 
 HELP = "answer calls that wait, or let your browser in to do so"
-
 ACTIONS = ("open", "sign-out", "list", "show", "approve", "deny", "rules", "forget")
 
 

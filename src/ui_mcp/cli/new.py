@@ -39,9 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 TEMPLATE = BUNDLE / "app"
-
 LONGEST = 40
-
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 _TAKEN = frozenset(
@@ -53,7 +51,6 @@ _TAKEN = frozenset(
         rawequal rawlen setmetatable getmetatable collectgarbage main""",
     )
 )
-
 """Words of Lua and of the engine that an app's global must not take away."""
 
 

@@ -23,21 +23,15 @@ from ui_mcp.toolkit.tool import Call, Text, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 
 _ROTATE = 20_000_000
-
 _REMEMBERED = 1_000
-
 _LARGE = 4_000
-
 _KEPT = 10_000_000
-
 _RETRY_SECONDS = 1.0
 
 UNDECIDED = frozenset({"asked", "changed", "dry_run", "invalid"})
-
 """Outcomes of calls that proposed rules are not tried on: there is no decision, or another line tells of it."""
 
 OWN = "own"
-
 """The method of calls to tools of our own, which no rule is about."""
 
 _log = logger("compositor.audit")

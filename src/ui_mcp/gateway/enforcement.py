@@ -23,25 +23,15 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps, is_deeper
 from ui_mcp.toolkit.tool import Call, Relayed, Text, ToolResult, structured_result, text_result
 
 DENIED_ABORT = (-32950, "policy_denied")
-
 DENIED_CONTINUE = (-32951, "policy_denied_continue")
-
 MISUSE = (-32952, "policy_backend_reserved_misuse")
-
 EVALUATOR = (-32953, "policy_evaluator_error")
-
 BUSY = (-32955, "BUSY")
-
 NO_SUBSCRIBE = (-32960, "resources_subscribe_unsupported")
-
 NO_UNSUBSCRIBE = (-32961, "resources_unsubscribe_unsupported")
-
 _ALL = (DENIED_ABORT, DENIED_CONTINUE, MISUSE, EVALUATOR, BUSY, NO_SUBSCRIBE, NO_UNSUBSCRIBE)
-
 RESERVED_CODES = frozenset(code for code, _ in _ALL)
-
 RESERVED_MESSAGES = frozenset(message for _, message in _ALL)
-
 STAMP = secrets.token_hex(16)
 
 
@@ -98,7 +88,6 @@ def carries_stamp(result: ToolResult) -> bool:
 CHANGED = "it changed since it was approved"
 
 EDITED = "the arguments were edited: this is the request that they make"
-
 """The reason of a question that takes the place of an answered one."""
 
 

@@ -106,9 +106,7 @@ class Listeners:
 
 
 Connect = Callable[[BackendSettings, Listeners], AbstractAsyncContextManager[Connection]]
-
 """Connects to a server for the length of a block; raises MountError when it cannot."""
-
 
 _ELICIT = "elicitation/create"
 
@@ -146,9 +144,7 @@ def _labelled(method: str, params: JsonObject, server: str) -> JsonObject:
 
 
 _log = logger("compositor.mounts")
-
 _LIST = TypeAdapter(tuple[BackendSettings, ...])
-
 _FILE = TypeAdapter(dict[str, Json])
 
 

@@ -15,7 +15,6 @@ from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
 
 _ROUNDS = 12
-
 _LONG_TEXT = 2_000
 
 
@@ -139,13 +138,9 @@ def _shortened(value: Json, limit: int, path: str, cuts: dict[str, Cut]) -> Json
 
 
 _LIFE = 3600.0
-
 _TOTAL = 500 * 1024 * 1024
-
 _HELD = 50 * 1024 * 1024
-
 _log = logger("compositor.results")
-
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 

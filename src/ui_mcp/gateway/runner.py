@@ -37,16 +37,10 @@ from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
 
 POLL_SECONDS = 0.5
 
-
 QUIET_SECONDS = 0.05
-
-
 """A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
 
-
 Load = Callable[[Path], loader.Loaded]
-
-
 _log = logger("nlui")
 
 

@@ -111,12 +111,10 @@ ActionType = Literal[
     "mouseReleased", "drag", "select", "setChecked", "expand", "collapse", "setFiles", "dialog",
 ]  # fmt: skip
 
-
 _MODIFIERS = {
     "CTRL": "CONTROL", "CONTROL": "CONTROL", "SHIFT": "SHIFT", "ALT": "ALT", "META": "META", "CMD": "META",
     "COMMAND": "META", "SHORTCUT": "SHORTCUT",
 }  # fmt: skip
-
 
 _NAMED_KEYS = frozenset({
     "ENTER", "TAB", "ESCAPE", "SPACE", "BACK_SPACE", "DELETE", "INSERT", "HOME", "END", "PAGE_UP", "PAGE_DOWN", "UP",

@@ -18,35 +18,15 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Text, ToolResult
 
 SCHEMA = "mcp-javafx-ui/1.0"
-
-
 Mode = Literal["full", "compact"]
-
-
 StageChoice = Literal["focused", "primary", "all"]
-
-
 Section = Literal["bounds", "localToScreen", "properties", "virtualization", "accessibility", "reach"]
-
-
 FULL: frozenset[Section] = frozenset({"bounds", "localToScreen", "virtualization"})
-
-
 COMPACT: frozenset[Section] = frozenset()
-
-
 ALL: frozenset[Section] = frozenset({"bounds", "localToScreen", "properties", "virtualization", "accessibility"})
-
-
 FULL_DEPTH = 50
-
-
 COMPACT_DEPTH = 8
-
-
 UNLIMITED_DEPTH = 10_000
-
-
 PATH = re.compile(r"/stages\[\d+\]/scene/root(/[A-Za-z_$][\w$-]*\[\d+\])*")
 
 

@@ -19,12 +19,8 @@ from ui_mcp.toolkit.tool import Text, ToolResult
 
 Observe = Literal["diff", "outline"]
 
-
 OBSERVED_TOKENS = 10_000
-
-
 """What an observation may take; the rest is had by its cursor."""
-
 
 _OBSERVED = Ask(stage="all", sections=frozenset({"virtualization"}))
 

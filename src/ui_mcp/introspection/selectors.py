@@ -103,11 +103,9 @@ def _visible(node: Node) -> bool:
 
 
 SECONDS = 0.1
-
 """What a search may cost, in time of the processor: a busy machine makes no pattern slow."""
 
 _START_SECONDS = 10.0
-
 
 _PROGRAM = """
 import sys, json, re, signal

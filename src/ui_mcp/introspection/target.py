@@ -17,9 +17,7 @@ from ui_mcp.introspection.tree import Capture, Node, build
 from ui_mcp.jsontypes import JsonObject
 
 KEPT_CAPTURES = 8
-
 REMEMBERED_UIDS = 500_000
-
 SECONDS = 5.0
 
 
@@ -185,7 +183,6 @@ def _fits(node: Node, hint: JsonObject) -> bool:
 
 
 FIRST_PAUSE = 0.03
-
 LONGEST_PAUSE = 0.25
 
 

@@ -11,11 +11,9 @@ from ui_mcp.lua_runtime.sandbox import without_shebang
 from ui_mcp.lua_runtime.vm import Logs
 
 OPENED = "/proc/self/fd"
-
 STEPWISE = hasattr(os, "O_PATH") and os.path.isdir(OPENED)
 
 Answer = object
-
 """A value for Lua, or (None, message, number)."""
 
 
@@ -147,7 +145,6 @@ def _failed(given: str, error: OSError | ValueError) -> Answer:
 MAX_KNOWN = 1000
 
 MAX_TOLD = 5
-
 """How many reach page and agent; an app that tries a thousand places says nothing new with each."""
 
 

@@ -17,25 +17,20 @@ from ui_mcp.lua_runtime.vm import Runtime
 from ui_mcp.lua_runtime.worker import Pipe, serve
 
 FORKS = sys.platform == "linux"
-
 """Whether worlds come from a nursery; elsewhere each is started as a program."""
 
 FROZEN_COMMAND = "lua-child"
-
 """The hidden command by which a self-contained executable starts itself as a child."""
 
 FROZEN_NURSERY = "lua-nursery"
-
 """The hidden command by which it starts itself as the nursery."""
 
 MESSAGE = struct.Struct("<iq")
-
 """What is said on the control socket, both ways: a number, and a process id or status.
 
 A message that brings two pipes asks for a world that reads the first and writes the second; the answer is its process
 id. One that does not asks for the end of that process; the answer is its exit status.
 """
-
 
 _START = "import sys; sys.path[:0] = sys.argv[1:]; from ui_mcp.lua.{0} import main; main()"
 
@@ -69,7 +64,6 @@ class NurseryProcess:
 
 
 _living: list[NurseryProcess] = []
-
 _ready: list[NurseryProcess] = []
 
 
@@ -112,7 +106,6 @@ def _above(file: str) -> str:
 
 
 CONTROL = 3
-
 """The nursery's only descriptor besides the standard ones."""
 
 

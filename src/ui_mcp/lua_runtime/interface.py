@@ -10,7 +10,6 @@ from ui_mcp.errors import LuaError, LuaMemoryError, LuaSyntaxError, LuaTimeoutEr
 from ui_mcp.jsontypes import loads
 
 Flat = str | bytes | int | float | bool | None
-
 """What may cross the border. Tables never do."""
 
 

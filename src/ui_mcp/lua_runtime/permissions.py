@@ -82,7 +82,6 @@ OWN = (
     "/**/runtime.db*",
     "/**/agent.db*",
 )
-
 """Names of files with secrets, chats and rights of ours: never read or written, wherever they are."""
 
 OWN_IN_BASE = (
@@ -92,7 +91,6 @@ OWN_IN_BASE = (
     "storage/targets",
     "storage/*.before-*",
 )
-
 """The same, relative to the base directory."""
 
 # fmt: off
@@ -111,11 +109,9 @@ OF_HOSTS = tuple(f"/**/{name}" for name in (
 """What agents' hosts, shells and editors read or run by themselves: written only where `write` names exactly that."""
 
 RUN_BY_AGENTS = ("event", "state", "variables", "linkapp", "scripts", "html/index.html")
-
 """What agents run, and the page itself, relative to the base directory; guarded in the same way."""
 
 MAX_ENTRIES = 20_000
-
 """A directory with more entries is not renamed by app code: looking through it would take too long."""
 
 

@@ -38,12 +38,9 @@ MODULES = (
     "markdown",
     "main",
 )
-
 """The engine's files in the order they are loaded; the last one returns the door."""
 
-
 _ENGINE = os.path.join(os.path.dirname(__file__), "engine")
-
 
 _HOOKED = b"""
 local stopped = false
@@ -137,9 +134,7 @@ def _unwatched(_seconds: float) -> None:
 
 
 LIMIT = 10_000_000
-
 """Size at which a file is moved aside, once, to `.1`."""
-
 
 _FILES = {"out": "lua.log", "err": "lua-err.log"}
 
@@ -174,9 +169,7 @@ class Logs:
 
 
 Emit = Callable[[str, str, float], None]
-
 """Takes what must leave the world at once: kind, text, number."""
-
 
 Flat = str | bytes | int | float | bool | None
 

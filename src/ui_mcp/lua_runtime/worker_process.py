@@ -30,11 +30,9 @@ from ui_mcp.lua_runtime.interface import (
 from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, question
 
 GRACE = 2.0
-
 """Seconds after its budget when a child that does nothing at all is given up; its own alarm comes a second earlier."""
 
 QUEUED = 32
-
 """Questions a child may have before it while more are put without waiting."""
 
 

@@ -19,7 +19,6 @@ from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
 
 REFUSED = -1
-
 """The code for a sampling request that nobody answers."""
 
 _FORWARDED = {"sampling/createMessage": "sampling", "elicitation/create": "elicitation"}
@@ -85,9 +84,7 @@ def can_answer(call: Call, requests: JsonObject) -> bool:
 
 
 MAX_PAGES = 1000
-
 MAX_ROUNDS = 10
-
 _log = logger("mcp.client")
 
 

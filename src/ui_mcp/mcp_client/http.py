@@ -44,8 +44,6 @@ from ui_mcp.mcp_client.transport import (
 from ui_mcp.toolkit.announcements import ListKind
 
 RETRY_SECONDS = 5.0
-
-
 _log = logger("mcp.client")
 
 
@@ -118,7 +116,6 @@ def _announces(client: Client, kind: ListKind) -> bool:
 _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 
 _CARRIED = "ui-mcp/lists"
-
 """The key in `_meta`, where anything may stand."""
 
 
@@ -147,8 +144,6 @@ def restored(result: JsonObject) -> JsonObject:
 
 
 CONNECT_SECONDS = 30.0
-
-
 READ_SECONDS = 300.0
 
 

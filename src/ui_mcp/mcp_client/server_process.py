@@ -128,18 +128,11 @@ def _fd(stream: object) -> int:
 
 
 MAX_STDERR_LINE = 64 * 1024
-
 RETRY_SECONDS = 5.0
-
 DRAIN_SECONDS = 0.5
-
 _CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
-
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
-
 _log = logger("mcp.client")
-
-
 Mode = Literal["auto", "legacy", "modern"]
 
 

@@ -94,11 +94,9 @@ def _progress(params: JsonObject) -> tuple[float, float | None, str | None]:
 
 
 METHOD_NOT_FOUND = -32601
-
 SHOWN_GARBAGE = 200
 
 LONGEST_ID = 18
-
 """Digits of our own numbers when a server sends them back as text."""
 
 

@@ -63,11 +63,7 @@ def _client(
 
 
 UPDATED = "notifications/resources/updated"
-
-
 _KINDS: tuple[ListKind, ...] = get_args(ListKind)
-
-
 _CHANGED: dict[str, ListKind] = {f"notifications/{kind}/list_changed": kind for kind in _KINDS}
 
 
@@ -88,9 +84,7 @@ def relayed(
 
 
 Heard = Callable[[float, float | None, str | None], Awaitable[None]]
-
 """Is told how far a request has come."""
-
 
 CLIENT_INFO: JsonObject = {"name": "ui-mcp", "version": "1"}
 

@@ -173,7 +173,6 @@ async def _nowhere(message: JsonObject) -> None:
 
 
 BATCH_VERSION = "2025-03-26"
-
 MAX_BATCH = 1000
 
 

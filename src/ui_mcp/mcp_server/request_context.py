@@ -16,9 +16,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.notifications import Mailbox
 
 CONNECTION_CLOSED = -32000
-
 REQUEST_TIMEOUT = -32001
-
 _PATIENCE = 300.0
 
 
@@ -84,12 +82,9 @@ def _unpacked(answer: JsonObject) -> JsonObject:
 
 
 Outlet = Callable[[JsonObject], Awaitable[None]]
-
 """Sends one message to the client."""
 
-
 _DUPLEX = TransportContext(kind="ui-mcp", can_send_request=True)
-
 _ONE_WAY = TransportContext(kind="ui-mcp", can_send_request=False)
 
 

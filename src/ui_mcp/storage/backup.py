@@ -17,7 +17,6 @@ from ui_mcp.errors import ChatError
 from ui_mcp.storage.sqlite import connect, prepare
 
 Rows = Sequence[tuple[Any, ...]]
-
 BATCH = 1000
 
 

@@ -93,9 +93,7 @@ def _told(error: Error) -> str:
 
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
-
 _LOCK_SECONDS = 20
-
 _log = logger("chat")
 
 

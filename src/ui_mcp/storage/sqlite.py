@@ -18,11 +18,8 @@ from anyio import CancelScope
 from ui_mcp.errors import ChatError, way_out
 
 BUSY_SECONDS = 10.0
-
 MOUNTS = Path("/proc/self/mounts")
-
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
-
 
 MIGRATIONS = (
     """
@@ -146,7 +143,6 @@ def _refuse_network(path: Path) -> None:
 
 
 T = TypeVar("T")
-
 _TOGETHER = 256
 
 

@@ -17,7 +17,6 @@ from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.ui.sessions.session import Session
 
 PATIENCE = 30.0
-
 """Seconds; plenty, because a busy machine is not a mistake of the app."""
 
 WATCH = {"type": "watch", "data": {"varId": 1, "expand": True}}

@@ -85,7 +85,6 @@ def _stamped(element: Element) -> list[Binding]:
 
 
 NESTED = frozenset({"ui-view", "ui-viewlist"})
-
 ACTIONS = ("ui-action", "ui-event-")
 
 

@@ -24,27 +24,16 @@ class Finding:
 
 
 CALLED_FROM_OUTSIDE = frozenset({"addAgentMessage", "updateRequirements", "onAppProgress", "onAppUpdated"})
-
 _NEVER_DEAD = frozenset({"new", "mutate"})
-
 _BUTTONS = frozenset({"button", "sl-button", "sl-icon-button"})
-
 _CHECKBOXES = frozenset({"sl-checkbox", "sl-switch"})
-
 _HIDING = frozenset({"ui-class", "ui-hidden", "ui-show", "ui-if", "ui-visible"})
-
 _WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|(?:attr|class|style|event)-.+)")
-
 _ELEMENT = r"(?:\.\.|\d+|[A-Za-z_]\w*(?:\((?:_)?\))?)(?:\[\d+\])*"
-
 _PATH = re.compile(rf"(?:{_ELEMENT})(?:\.{_ELEMENT})*")
-
 _OPERATOR = re.compile(r"[!+*/%<>=&|~:,]|\s-\s|\b(?:and|or|not)\b")
-
 _TERNARY = re.compile(r"\?[^&=]*[\s'\":]")
-
 _ARGUMENTS = re.compile(r"\(\s*[^)_\s][^)]*\)|\(\s*_\w[^)]*\)")
-
 _METHOD_NAME = re.compile(r"(\w+)\(_?\)")
 
 

@@ -19,17 +19,11 @@ _FUNCTION_FIELD = re.compile(
 )
 
 _CALL = re.compile(r":\s*(\w+)\s*[({\"'\[]")
-
 _CREATION = re.compile(r"^([A-Za-z_]\w*)[ \t]*=[ \t]*(?:[\w.]+:new|session:create)[ \t]*\(", re.MULTILINE)
-
 _ASSIGNMENT = re.compile(r"(?:^|;|\b(?:then|else|do)\b)[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)", re.MULTILINE)
-
 _PROTOTYPE = re.compile(r"session:prototype\s*\(")
-
 _TABLE_DEFAULT = re.compile(r"(\w+)\s*=\s*\{")
-
 _TOP_CALL = re.compile(r"^[A-Za-z_][\w.]*[ \t]*\(([^()\n]*)\)", re.MULTILINE)
-
 _PARAMETERS = re.compile(r"\bfunction\b[^(\n]*\(([^)\n]*)\)")
 
 

@@ -104,9 +104,7 @@ def sync(folder: Path) -> None:
 
 
 WRITE_LOCK_SECONDS = 5.0
-
 _JARS = ("targets/javafx-agent.jar", "targets/agent/javafx-agent.jar")
-
 _SMALL = re.compile(r"runtime\.db\.schema-\d+\.bak|targets/[^/\\]+\.json")
 
 

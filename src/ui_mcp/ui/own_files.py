@@ -17,15 +17,12 @@ from ui_mcp.ui import instance
 from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, make_own
 
 OTHER_MOVE_SECONDS = 60.0
-
 """How long a process waits for another one that is moving the files."""
 
 _PAUSE = 0.05
-
 _log = logger("storage")
 
 _shared: dict[Path, BinaryIO] = {}
-
 """Held until this process ends, by base directory: we use the old place there."""
 
 

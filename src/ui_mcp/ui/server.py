@@ -118,7 +118,6 @@ def _require_writable(folder: Path) -> None:
 
 
 Serve = Callable[[Configured], AbstractAsyncContextManager[Running]]
-
 """Opens sessions and listeners for a configuration, and closes them again."""
 
 

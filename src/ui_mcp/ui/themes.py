@@ -13,11 +13,8 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.workspace import BUNDLE, Workspace
 
 HEADER = re.compile(r"/\*(.*?)\*/", re.DOTALL)
-
 TAG = re.compile(r"^\s*\*?\s*@(\w+)\s*(.*?)\s*$")
-
 COLOUR = re.compile(r"--term-(accent|bg)\s*:\s*([^;}]+)")
-
 HEX = re.compile(r"#([0-9a-f]{3}|[0-9a-f]{6})\b", re.IGNORECASE)
 
 
@@ -90,7 +87,6 @@ def _is_dark(colour: str) -> bool:
 
 
 BUNDLED = BUNDLE / "base" / "html" / "themes"
-
 BASE = "base.css"
 
 
@@ -117,9 +113,7 @@ def chosen_theme(workspace: Workspace) -> str:
 
 
 CLASSES = re.compile(r"""\bclass\s*=\s*(?:"([^"]*)"|'([^']*)')|\bui-class-([\w-]+)\s*=""")
-
 IGNORED = re.compile(r"^(hidden$|showing$|sl-|ui-)")
-
 ALL = "(all)"
 
 
@@ -189,7 +183,6 @@ def _used_in(file: Path, folder: Path) -> Iterator[JsonObject]:
 
 
 OPEN, CLOSE = "<!-- #frictionless -->", "<!-- /frictionless -->"
-
 BLOCK = re.compile(re.escape(OPEN) + ".*?" + re.escape(CLOSE) + r"\n?", re.DOTALL)
 
 # A script that must not wait for style sheets may stand before the block.

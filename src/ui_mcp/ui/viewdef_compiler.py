@@ -51,9 +51,7 @@ def checked_key(type_name: str, namespace: str) -> str:
 
 
 STAMP = "data-ui-b"
-
 WRAPPED = "there is no top-level <template>; the content was wrapped in one"
-
 
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
@@ -77,7 +75,6 @@ _NAMES = {
     "ui-view": "view",
     "ui-viewlist": "viewlist",
 }
-
 
 Attributes = list[tuple[str, str | None]]
 

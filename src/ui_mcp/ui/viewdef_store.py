@@ -24,7 +24,6 @@ BUILTIN = {
     "MCP.DEFAULT": '<template><div ui-view="value"></div></template>',
 }
 
-
 _AS_ROW = attrgetter(*(field.name for field in fields(Binding)))
 
 
@@ -105,7 +104,6 @@ def html_files(folder: Path) -> Iterator[Path]:
 
 
 _log = logger("viewdefs")
-
 BUNDLED = BUNDLE / "base" / "viewdefs"
 
 

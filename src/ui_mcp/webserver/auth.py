@@ -11,9 +11,7 @@ from ui_mcp.ids import secret_id
 
 PRINCIPAL = "ui_mcp.principal"
 
-
 Admit = Callable[[str | None], Awaitable[str | None]]
-
 """Returns the name for a bearer token (or for none), or None to turn the request away."""
 
 
@@ -75,9 +73,7 @@ class Rate:
 
 
 LIFETIME = 60.0
-
 CODE_LIFETIME = 600.0
-
 MOST = 1000
 
 

@@ -29,17 +29,13 @@ from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE
 
 BAD_CODE = Refused(401, "unauthorized", "This code is not valid: it was used, is too old or has a typing mistake")
-
 NO_CODE = Refused(400, "invalid_argument", 'Send {"code": "…"} as JSON')
 
 Describe = Callable[[Request], Awaitable[JsonObject]]
-
 """Tells the page what it is about: the address of the app, how much waits."""
 
 Page = Callable[[Request], Response]
-
 _PUBLIC_FOLDERS = ("/person/assets/", "/look/")
-
 _PAGES = frozenset({"/", "/chat", "/approvals"})
 
 
@@ -154,13 +150,9 @@ async def _not_now(request: Request, error: Exception) -> Response:
 
 
 PERSON_FOLDER = BUNDLE / "web" / "person"
-
 BUILT_PAGE = PERSON_FOLDER / "index.html"
-
 PLAIN_PAGE = Path(__file__).with_name("person.html")
-
 _NONE = "'none'"
-
 _MISSING = "The page is missing from this installation; build it with: make web\n"
 
 

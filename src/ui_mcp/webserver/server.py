@@ -24,13 +24,10 @@ from ui_mcp.log import adopt, logger
 from ui_mcp.webserver.peer_uid import AllowedUsers
 
 App = ASGIApp
-
 """What a listener serves."""
 
 MAX_FRAME = 16 * 1024 * 1024
-
 PATIENCE_SECONDS = 3.0
-
 _log = logger("http")
 
 

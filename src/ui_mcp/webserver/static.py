@@ -19,7 +19,6 @@ from ui_mcp.webserver.person_auth import PageNonces
 from ui_mcp.workspace import BUNDLE
 
 HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.\w+$")
-
 SMALL = 256 * 1024
 
 TYPES = {
@@ -30,7 +29,6 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
-
 """What a page is made of, the same on every machine; for the rest the machine's own list has to be read."""
 
 
@@ -82,7 +80,6 @@ class Files(StaticFiles):
 WEB_FOLDER = BUNDLE / "web"
 
 HOME = '<a class="page-home" href="./" aria-label="Start page" title="Start page"></a>'
-
 """The way to the start page; look.js draws the mark into it."""
 
 

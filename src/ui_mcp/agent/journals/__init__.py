@@ -8,7 +8,6 @@ from ui_mcp.agent.observer import JournalReader, Reader
 from ui_mcp.errors import ConfigError
 
 FILE = "agent.db"
-
 MISSING = "storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'"
 
 

@@ -17,7 +17,6 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json
 
 Provider = Literal["auto", "openai", "anthropic", "gemini", "scripted"]
-
 OPENAI = "https://api.openai.com/v1"
 
 

@@ -17,7 +17,6 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
 
 _FENCE = re.compile(r"^```[a-zA-Z]*\s*\n?(.*?)\n?```$", re.DOTALL)
-
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
@@ -58,11 +57,8 @@ def _attempts(text: str) -> list[str]:
 
 
 RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
-
 LONGEST_WAIT = 60.0
-
 MAX_LINE = 16 * 1024 * 1024
-
 MAX_ANSWER = 64 * 1024 * 1024
 
 HINTS = {

@@ -11,7 +11,6 @@ from ui_mcp.cli.doctor.findings import Finding
 from ui_mcp.workspace import Workspace
 
 HELP = "say what is installed, what is missing and how to mend it"
-
 SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 
 

@@ -23,9 +23,7 @@ from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
 from ui_mcp.trust import Agreements, place_of
 
 _EVERY_SECONDS = 0.5
-
 _MOST_NAMES = 4
-
 _CLEAR = "\r\x1b[K"
 
 
@@ -60,14 +58,8 @@ def line(names: Sequence[str], seconds: float) -> str:
 
 
 PATIENCE = 30.0
-
-
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
-
-
 SOURCE = "SPEC|CONFIG|URL"
-
-
 SOURCE_HELP = "an OpenAPI document, an nlui.yaml, or the address of an API (default: the nlui.yaml found here)"
 
 

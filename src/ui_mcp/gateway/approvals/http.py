@@ -32,7 +32,6 @@ from ui_mcp.webserver.person_auth import NOT_IN, is_person
 from ui_mcp.webserver.responses import STATUSES
 
 PERSON = "human"
-
 """How an answer of the person is signed."""
 
 _STATUS: dict[type[UiMcpError], int] = {
@@ -47,7 +46,6 @@ _STATUS: dict[type[UiMcpError], int] = {
 Routes = list[BaseRoute]
 
 Replay = Callable[[Rule], Awaitable[JsonObject]]
-
 """Says what a proposed rule would have done with the calls of the past."""
 
 
@@ -204,11 +202,9 @@ def _json_error(status: int, code: str, message: str, details: dict[str, object]
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
 
 _OF_THE_CLIENT = frozenset({"digest", "result"})
-
 """With the digest another client could fetch the result as if it had asked."""
 
 Who = Callable[[Request], Awaitable[Principal | None]]
-
 Desks = Callable[[], AbstractAsyncContextManager[Desk | None]]
 
 

@@ -12,14 +12,8 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Content, Media, Relayed, Text, ToolResult
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]
-
-
 Execution = Literal["none", "executing", "completed", "failed", "aborted"]
-
-
 Answer = Literal["approve", "approve_with_edit", "deny_continue", "deny_abort"]
-
-
 Scope = Literal["once", "session", "always"]
 
 

@@ -31,20 +31,11 @@ if TYPE_CHECKING:
 
 
 FILE = "nlui.yaml"
-
-
 _WAY_OUT = "nlui init writes a file to start from; nlui --help lists the commands."
-
-
 SECRETS = frozenset({"token", "password", "client_secret", "refresh_token", "api_key"})
-
-
 _NAMED = r"\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 
-
 _VARIABLE = re.compile(rf"\$\$(?=\{{)|\${_NAMED}")
-
-
 """`${NAME}` or `${NAME:-default}`; `$${` stands for `${` itself."""
 
 
@@ -262,8 +253,6 @@ def stamp_of(file: Path) -> Stamp:
 
 
 _SHORT_SECRET = 6
-
-
 _NOWHERE = "no nlui.yaml here and no address given: there are no targets (nlui init writes a file to start from)"
 
 

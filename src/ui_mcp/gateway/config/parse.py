@@ -53,19 +53,11 @@ class Notes:
 
 MAX_BYTES = 50 * 1024 * 1024
 
-
 MAX_DEPTH = 200
-
-
 """Deeper than any honest document, and well within what writing JSON and walking a schema can take."""
 
-
 _MAX_NODES = 5_000_000
-
-
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 _WORDS: dict[str, Json] = {"": None, "~": None}
 
 
@@ -76,32 +68,16 @@ _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false"
 
 
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-
-
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-
-
 _RADIX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-
-
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]")
-
-
 _NUMERIC_START = frozenset("0123456789+-.")
-
-
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 
-
 _LONGEST_NUMBER = 310
-
-
 """A number of more digits is beyond a float, too."""
 
-
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
 """Characters that YAML does not allow in its text."""
 
 

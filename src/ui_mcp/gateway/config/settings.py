@@ -293,8 +293,6 @@ class GatewaySettings(Part):
 
 
 Mode = Literal["host", "guard"]
-
-
 S = TypeVar("S", TargetSettings, BackendSettings)
 
 

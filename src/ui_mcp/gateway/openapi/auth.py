@@ -19,7 +19,6 @@ from ui_mcp.toolkit.names import closest
 _EARLY = 60.0
 
 Post = Callable[[str, Mapping[str, str], Mapping[str, str]], Awaitable[tuple[int, Json]]]
-
 """Sends a form (url, fields, headers) and returns status and JSON."""
 
 
@@ -107,7 +106,6 @@ def _lifetime(answer: JsonObject) -> float:
 Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh", "any"]
 
 DEFAULT = ""
-
 """The credential that fits the first scheme of its kind, or stands alone."""
 
 

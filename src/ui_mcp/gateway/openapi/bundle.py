@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 _PREFIX = "#/$defs/"
-
 _DATA = frozenset({"enum", "const", "default", "required", "dependentRequired"})
 
 NAMED = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs"})
-
 """Keywords whose keys are names and whose values are schemas: a property may be called `default` or `$ref`."""
 
 
@@ -92,11 +90,9 @@ def _inline_keyword(key: str, value: Json, definitions: Mapping[str, JsonObject]
 _MORE = "… details: nlui__describe"
 
 _LADDER = ((8, 120), (8, 60), (8, 0), (6, 0), (5, 0), (4, 0), (3, 60), (3, 0), (2, 60), (2, 0), (1, 60), (1, 0))
-
 """Attempts in order: how many levels stay, and how long descriptions below the arguments may be."""
 
 _STEP = 0.25
-
 """An alternative or an array's items is less of a level than a property, but recursion through them must end too."""
 
 

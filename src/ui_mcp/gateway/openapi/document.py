@@ -13,7 +13,6 @@ from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, join
 from ui_mcp.jsontypes import Json, JsonObject
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const", "x-examples"})
-
 _MAX_HOPS = 50
 
 

@@ -91,13 +91,10 @@ def is_public(address: str) -> bool:
 
 
 _MAX_FILES = 5_000
-
 _MAX_TOTAL = 200 * 1024 * 1024
-
 _SECONDS = 10.0
 
 _BESIDE = frozenset({".json", ".yaml", ".yml"})
-
 """What a document may also take from folders beside its own (`../common/Error.json`)."""
 
 

@@ -39,7 +39,6 @@ from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
 
 _VERSION = 1
-
 _log = logger("compositor.cache")
 
 
@@ -96,11 +95,9 @@ class DocumentCache:
 
 
 AGENT = "ui-mcp"
-
 _FILE_POLL = 1.0
 
 _CLOCK_TICK = 0.1
-
 """How far the times of files may lag behind the clock."""
 
 

@@ -62,7 +62,6 @@ class Scheme:
 
 
 Alternative = tuple[str, ...]
-
 """Names of schemes that must all be satisfied."""
 
 
@@ -140,7 +139,6 @@ class Api:
 
 
 _FORM = "application/x-www-form-urlencoded"
-
 _MULTIPART = "multipart/form-data"
 
 

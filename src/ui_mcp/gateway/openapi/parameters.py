@@ -14,7 +14,6 @@ from ui_mcp.gateway.openapi.schemas import Schemas
 from ui_mcp.jsontypes import JsonObject
 
 _TEXT: JsonObject = {"type": "string"}
-
 _FORM_TYPES = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
@@ -113,11 +112,9 @@ _FRAMING = frozenset(
         *("connection", "keep-alive", "http2-settings"),
     }
 )
-
 """What frames the message, or holds for one hop only."""
 
 _BUILT = frozenset({"accept", "content-type", "authorization"})
-
 _LETTERS = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -138,9 +135,7 @@ def is_name(name: str) -> bool:
 
 
 _ORDER: tuple[Location, ...] = ("path", "query", "querystring", "header", "cookie")
-
 _RESERVED = frozenset({"body", "content_type"})
-
 _NOT_SCHEMA = frozenset({"name", "in", "required", "description", "collectionFormat", "allowEmptyValue"})
 
 _COLLECTION = {

@@ -14,7 +14,6 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps
 ArrayFormat = Literal["index", "brackets", "repeat"]
 
 Pairs = list[tuple[str, str]]
-
 """Names and values of a query or form, not yet encoded unless a function says so."""
 
 

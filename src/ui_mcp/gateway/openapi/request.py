@@ -17,8 +17,6 @@ from ui_mcp.gateway.sanitize import MASK, Scrubber, is_secret
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
 _RESERVED = ":/?@!$'()*,;="
-
-
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09"}
 
 

@@ -29,7 +29,6 @@ _SHOWN = (
 )
 
 _RATE = re.compile(r"^(x-)?rate-?limit", re.IGNORECASE)
-
 _TEXT_LIMIT = 60_000
 
 
@@ -200,7 +199,6 @@ def _filename(answer: Answer) -> str:
 
 
 MAX_PAGES = 50
-
 _NEXT_URLS = ("next", "next_page", "nextLink", "@odata.nextLink", "next_url", "next_page_url", "nextPageUrl")
 
 _CURSORS = (
@@ -226,9 +224,7 @@ _CURSOR_ARGUMENTS = (
 )
 
 _PAGE_ARGUMENTS = ("page", "page_number", "pageNumber", "page[number]")
-
 _OFFSET_ARGUMENTS = ("offset", "skip", "start", "startIndex")
-
 _SIZE_ARGUMENTS = ("limit", "per_page", "page_size", "pageSize", "count", "top", "size")
 
 

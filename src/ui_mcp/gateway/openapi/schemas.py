@@ -16,7 +16,6 @@ from ui_mcp.toolkit.names import clean
 
 Direction = Literal["request", "response"]
 
-
 _ONE = (
     "items",
     "additionalProperties",
@@ -32,11 +31,8 @@ _ONE = (
 )
 
 _MANY = ("allOf", "anyOf", "oneOf", "prefixItems")
-
 _NAMED = ("properties", "patternProperties", "dependentSchemas")
-
 _MERGEABLE = frozenset({"type", "title", "description", "properties", "required", "default", "deprecated"})
-
 _PREFIX = "#/$defs/"
 
 
@@ -233,7 +229,6 @@ def _merge(out: JsonObject, part: JsonObject) -> bool:
 
 
 _SHOWN = 5
-
 _REFERENCE = "#/$defs/"
 
 

@@ -24,9 +24,7 @@ from ui_mcp.toolkit.names import Unnamed, closest, is_legal, tool_names
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result
 
 DESTRUCTIVE = frozenset({"delete", "remove", "destroy", "drop", "purge", "reset", "cancel", "revoke", "terminate"})
-
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
-
 _DESCRIBED = 300
 
 

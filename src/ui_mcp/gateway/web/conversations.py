@@ -19,7 +19,6 @@ from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 
 HUMAN = principal("human", "human")
-
 READER = principal("orchestrator", "orchestrator")
 
 

@@ -38,7 +38,6 @@ _SHOWN = {"api_base", "model", "max_context_tokens", "max_output_tokens", "strea
 _MOST_LISTED = 16 * 1024 * 1024
 _WORDS = {"401": "The key is refused", "403": "The key may not do this", "404": "There is no such model or address"}
 
-
 NO_MODEL = """\
 No model is set up yet. Choose one on the left (**Model**, *Change*), or name it under `llm` in nlui.yaml:
 OpenAI, Anthropic, Gemini, or one that runs on this machine (Ollama, LM Studio).

@@ -50,7 +50,6 @@ from ui_mcp.webserver.server import App, mcp_app
 from ui_mcp.webserver.static import page_routes
 
 AGENT = "agent"
-
 PORT = 9000
 
 SYSTEM = """\

@@ -13,7 +13,6 @@ from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.webserver.responses import event_text
 
 Named = tuple[str, JsonObject]
-
 _OVER = {"done", "error", "denied", "aborted"}
 
 

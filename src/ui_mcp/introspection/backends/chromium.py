@@ -26,7 +26,6 @@ ARGUMENTS = (
     "--disable-sync", "--disable-gpu",
 )  # fmt: skip
 
-
 READY_MS = 10_000
 DRIVEN = "ui-mcp-eyes"
 """Word in our user agent, by which a server of ours knows that nobody sits before the page."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 SECONDS = 10.0
 
 MOST = 1024 * 1024
-
 """How long a browser's description of itself may be."""
 
 _HANDSHAKE = {

@@ -11,18 +11,11 @@ from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 
 Scope = MutableMapping[str, Any]
-
 Message = MutableMapping[str, Any]
-
 Receive = Callable[[], Awaitable[Message]]
-
 Send = Callable[[Message], Awaitable[None]]
-
 Headers = tuple[tuple[bytes, bytes], ...]
-
-
 MAX_BODY = 4 * 1024 * 1024
-
 BEAT_SECONDS = 15.0
 
 # A client that takes nothing for this long is given up; others must not wait for it.

@@ -53,7 +53,6 @@ async def _schema(face: Face, name: object, principal: str) -> JsonObject | None
 
 
 IDLE_SECONDS = 30 * 60.0
-
 MAX_SESSIONS = 1000
 
 
@@ -155,11 +154,9 @@ class Sessions:
 
 
 HEADER_MISMATCH = -32020
-
 UNSUPPORTED_VERSION = -32022
 
 CLIENT_ID = "ui-mcp/client_id"
-
 """The key in `_meta` under which a client of the modern era says that several requests are its own."""
 
 _VERSION, _SESSION = "mcp-protocol-version", "mcp-session-id"

@@ -84,9 +84,7 @@ def near_name(name: str) -> str:
 
 GONE = "A session may have ended, or the address has a mistake."
 
-
 Decorate = Callable[[str, Workspace, str], str]
-
 """Completes `index.html` for a session, named by its number, on its way out: theme links, icon."""
 
 

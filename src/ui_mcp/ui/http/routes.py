@@ -125,9 +125,7 @@ class State:
 
 
 PAGE = Path(__file__).with_name("variables.html")
-
 MARK = "{{home}}"
-
 Welcome = Callable[[Request, Response], Response]
 
 

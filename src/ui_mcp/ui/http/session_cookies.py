@@ -17,7 +17,6 @@ from ui_mcp.webserver.auth import OneTimeTokens
 from ui_mcp.webserver.responses import own_link_needed
 
 SECRET = re.compile(r"[0-9a-f]{32}")
-
 CODE = "code"
 
 

@@ -16,7 +16,6 @@ from ui_mcp.wire import FELL_BEHIND
 MAX_BYTES = 32 * 1024 * 1024
 
 MAX_REASON = 123
-
 """Bytes of a reason that fit into a WebSocket's close frame."""
 
 
@@ -86,7 +85,6 @@ class Outbox:
 
 
 ANSWER = '{"type":"looked"'
-
 """How the frame of an answer begins."""
 
 

@@ -34,7 +34,6 @@ from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import BUNDLE, Workspace
 
 SQLITE = "sqlite:///"
-
 BUNDLED_LUA = BUNDLE / "base" / "lua"
 
 
@@ -116,7 +115,6 @@ class Coalesced:
 
 
 MOST = 10_000
-
 """Visitors that are remembered; the one that has been away longest makes room."""
 
 
@@ -153,10 +151,7 @@ def _digest(visitor: str) -> bytes:
 
 
 SWEEP_SECONDS = 3600.0
-
 TIMING_VERBOSITY = 3
-
-
 _log = logger("sessions")
 
 

@@ -68,7 +68,6 @@ class Surroundings:
 
 
 _READING = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
-
 """What cannot change an app's state."""
 
 
@@ -106,9 +105,7 @@ class Changes:
 
 
 WATCHED_SECONDS = 10.0
-
 """How long a look at the variables keeps compute times being measured."""
-
 
 _log = logger("session")
 

@@ -16,7 +16,6 @@ from ui_mcp.ui.sessions.pages import Pages, system_event
 from ui_mcp.wire import NOTICE_LOAD_ERROR, NOTICE_LOADED
 
 WINDOW_SECONDS = 60.0
-
 MOST_CRASHES = 3
 
 
@@ -33,7 +32,6 @@ class Crashes:
 
 
 MAX_TIMERS = 10_000
-
 """As in lua/engine/session.lua, which refuses the next one."""
 
 
