@@ -41,14 +41,9 @@ Three places turn these outward: mcpd/results, httpd and cli/main.
 import errno
 
 DISK_ERRNOS = frozenset({errno.EROFS, errno.ENOSPC, errno.EDQUOT})
-
-
 """Read-only, full, or full for this user."""
 
-
 DISK_HINT = "Make room on its disk, or make the disk writable, and try again; nothing has to be started anew."
-
-
 _OF_THE_DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 
 

@@ -18,23 +18,16 @@ from anyio import move_on_after, sleep, wait_readable
 from ui_mcp.log import logger
 
 _log = logger("hints")
-
 _MASK = 0xFCE | 0x01000000  # whatever alters a folder or a file in it; only folders
-
 _IS_FOLDER = 0x40000000
-
 _OVERFLOW = 0x4000
-
 _HEAD = struct.Struct("iIII")
-
 _ENOUGH = 65536
 
 QUIET_SECONDS, LONGEST_SECONDS = 0.05, 0.5
-
 """How long a folder is left alone after something stirred in it, and how long at most."""
 
 NET_SECONDS = 10.0
-
 """How long who rests goes without looking: other machines' changes of a shared disk are not noted."""
 
 

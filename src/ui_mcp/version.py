@@ -8,7 +8,6 @@ from pathlib import Path
 from ui_mcp.workspace import BUNDLE
 
 UNKNOWN = "dev"
-
 _NUMBER = r"(?:0|[1-9]\d*)"
 _VERSION = re.compile(rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")
 _LINE = re.compile(r"^\*\*Version: v?([^*\s]+)\*\*[ \t]*$", re.MULTILINE)

@@ -9,12 +9,11 @@ from anyio import sleep
 from psycopg import AsyncConnection, Error, OperationalError
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from ui_mcp.chat import backup
 from ui_mcp.chat.message import Clock, Head, Message, Page, Posted, Window, now_us
-from ui_mcp.chat.service import postgres_copy
-from ui_mcp.chat.service import postgres_sql as sql
 from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, taken, window
 from ui_mcp.errors import ChatError
-from ui_mcp.storage.postgres import patiently, prepare, shown
+from ui_mcp.storage.postgres import patiently, shown
 
 _EVERYONE = ("user", "assistant")
 _CONNECTIONS = 8
@@ -58,12 +57,12 @@ class PostgresStore:
             *[(draft.mime, draft.content, draft.client_id) for draft in post.drafts], strict=True
         )
         values = (post.conversation, post.author, post.principal, times, list(mimes), list(contents), list(ids))
-        return [Posted(*row) for row in await self._query(sql.APPEND, values)]
+        return [Posted(*row) for row in await self._query(APPEND, values)]
 
     async def since(self, query: Query) -> Page:
         """Return the messages after the cursor in commit order."""
         async with self._connection() as connection:
-            heads = await _rows(connection, sql.HEAD, (query.conversation,))
+            heads = await _rows(connection, HEAD, (query.conversation,))
             if not heads:
                 return Page((), query.after, None)
             values = {
@@ -73,7 +72,7 @@ class PostgresStore:
                 "rows": query.limit if query.authors is None else LOOKED_AT,
                 "max_bytes": query.max_bytes,
             }
-            rows = await _rows(connection, sql.AFTER, values)
+            rows = await _rows(connection, AFTER, values)
         messages, last = taken((Message(*row) for row in rows), query)
         return Page(messages, last, max(heads[0][0], last))
 
@@ -84,7 +83,7 @@ class PostgresStore:
     async def before(self, conversation: str, before: int, limit: int, max_bytes: int) -> Window:
         """Return the newest messages older than `before`, oldest first."""
         values = {"conversation": conversation, "before": before, "rows": limit + 1, "max_bytes": max_bytes}
-        rows = await self._query(sql.BEFORE, values)
+        rows = await self._query(BEFORE, values)
         return window((Message(*row) for row in rows), limit, max_bytes)
 
     async def heads(self, after: int = 0) -> Mapping[str, Head]:
@@ -94,13 +93,13 @@ class PostgresStore:
 
     async def unread(self, conversation: str, after: int, principal: str) -> int:
         """Count messages by people other than `principal` after a cursor, up to 1000."""
-        return int((await self._query(sql.UNREAD, (conversation, after, principal)))[0][0])
+        return int((await self._query(UNREAD, (conversation, after, principal)))[0][0])
 
     async def reached(self, conversation: str, stage: Stage, number: int) -> None:
         """Move a receipt forward."""
         async with self._connection() as connection:
-            await connection.execute(sql.REACHED, (conversation, stage, number))
-            await connection.execute(sql.NOTIFY, (sql.CHANNEL,))
+            await connection.execute(REACHED, (conversation, stage, number))
+            await connection.execute(NOTIFY, (CHANNEL,))
 
     async def receipts(self, conversation: str) -> Mapping[Stage, int]:
         """Return the newest id of each stage."""
@@ -125,7 +124,7 @@ class PostgresStore:
     async def end_tokens(self, name: str, at: int) -> int:
         """Let the valid tokens of `name` end at that time, and count them."""
         async with self._connection() as connection:
-            ended = await connection.execute(sql.END_TOKENS, {"at": at, "name": name, "now": self._clock()})
+            ended = await connection.execute(END_TOKENS, {"at": at, "name": name, "now": self._clock()})
             return ended.rowcount
 
     async def audit(self, principal: str, action: str, detail: str) -> None:
@@ -137,12 +136,13 @@ class PostgresStore:
     async def backup(self, target: str) -> None:
         """Copy the whole store to a new file while it is in use."""
         async with self._connection() as connection:
-            await postgres_copy.backup(connection, Path(target))
+            await backup.backup_postgres(connection, Path(target))
 
     async def restore(self, source: str) -> None:
         """Fill this store, which must be empty, from a backup."""
         async with self._connection() as connection:
-            await postgres_copy.restore(connection, Path(source))
+            await backup.restore_postgres(connection, Path(source))
+            await connection.execute(NOTIFY, (CHANNEL,))
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next NOTIFY, or when listening has just begun; False after `limit` seconds."""
@@ -159,7 +159,7 @@ class PostgresStore:
     async def _listen(self) -> AsyncConnection[Any]:
         listener = await AsyncConnection.connect(self._url, autocommit=True)
         try:
-            await listener.execute(f"LISTEN {sql.CHANNEL}")
+            await listener.execute(f"LISTEN {CHANNEL}")
         except BaseException:  # also when we are called away: one that does not listen would never be told
             await listener.close()
             raise
@@ -299,3 +299,23 @@ END_TOKENS: LiteralString = (
     "UPDATE chat_tokens SET expires = least(coalesce(expires, %(at)s), %(at)s) "
     "WHERE name = %(name)s AND (expires IS NULL OR expires > %(now)s)"
 )
+
+_LOCK_SECONDS = 20
+
+
+async def prepare(connection: AsyncConnection[Any]) -> None:
+    """Bring a database to the newest schema; of several that start at once one works and the others wait."""
+    async with connection.transaction():
+        await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
+        await connection.execute(VERSION_TABLE)
+        row = await (await connection.execute("SELECT max(version) FROM chat_schema")).fetchone()
+        version = row[0] or 0 if row else 0
+        if version > len(MIGRATIONS):
+            message = f"The chat database was written by a newer ui-mcp (schema {version}); update this one"
+            raise ChatError(message, "storage_error", schema=version)
+        for script in MIGRATIONS[version:]:
+            await connection.execute(script)
+        if version < len(MIGRATIONS):
+            await connection.execute("DELETE FROM chat_schema")
+            await connection.execute("INSERT INTO chat_schema VALUES (%s)", (len(MIGRATIONS),))

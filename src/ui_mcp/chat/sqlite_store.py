@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, Event, create_task_group, move_on_after, to_thread
 
+from ui_mcp.chat import backup as copy
 from ui_mcp.chat.message import Clock, Draft, Head, Message, Page, Posted, Window, next_id, now_us
-from ui_mcp.chat.service import sqlite_log
 from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, taken, window
-from ui_mcp.storage import backup as copy
 from ui_mcp.storage.sqlite import Writer, connect, prepare, translated
 from ui_mcp.storage.wakeup import Bell
 
@@ -56,13 +55,13 @@ class SqliteStore:
 
     async def append(self, post: Post) -> Sequence[Posted]:
         """Commit a batch."""
-        posted = await self._writer.durable(lambda connection: sqlite_log.append(connection, post, self._clock))
+        posted = await self._writer.durable(lambda connection: append(connection, post, self._clock))
         self._wake()
         return posted
 
     async def since(self, query: Query) -> Page:
         """Return the messages after the cursor in commit order."""
-        return await self._read(lambda connection: sqlite_log.since(connection, query))
+        return await self._read(lambda connection: since(connection, query))
 
     async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:
         """Return the newest messages, oldest first."""
@@ -70,9 +69,7 @@ class SqliteStore:
 
     async def before(self, conversation: str, before: int, limit: int, max_bytes: int) -> Window:
         """Return the newest messages older than `before`, oldest first."""
-        return await self._read(
-            lambda connection: sqlite_log.before(connection, conversation, before, limit, max_bytes)
-        )
+        return await self._read(lambda connection: before_id(connection, conversation, before, limit, max_bytes))
 
     async def heads(self, after: int = 0) -> Mapping[str, Head]:
         """Return how far each conversation has come, of those with a message after an id."""
@@ -252,7 +249,7 @@ def since(connection: sqlite3.Connection, query: Query) -> Page:
         connection.execute("COMMIT")
 
 
-def before(connection: sqlite3.Connection, name: str, number: int, limit: int, max_bytes: int) -> Window:
+def before_id(connection: sqlite3.Connection, name: str, number: int, limit: int, max_bytes: int) -> Window:
     """Read the newest messages below an id."""
     found = connection.execute(_FIND, (name,)).fetchone()
     if found is None:

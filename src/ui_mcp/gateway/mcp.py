@@ -25,11 +25,8 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.version import bundled_version
 
 JSON = "application/json"
-
 _PATIENCE = 5.0
-
 _log = logger("compositor.resources")
-
 T = TypeVar("T")
 
 

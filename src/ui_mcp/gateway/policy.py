@@ -14,11 +14,9 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps
 _READING = frozenset({"get", "list", "read", "search", "find", "show", "describe", "fetch"})
 
 ALWAYS = "always allowed by "
-
 """How the reason of a rule begins that an answer for always made."""
 
 ABSENT = object()
-
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
 
 

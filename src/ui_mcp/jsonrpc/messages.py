@@ -13,12 +13,10 @@ INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 RESOURCE_NOT_FOUND = -32002
-
 META = "_meta"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 _ALWAYS_MODERN = frozenset({"server/discover", "subscriptions/listen"})
-
 Kind = Literal["request", "notification", "response", "invalid"]
 RequestId = str | int
 

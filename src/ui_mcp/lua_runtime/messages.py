@@ -9,12 +9,10 @@ import struct
 from collections.abc import Sequence
 
 Flat = str | bytes | int | float | bool | None
-
 _HEAD = struct.Struct("<I")
 _FORMAT = 2
 """The last version of marshal's format that does not look for what it has written before."""
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
-
 HEAD = _HEAD.size
 LIMIT = 1 << 30
 """Longest message either side believes."""

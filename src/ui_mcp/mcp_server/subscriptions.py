@@ -20,7 +20,6 @@ from ui_mcp.mcp_server.request_context import Exchange
 from ui_mcp.toolkit.announcements import Announcement
 
 MAX_STREAMS = 1024
-
 Context = ServerRequestContext[JsonObject, Exchange]
 
 

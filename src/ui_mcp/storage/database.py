@@ -1,27 +1,20 @@
-"""The databases approvals can be kept in; `open_store` picks one by path or URL."""
+"""Database protocol, schemas, and the SQLite database."""
 
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 import anyio.to_thread
-from platformdirs import user_data_path
 
-from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.errors import CompositorError, way_out
-from ui_mcp.gateway.approvals.store import ADDED, SCHEMA
 from ui_mcp.jsontypes import Json
-from ui_mcp.log import logger
 from ui_mcp.storage.wakeup import Bell
 
-_log = logger("compositor.approvals")
-
 NET_SECONDS, POLL_SECONDS = 10.0, 0.25
-
 """How long a gateway goes without looking where it is told of changes, and where it is not."""
 
 
@@ -30,19 +23,49 @@ def file_of(place: str) -> Path:
     return Path(unquote(place.removeprefix("sqlite:///")) if place.startswith("sqlite:") else place).expanduser()
 
 
-def _sealed(name: str) -> str:
-    """Return the seal of a store, nothing where the account can keep no key; its rules ask again after each start."""
-    try:
-        return seal("approvals", name)
-    except OSError as error:
-        _log.warning("There is no key to seal approvals with: %s", error)
-        return ""
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What a database has to hold, in statements that both SQLite and PostgreSQL take."""
+
+    statements: Sequence[str]
+    table: str
+    """The table that has grown since its first version."""
+    added: Mapping[str, str]
+    """Columns of that table that older databases lack, with the value of older rows."""
+    lock: int
+    """Key of the PostgreSQL advisory lock that is held while the schema changes."""
+    opened: Callable[[sqlite3.Connection, Path], None]
+    """Called with every SQLite file that was opened."""
+
+
+class Base(Protocol):
+    """A database: each statement commits by itself; `?` stands for a value."""
+
+    async def change(self, statement: str, values: Sequence[Json]) -> int:
+        """Carry out a statement and count the rows it touched."""
+        ...
+
+    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
+        """Return what a statement finds."""
+        ...
+
+    def listen(self) -> float:
+        """Be told of other processes' changes from now on; return for how long to rely on that."""
+        ...
+
+    async def told(self) -> None:
+        """Return when another process has changed something."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...
 
 
 class SqliteBase:
     """One SQLite file in WAL mode, mode 0600; work happens in a worker thread."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, schema: Schema) -> None:
         self._file = file
         try:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -50,42 +73,18 @@ class SqliteBase:
             self._base = sqlite3.connect(file, timeout=10, isolation_level=None, check_same_thread=False)
             self._base.execute("PRAGMA journal_mode = WAL")
             self._base.execute("PRAGMA synchronous = FULL")
-            for statement in SCHEMA:
+            for statement in schema.statements:
                 self._base.execute(statement)
-            known = {row[1] for row in self._base.execute("PRAGMA table_info(approvals)")}
-            for name, value in ADDED.items():
+            known = {row[1] for row in self._base.execute(f"PRAGMA table_info({schema.table})")}
+            for name, value in schema.added.items():
                 if name not in known:
-                    self._base.execute(f"ALTER TABLE approvals ADD COLUMN {name} TEXT DEFAULT {value}")
-            if not file.absolute().is_relative_to(user_data_path("nlui")):
-                self._require_own()
+                    self._base.execute(f"ALTER TABLE {schema.table} ADD COLUMN {name} TEXT DEFAULT {value}")
+            schema.opened(self._base, file)
         except (OSError, sqlite3.Error) as error:
             raise CompositorError(f"The approvals store {file} cannot be opened: {error}{way_out(error)}") from error
         self._lock = threading.Lock()
         real = file.resolve()
         self._bell = Bell(real.with_name(f"{real.name}-bells"))
-
-    def _require_own(self) -> None:
-        """Take from a store that this account did not make what would run calls without a question.
-
-        A repository can bring a store in its data directory. Its rules are kept but no longer count, calls that were
-        approved in it expire, and its seal is replaced.
-        """
-        with self._base:
-            self._base.execute("BEGIN IMMEDIATE")  # so that of two processes one seals it and the other finds that
-            found = self._base.execute("SELECT value FROM approval_keys WHERE name = 'store'").fetchone()
-            name, _, given = found[0].partition(":") if found else ("", "", "")
-            if found and is_sealed(given, "approvals", name):
-                return
-            rules = self._base.execute("SELECT coalesce(max(id), 0) FROM standing_rules").fetchone()[0]
-            approved = self._base.execute(
-                "UPDATE approvals SET status = 'expired' WHERE status = 'approved' AND execution = 'none'"
-            ).rowcount
-            name = token_hex(16)
-            made = (("store", f"{name}:{_sealed(name)}"), ("foreign_rules", str(rules)))
-            self._base.execute("DELETE FROM approval_keys")
-            self._base.executemany("INSERT INTO approval_keys VALUES (?, ?)", made)
-        if rules or approved:
-            _log.warning("%s was not made by this account: its rules do not count, and calls ask again", self._file)
 
     def close(self) -> None:
         """Close the file."""

@@ -9,30 +9,26 @@ from urllib.parse import urlsplit, urlunsplit
 import anyio
 from psycopg import AsyncConnection, Connection, Error, OperationalError, connect, conninfo
 
-from ui_mcp.chat.service import postgres_sql as sql
 from ui_mcp.errors import ChatError, CompositorError
-from ui_mcp.gateway.approvals.store import ADDED, SCHEMA
 from ui_mcp.jsontypes import Json
 from ui_mcp.log import logger
-from ui_mcp.storage.database import POLL_SECONDS
-
-_SCHEMA_LOCK = 7_155_091_642_119
+from ui_mcp.storage.database import POLL_SECONDS, Schema
 
 
 class PostgresBase:
     """One connection, made anew when it was cut; work happens in a worker thread."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, schema: Schema) -> None:
         self._url = url
         self._lock = Lock()
         try:
             self._connection: Connection[Any] = connect(url, autocommit=True, connect_timeout=10)
             with self._connection.transaction():
-                self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
-                for statement in SCHEMA:
+                self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (schema.lock,))
+                for statement in schema.statements:
                     self._connection.execute(statement.encode())
-                for name, value in ADDED.items():
-                    added = f"ALTER TABLE approvals ADD COLUMN IF NOT EXISTS {name} TEXT DEFAULT {value}"
+                for name, value in schema.added.items():
+                    added = f"ALTER TABLE {schema.table} ADD COLUMN IF NOT EXISTS {name} TEXT DEFAULT {value}"
                     self._connection.execute(added.encode())
         except Error as error:
             raise CompositorError(f"The approvals database cannot be reached: {_told(error)}") from error
@@ -93,7 +89,6 @@ def _told(error: Error) -> str:
 
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
-_LOCK_SECONDS = 20
 _log = logger("chat")
 
 
@@ -124,24 +119,6 @@ async def patiently(url: str, work: Callable[[AsyncConnection[Any]], Awaitable[N
             raise ChatError(f"Cannot open the chat database {shown(url)}: {error}", "storage_error") from error
         await anyio.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
-
-
-async def prepare(connection: AsyncConnection[Any]) -> None:
-    """Bring a database to the newest schema; of several that start at once one works and the others wait."""
-    async with connection.transaction():
-        await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (sql.SCHEMA_LOCK,))
-        await connection.execute(sql.VERSION_TABLE)
-        row = await (await connection.execute("SELECT max(version) FROM chat_schema")).fetchone()
-        version = row[0] or 0 if row else 0
-        if version > len(sql.MIGRATIONS):
-            message = f"The chat database was written by a newer ui-mcp (schema {version}); update this one"
-            raise ChatError(message, "storage_error", schema=version)
-        for script in sql.MIGRATIONS[version:]:
-            await connection.execute(script)
-        if version < len(sql.MIGRATIONS):
-            await connection.execute("DELETE FROM chat_schema")
-            await connection.execute("INSERT INTO chat_schema VALUES (%s)", (len(sql.MIGRATIONS),))
 
 
 def shown(url: str) -> str:

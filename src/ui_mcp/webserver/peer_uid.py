@@ -35,7 +35,6 @@ _ANSWER = struct.Struct("=IIIII")
 """What follows the socket's id in an answer: expires, two queues, uid, inode."""
 _PROC_TABLES = {4: ("/proc/net/tcp", "/proc/net/tcp6"), 6: ("/proc/net/tcp6",)}
 _log = logger("http")
-
 Address = IPv4Address | IPv6Address
 
 

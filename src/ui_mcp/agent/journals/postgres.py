@@ -49,7 +49,6 @@ SELECT agent, min(ts), max(ts), count(*), (
 ) FROM agent_events AS events GROUP BY agent ORDER BY max(ts) DESC
 """
 
-
 Rows = list[tuple[Any, ...]]
 
 

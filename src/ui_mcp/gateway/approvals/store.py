@@ -1,25 +1,29 @@
 """Where approvals last: a protocol, and one implementation in SQL that any `Base` carries."""
 
 import secrets
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Protocol
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
 from urllib.parse import urlsplit
 
+from platformdirs import user_data_path
+
+from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.jsontypes import Json, dumps, loads
-from ui_mcp.storage.database import SqliteBase, file_of
+from ui_mcp.log import logger
+from ui_mcp.storage.database import Base, Schema, SqliteBase, file_of
 
+_log = logger("compositor.approvals")
 _COLUMNS = tuple(field.name for field in fields(Approval))
-
 _JSON = frozenset({"arguments", "preview", "result", "pattern"})
-
 _WHOLE = frozenset({"args_version", "delivered"})
-
 _TIMES = frozenset({"created_at", "expires_at", "decided_at", "started_at", "finished_at"})
-
 _KINDS = {name: "INTEGER" if name in _WHOLE else "DOUBLE PRECISION" if name in _TIMES else "TEXT" for name in _COLUMNS}
 
 _PROPOSAL = {
@@ -36,41 +40,14 @@ _TABLES = {
     "approval_keys": "name TEXT PRIMARY KEY, value TEXT",
 }
 
-ADDED = {"pattern": "'null'", "connection": "''", "operation": "''", "request": "''", "successor": "NULL"}
-
+_ADDED = {"pattern": "'null'", "connection": "''", "operation": "''", "request": "''", "successor": "NULL"}
 """Columns of `approvals` that older stores lack, with what a row of before has there."""
 
-SCHEMA = (
+_STATEMENTS = (
     *(f"CREATE TABLE IF NOT EXISTS {name} ({columns})" for name, columns in _TABLES.items()),
     "CREATE INDEX IF NOT EXISTS approvals_open ON approvals (status, execution)",
 )
-
 """Statements that both SQLite and PostgreSQL take."""
-
-
-class Base(Protocol):
-    """A database: each statement commits by itself; `?` stands for a value."""
-
-    async def change(self, statement: str, values: Sequence[Json]) -> int:
-        """Carry out a statement and count the rows it touched."""
-        ...
-
-    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
-        """Return what a statement finds."""
-        ...
-
-    def listen(self) -> float:
-        """Be told of other processes' changes from now on; return for how long to rely on that."""
-        ...
-
-    async def told(self) -> None:
-        """Return when another process has changed something."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the database."""
-        ...
-
 
 _WHERE = {
     "open": "status = 'pending' ORDER BY created_at",
@@ -80,9 +57,7 @@ _WHERE = {
     "undelivered": "delivered = 0 ORDER BY created_at",
 }
 
-
 _COUNTS = "id > coalesce((SELECT CAST(value AS INTEGER) FROM approval_keys WHERE name = 'foreign_rules'), 0)"
-
 """Rules that came with a store of somebody else do not."""
 
 
@@ -232,7 +207,45 @@ def open_store(place: str) -> ApprovalStore:
             from ui_mcp.storage.postgres import PostgresBase
         except ImportError as error:
             raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
-        return ApprovalStore(PostgresBase(place))
+        return ApprovalStore(PostgresBase(place, _SCHEMA))
     if "://" in place and scheme != "sqlite":
         raise ConfigError(f"storage.url {scheme}://… is neither a path, sqlite:///PATH nor postgresql://…")
-    return ApprovalStore(SqliteBase(file_of(place)))
+    return ApprovalStore(SqliteBase(file_of(place), _SCHEMA))
+
+
+def _require_own(base: sqlite3.Connection, file: Path) -> None:
+    """Take from a store that this account did not make what would run calls without a question.
+
+    A repository can bring a store in its data directory. Its rules are kept but no longer count, calls that were
+    approved in it expire, and its seal is replaced.
+    """
+    if file.absolute().is_relative_to(user_data_path("nlui")):
+        return
+    with base:
+        base.execute("BEGIN IMMEDIATE")  # so that of two processes one seals it and the other finds that
+        found = base.execute("SELECT value FROM approval_keys WHERE name = 'store'").fetchone()
+        name, _, given = found[0].partition(":") if found else ("", "", "")
+        if found and is_sealed(given, "approvals", name):
+            return
+        rules = base.execute("SELECT coalesce(max(id), 0) FROM standing_rules").fetchone()[0]
+        approved = base.execute(
+            "UPDATE approvals SET status = 'expired' WHERE status = 'approved' AND execution = 'none'"
+        ).rowcount
+        name = token_hex(16)
+        made = (("store", f"{name}:{_sealed(name)}"), ("foreign_rules", str(rules)))
+        base.execute("DELETE FROM approval_keys")
+        base.executemany("INSERT INTO approval_keys VALUES (?, ?)", made)
+    if rules or approved:
+        _log.warning("%s was not made by this account: its rules do not count, and calls ask again", file)
+
+
+def _sealed(name: str) -> str:
+    """Return the seal of a store, nothing where the account can keep no key; its rules ask again after each start."""
+    try:
+        return seal("approvals", name)
+    except OSError as error:
+        _log.warning("There is no key to seal approvals with: %s", error)
+        return ""
+
+
+_SCHEMA = Schema(_STATEMENTS, "approvals", _ADDED, 7_155_091_642_119, _require_own)

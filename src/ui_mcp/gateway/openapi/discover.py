@@ -17,7 +17,6 @@ _PAGE = 512 * 1024
 _LINKS = 4096
 """How much of a Link header is looked at; a search through a long one could take its time."""
 _RELATIONS = frozenset({"service-desc", "service-meta", "describedby"})
-
 _VERSIONED = tuple(f"/{prefix}v{n}/openapi.json" for prefix in ("api/", "") for n in (1, 2, 3))
 WELL_KNOWN: tuple[str, ...] = (
     *(f"/openapi{ending}" for ending in (".json", ".yaml", ".yml")),

@@ -13,7 +13,6 @@ STREAMABLE_PATH = "/mcp"
 SSE_PATH = "/sse"
 POST_PATHS = ("/message", "/messages")
 PATHS = frozenset({STREAMABLE_PATH, SSE_PATH, *POST_PATHS})
-
 App = Callable[[http.Scope, http.Receive, http.Send], Awaitable[None]]
 
 

@@ -18,16 +18,10 @@ from ui_mcp.errors import EventQueueFullError, SessionGoneError
 from ui_mcp.jsontypes import Json, loads
 
 MAX_EVENTS = 10_000
-
 MAX_BYTES = 16 * 1024 * 1024
-
 DEFAULT_WAIT = 30.0
-
 MIN_WAIT = 1.0
-
 MAX_WAIT = 120.0
-
-
 Change = Literal["pushed", "waiting", "ended", "drained"]
 
 

@@ -22,28 +22,22 @@ from ui_mcp.workspace import Workspace
 SUFFIXES = frozenset({".lua", ".html"})
 
 QUIET_MS = 20
-
 """A file is read once nothing has happened for this long."""
 
 LONGEST_BURST_MS = 400
 
 CALM_MS = 5000
-
 """After so much quiet the watcher rests between the kernel's hints."""
 
 LOOK_MS = 2
 
 LOOKS = 25
-
 """How often the watcher is asked after a hint before it rests again: its own notes may come later."""
 
 SOON_SECONDS, NET_SECONDS = 0.25, 10.0
-
 """How long it rests without a hint: after a change, and else."""
 
 RETRY_SECONDS = 2.0
-
-
 _log = logger("hotload")
 
 

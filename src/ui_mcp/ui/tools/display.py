@@ -13,13 +13,11 @@ from ui_mcp.ui.server import Host
 
 PAGE = "ui://app/main.html"
 
-
 SHOWN_INLINE: JsonObject = {
     "ui": {"resourceUri": PAGE, "visibility": ["model"]},
     "ui/resourceUri": PAGE,
     "openai/outputTemplate": PAGE,
 }
-
 """What tells hosts that render MCP Apps to show the page with the answer of a tool."""
 
 

@@ -1,4 +1,4 @@
-"""A store as one SQLite file, and back."""
+"""A chat store as one SQLite file, and back."""
 
 import shutil
 import sqlite3
@@ -12,7 +12,6 @@ from typing import Any, LiteralString
 from anyio import to_thread
 from psycopg import AsyncConnection
 
-from ui_mcp.chat.service import postgres_sql as sql
 from ui_mcp.errors import ChatError
 from ui_mcp.storage.sqlite import connect, prepare
 
@@ -133,7 +132,7 @@ _TABLES: Mapping[str, tuple[LiteralString, LiteralString]] = MappingProxyType(
 )
 
 
-async def backup(connection: AsyncConnection[Any], target: Path) -> None:
+async def backup_postgres(connection: AsyncConnection[Any], target: Path) -> None:
     """Write one moment of the whole store to a new file, while others go on posting."""
     await to_thread.run_sync(start, target)
     with closing(connect(target)) as file:
@@ -162,4 +161,3 @@ async def restore_postgres(connection: AsyncConnection[Any], source: Path) -> No
             measured = [(*row, row[6]) for row in rows] if table == "messages" else rows
             async with connection.cursor() as cursor:
                 await cursor.executemany(_TABLES[table][1], measured)
-        await connection.execute(sql.NOTIFY, (sql.CHANNEL,))
