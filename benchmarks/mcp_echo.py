@@ -8,9 +8,9 @@ import sys
 
 
 def ours(transport: str) -> None:
-    from ui_mcp.cli import reserve
+    from ui_mcp.cli import entry
 
-    stdio = reserve.stdio() if transport == "stdio" else None
+    stdio = entry.stdio() if transport == "stdio" else None
     import anyio
 
     from ui_mcp.mcp_server.definition import Face

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 from playwright.async_api import Browser, async_playwright
 
-from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.states import Running

@@ -1,10 +1,12 @@
 """The JSON types, named once, and the one way we write and read JSON text."""
 
+from hashlib import sha256
 from typing import Any
 
 import orjson
 
 Json = Any
+
 JsonObject = dict[str, Any]
 
 
@@ -41,3 +43,22 @@ def is_deeper(value: Json, limit: int) -> bool:
         if not level:
             return False
     return True
+
+
+def canonical(value: Json) -> str:
+    """Write JSON in one way only: sorted keys, no spaces, whole numbers without a fraction (RFC 8785)."""
+    match value:
+        case dict():
+            members = sorted(value.items(), key=lambda pair: pair[0].encode("utf-16-be", "surrogatepass"))
+            return "{" + ",".join(f"{dumps(key)}:{canonical(member)}" for key, member in members) + "}"
+        case list() | tuple():
+            return "[" + ",".join(canonical(member) for member in value) + "]"
+        case float() if value.is_integer() and abs(value) < 2**53:
+            return str(int(value))
+        case _:
+            return dumps(value)
+
+
+def digest(value: Json) -> str:
+    """Return the SHA-256 of a value, as hexadecimal digits."""
+    return sha256(canonical(value).encode()).hexdigest()

@@ -8,13 +8,14 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from threading import Thread
-from typing import IO
+from typing import IO, TypeVar
 
 import anyio
 from anyio import from_thread, lowlevel
 from anyio.abc import TaskGroup
 
-from ui_mcp.jsonrpc.pipes import T
+T = TypeVar("T")
+
 
 # `-` forgets a process group, `+` remembers one; when the pipe ends we are gone, and what is left must go too.
 _SCRIPT = """
@@ -73,7 +74,9 @@ def _started() -> IO[bytes]:
 
 
 _running: list[subprocess.Popen[bytes]] = []
+
 """Kept for as long as the program lives, so that nobody waits for them."""
+
 
 WATCHDOG = Watchdog()
 
@@ -102,6 +105,7 @@ async def in_daemon_thread(work: Callable[[], T]) -> T:
 
 
 SWITCH_SECONDS = 0.0005
+
 """How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""
 
 
@@ -138,6 +142,7 @@ async def _cancel_on_signal(tasks: TaskGroup) -> None:
 
 
 PARENT = os.getppid()
+
 POLL_SECONDS = 2.0
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
 from ui_mcp.agent.journal import Happened, Journal, MemoryJournal, holder_name
-from ui_mcp.agent.journals import journal_for
-from ui_mcp.agent.journals.postgres import PostgresJournal
+from ui_mcp.agent.journal_postgres import PostgresJournal
+from ui_mcp.agent.journal_store import journal_for
 from ui_mcp.agent.observer import PostgresReader
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import LeaseLostError

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.identity import Directory, Keys, principal
 from ui_mcp.chat.mcp import ChatResources
 from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.chat.toolset import ChatTools, Naming
+from ui_mcp.chat.tools import ChatTools, Naming, desk_for
 from ui_mcp.errors import NotFoundError, RefusedError, UnknownToolError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Text

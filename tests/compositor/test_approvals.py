@@ -15,7 +15,6 @@ from compositor.conftest import Recorded, Recorder, json_reply
 from compositor.conftest import Reply as HttpReply
 from compositor.gateways import gateway
 from ui_mcp import account_seal
-from ui_mcp.compositor.canonical import canonical
 from ui_mcp.errors import (
     AlreadyDecidedError,
     CompositorError,
@@ -33,7 +32,7 @@ from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.source import Entry
 from ui_mcp.gateway.toolset import Offered
 from ui_mcp.gateway.web.api import Carried
-from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.jsontypes import JsonObject, canonical, loads
 from ui_mcp.storage import database
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 

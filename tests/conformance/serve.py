@@ -5,9 +5,9 @@ import sys
 
 def main() -> None:
     if "--stdio" in sys.argv:
-        from ui_mcp.cli import reserve
+        from ui_mcp.cli import entry
 
-        stdin, stdout = reserve.stdio()
+        stdin, stdout = entry.stdio()
         _run(lambda: _stdio(stdin, stdout))
     else:
         _run(_http)

@@ -15,7 +15,7 @@ from fuzz.values import messages
 from ui_mcp.chat.http import ChatBridge
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.gateway.config.loader import Asked
+from ui_mcp.gateway.config.configuration import Asked
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.web.service import chat_app, serving

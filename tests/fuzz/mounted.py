@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
-from ui_mcp.gateway.config.loader import Asked
+from ui_mcp.gateway.config.configuration import Asked
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings
 from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.mount_connection import Listeners

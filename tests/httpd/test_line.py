@@ -17,11 +17,11 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import SERVER, Protocol, State
 
 from servers import running_server
-from ui_mcp.httpd.line import Line, short_text
 from ui_mcp.jsontypes import dumps
 from ui_mcp.testing.browser import WATCH, Browser, Socket
 from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.ui.states import Running
+from ui_mcp.webserver.line import Line, short_text
 
 APP = """
 Log = session:prototype("Log", { count = 0 })

@@ -1,8 +1,8 @@
 """The test face as a program: `python -m mcpd.serve_stdio`."""
 
-from ui_mcp.cli import reserve
+from ui_mcp.cli import entry
 
-stdio = reserve.stdio()
+stdio = entry.stdio()
 
 import anyio  # noqa: E402
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from chat.faces import face_of
 from compositor.gateways import gateway
-from ui_mcp.app.doors import Doors
 from ui_mcp.app.person_listener import person_app_beside, person_listening
+from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.approvals.http import ApprovalPages
 from ui_mcp.gateway.approvals.person_http import approvals_app
-from ui_mcp.gateway.config.loader import Asked
+from ui_mcp.gateway.config.configuration import Asked
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.web.service import chat_app, serving

@@ -19,7 +19,7 @@ from interaction.test_serve import get
 from person_client import let_in
 from route_table import filled
 from security.neighbour import Neighbour, neighbour
-from ui_mcp.cli.approvals import Wish, act
+from ui_mcp.app.commands.approvals import Wish, act
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 OPERATION = {

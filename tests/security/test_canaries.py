@@ -16,10 +16,10 @@ from mcp.shared.exceptions import MCPError
 
 from compositor.conftest import Recorded, Recorder, Reply, document, json_reply
 from security.processes import command_lines
-from ui_mcp.cli.approvals import Wish, act
+from ui_mcp.app.commands.approvals import Wish, act
 from ui_mcp.errors import UiMcpError
 
-NLUI = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
+NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 KINDS = ("header", "query", "cookie", "basic", "bearer", "oauth", "given", "argument", "spec", "backend", "database")
 CANARIES = {kind: f"canary-{kind}-{number:04d}-Zq+/" for number, kind in enumerate(KINDS)}

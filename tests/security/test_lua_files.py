@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lua.cores import Bench
 from servers import running_server
-from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.lua_runtime.files import Files
 from ui_mcp.lua_runtime.permissions import Permissions

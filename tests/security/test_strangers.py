@@ -8,7 +8,7 @@ import pytest
 from compositor.conftest import Recorder, document, json_reply
 from compositor.gateways import gateway
 from security.hostile_server import ORDER
-from ui_mcp.cli.approvals import Wish, _act
+from ui_mcp.app.commands.approvals import Wish, _act
 from ui_mcp.gateway.sanitize import one_line, plain
 from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.toolkit.tool import Call

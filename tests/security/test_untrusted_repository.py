@@ -15,12 +15,12 @@ import pytest
 from agreeing import agree
 from cli.command import ui_mcp
 from interaction.test_serve import Agent, serve
-from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.gateway.config.agreement import load_agreed
-from ui_mcp.introspect import files as targets
+from ui_mcp.introspection import targets
 from ui_mcp.introspection.backend import Attached
 from ui_mcp.log import stop_file
 from ui_mcp.lua_runtime.vm import Logs

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.introspection.tools.attach import attach
 from ui_mcp.jsontypes import Json

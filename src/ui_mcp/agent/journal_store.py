@@ -9,12 +9,13 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from ui_mcp.agent.journal import Happened, Lease, Life, is_gone
+from ui_mcp.agent.journal import Happened, Journal, Lease, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.errors import AgentError, JournalError, LeaseLostError, way_out
+from ui_mcp.errors import AgentError, ConfigError, JournalError, LeaseLostError, way_out
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 T = TypeVar("T")
+
 
 SCHEMA = """
 CREATE TABLE events (
@@ -208,3 +209,27 @@ def _prove(database: sqlite3.Connection, agent: str, lease: Lease) -> None:
     row = database.execute("SELECT holder, fence FROM leases WHERE agent = ?", (agent,)).fetchone()
     if row != (lease.holder, lease.fence):
         raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
+
+
+FILE = "agent.db"
+
+MISSING = "storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'"
+
+
+def journal_for(url: str | None, folder: Path) -> Journal:
+    """Return the journal beside a chat at `url`.
+
+    Raises:
+        ConfigError: the driver is missing.
+    """
+    if not _is_postgres(url):
+        return SqliteJournal(folder / FILE)
+    try:
+        from ui_mcp.agent.journal_postgres import PostgresJournal
+    except ImportError as error:
+        raise ConfigError(MISSING) from error
+    return PostgresJournal(str(url))
+
+
+def _is_postgres(url: str | None) -> bool:
+    return url is not None and url.startswith(("postgresql:", "postgres:"))

@@ -12,8 +12,8 @@ from anyio import CapacityLimiter, to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.agent.conversation import Broadcast
-from ui_mcp.agent.journals import FILE, MISSING, _is_postgres
-from ui_mcp.agent.journals.postgres import PostgresJournal
+from ui_mcp.agent.journal_postgres import PostgresJournal
+from ui_mcp.agent.journal_store import FILE, MISSING, _is_postgres
 from ui_mcp.agent.timeline import Delta, RunState, StoredEvent, Timeline, run_state
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Message, conversation_name, id_text, ts_text
@@ -109,7 +109,7 @@ def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
     if not _is_postgres(url):
         return JournalReader(folder / FILE, agent)
     try:
-        from ui_mcp.agent.journals.postgres import PostgresJournal
+        from ui_mcp.agent.journal_postgres import PostgresJournal
     except ImportError as error:
         raise ConfigError(MISSING) from error
     return PostgresReader(PostgresJournal(str(url)), agent)

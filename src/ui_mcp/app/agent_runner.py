@@ -9,16 +9,14 @@ import anyio
 
 from ui_mcp.agent.handlers import MountNews
 from ui_mcp.agent.inbox import McpInbox, Open
-from ui_mcp.agent.journals import journal_for
+from ui_mcp.agent.journal_store import journal_for
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator
-from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.mcp import Served, directory_of, opened
-from ui_mcp.chat.tools import naming_of
-from ui_mcp.chat.toolset import ChatTools
+from ui_mcp.chat.tools import ChatTools, desk_for, naming_of
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
-from ui_mcp.gateway.config.loader import Asked
+from ui_mcp.gateway.config.configuration import Asked
 from ui_mcp.gateway.runner import opened as opened_gateway
 from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.mcp_client.client import McpServer

@@ -4,8 +4,8 @@ import sys
 
 import anyio
 
-from ui_mcp.chat.desk import Open
 from ui_mcp.chat.mcp import Served, as_person, chat_face, directory_of, face_app, opened
+from ui_mcp.chat.tools import Open
 from ui_mcp.processes import run, until_signalled
 
 

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 from ui_mcp.app.person_listener import person_link, person_listening
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError, LifecycleError, UnknownToolError
-from ui_mcp.gateway.config.loader import Asked, configuration
+from ui_mcp.gateway.config.configuration import Asked, configuration
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.runner import opened
@@ -78,7 +78,7 @@ class MountedGateway:
 
     async def _serve(self, file: str, project: Path, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
         from ui_mcp.gateway.config.agreement import load_agreed
-        from ui_mcp.gateway.config.loader import Asked
+        from ui_mcp.gateway.config.configuration import Asked
         from ui_mcp.gateway.runner import opened
         from ui_mcp.gateway.toolset import Offered
 

@@ -72,7 +72,7 @@ def person_app_beside(host: Host, config: Config, workspace: Workspace, ui_port:
     access = Access(str(person_port))
 
     async def waiting() -> int:
-        from ui_mcp.app.watching import waiting
+        from ui_mcp.app.watch_routes import waiting
 
         return await waiting(host)
 
@@ -95,6 +95,6 @@ def _chat(host: Host, config: Config) -> Routes:
 
 
 def _watching(host: Host, access: Access) -> Routes:
-    from ui_mcp.app import watching
+    from ui_mcp.app import watch_routes
 
-    return watching.person_watching(host, access)
+    return watch_routes.person_watching(host, access)

@@ -1,19 +1,18 @@
-"""Opens the sessions and listeners of a configured server: the body of the running state."""
+"""Sessions, UI port and MCP port of a running server."""
 
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 
-from ui_mcp.app.channel import pushing_events
-from ui_mcp.app.doors import Doors
 from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside, registered
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
-from ui_mcp.gateway.config.loader import gateway_places
+from ui_mcp.gateway.config.locations import gateway_places
 from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.chat_events import telling_of_chat
+from ui_mcp.ui.chat_events import pushing_events, telling_of_chat
 from ui_mcp.ui.http.app import Pages, ui_app
 from ui_mcp.ui.http.person import leading_to_person, origins_of
 from ui_mcp.ui.http.routes import mcp_routes, ui_routes
@@ -28,6 +27,20 @@ from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import App, Deferred, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace
+
+
+@dataclass(slots=True)
+class Doors:
+    """Ports to listen on; 0 takes a free one."""
+
+    ui: int = 0
+    mcp: int = 0
+    lasting: bool = False
+    """Whether a free port is the one of the last time, if it is still free."""
+    person: int = 0
+    """The port that the person's listener takes if it can; otherwise it takes the last one, or a free one."""
+    mcp_is_open: bool = False
+    """`serve` keeps its MCP listener over restarts of the UI; then it is only named here."""
 
 
 @asynccontextmanager
@@ -135,9 +148,9 @@ def ui_watching(host: Host) -> Deferred:
     """Serve timeline and approvals on the UI port, read when somebody asks."""
 
     def make() -> Routes:
-        from ui_mcp.app import watching
+        from ui_mcp.app import watch_routes
 
-        return watching.ui_watching(host)
+        return watch_routes.ui_watching(host)
 
     return Deferred(WATCHED, make)
 
@@ -146,9 +159,9 @@ def mcp_watching(host: Host) -> Deferred:
     """Serve timeline and approvals on the MCP port, read when somebody asks."""
 
     def make() -> Routes:
-        from ui_mcp.app import watching
+        from ui_mcp.app import watch_routes
 
-        return watching.mcp_watching(host)
+        return watch_routes.mcp_watching(host)
 
     return Deferred(WATCHED, make)
 

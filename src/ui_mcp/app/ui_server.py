@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
 
-from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
@@ -25,11 +25,10 @@ def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = (
 
 
 async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...], stdin: int, stdout: int) -> int:
-    from ui_mcp.app.channel import CAPABILITY, wants_channel
-    from ui_mcp.app.chat_opening import open_for_subscribers
     from ui_mcp.app.gateway_server import mounted_gateway
     from ui_mcp.mcp_server.server import Service
     from ui_mcp.mcp_server.transports.stdio import serve
+    from ui_mcp.ui.chat_events import CAPABILITY, open_for_subscribers, wants_channel
     from ui_mcp.ui.mcp import ui_face
 
     to_stderr(flags.get("logging.verbosity", 0))
@@ -49,7 +48,7 @@ async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...],
 
 
 async def _serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...]) -> int:
-    from ui_mcp.app.fixed import serve_fixed
+    from ui_mcp.app.ui_http_server import serve_fixed
 
     to_stderr(flags.get("logging.verbosity", 0))
     announcements, doors = Announcements(), Doors()

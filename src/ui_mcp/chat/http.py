@@ -9,11 +9,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.desk import Open
 from ui_mcp.chat.identity import LOCAL, POST_USER, READ, Keys, Principal, principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text, optional_id
 from ui_mcp.chat.service import Ask, Chat
-from ui_mcp.chat.tools import PostArgs
+from ui_mcp.chat.tools import Open, PostArgs
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.ui.server import Host

@@ -12,12 +12,10 @@ from anyio import to_thread
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import TOKEN_VARIABLE, person
 from ui_mcp.chat.announcer import HEAD, INBOX, Heard
-from ui_mcp.chat.desk import Desk, Open, Side, desk_for
 from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, READ, Directory, Keys, Principal, Role, principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, conversation_name, id_text
 from ui_mcp.chat.service import Ask, Chat, limits_of, open_chat, store_url
-from ui_mcp.chat.tools import naming_of
-from ui_mcp.chat.toolset import ChatTools
+from ui_mcp.chat.tools import ChatTools, Desk, Open, Side, desk_for, naming_of
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError, ConfigError, RefusedError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps

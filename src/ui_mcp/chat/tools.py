@@ -1,17 +1,48 @@
-"""`chat_human_post` and `chat_assistant_post`: saying something, as the side one is on."""
+"""chat_* tools and their context."""
 
-from typing import Annotated
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ui_mcp.chat.desk import Desk
+from ui_mcp.chat.identity import Directory, Principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, id_text
-from ui_mcp.chat.toolset import Naming
+from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.config import Config
-from ui_mcp.errors import ChatError
-from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.functions import Args, tool
-from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+from ui_mcp.errors import ChatError, InvalidArgumentsError, UnknownToolError
+from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.toolkit.functions import Args, FunctionTool, FunctionToolset, tool
+from ui_mcp.toolkit.tool import Annotations, Call, Text, Tool, ToolResult, structured_result
+
+Side = Literal["human", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A chat in use and those who may call it."""
+
+    chat: Chat
+    directory: Directory
+
+    async def caller(self, call: Call) -> Principal:
+        """Return who is calling."""
+        return await self.directory.of(call.principal)
+
+
+Desk = Callable[[], Awaitable[Open]]
+"""Opens the chat on first need: a server may be configured before it has one."""
+
+
+def desk_for(chat: Chat, directory: Directory) -> Desk:
+    """Return a desk that is always open."""
+    opened = Open(chat, directory)
+
+    async def desk() -> Open:
+        return opened
+
+    return desk
+
 
 Mime = Annotated[str, Field(description="text/markdown (default) or text/plain.")]
 
@@ -87,6 +118,128 @@ async def _post(desk: Desk, args: PostArgs, call: Call, author: Author) -> JsonO
     if args.messages is None:
         return posted[0].to_json()
     return {"ids": [id_text(done.id) for done in posted], "last_id": id_text(posted[-1].id)}
+
+
+WAIT_SECONDS = 30.0
+
+
+class ReadArgs(Args):
+    """Where to read from."""
+
+    after_id: str | None = Field(None, description="The last_id you have; absent: from the start.")
+    limit: int | None = Field(None, ge=1, description="At most so many messages, up to 1000 (default).")
+    authors: list[Author] | None = Field(None, description='Only these authors, e.g. ["user"].')
+    conversation: str = Field(DEFAULT_CONVERSATION, description="Which inbox.")
+    subscriber: str | None = Field(None, description="Read as another subscriber (administrators only).")
+
+    def ask(self) -> Ask:
+        """Return the question behind the arguments."""
+        return Ask(self.after_id, self.limit, self.authors, self.conversation, self.subscriber)
+
+
+class WaitArgs(ReadArgs):
+    """Where to read from and how long to wait for something to be there."""
+
+    timeout_s: float = Field(WAIT_SECONDS, ge=0, description="Seconds to wait, up to 120; keep below your call limit.")
+
+
+@tool(
+    "chat_read_since",
+    ReadArgs,
+    title="Read messages",
+    annotations=Annotations(read_only=True, idempotent=True),
+    aliases=("chat.read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since"),
+)
+async def read_since(desk: Desk, args: ReadArgs, call: Call) -> ToolResult:
+    """Return the messages after `after_id`, oldest first, as {messages, last_id, head_id, has_more}.
+
+    Keep last_id and pass it as after_id next time: nothing is skipped or repeated. While has_more is true, read on.
+    """
+    opened = await desk()
+    page = await opened.chat.read(await opened.caller(call), args.ask())
+    return structured_result(page.to_json())
+
+
+@tool(
+    "chat_wait_since",
+    WaitArgs,
+    title="Wait for messages",
+    annotations=Annotations(read_only=True, idempotent=True),
+    aliases=("chat.wait_since", "ui_chat_wait_since"),
+)
+async def wait_since(desk: Desk, args: WaitArgs, call: Call) -> ToolResult:
+    """Wait until a message exists after `after_id`, then answer like chat_read_since; an empty page when time is up.
+
+    Nothing is taken away by waiting. Use authors ["user"] to wait for the human.
+    """
+    opened = await desk()
+    caller = await opened.caller(call)
+    page = await opened.chat.wait(caller, args.ask(), args.timeout_s, call.closing)
+    return structured_result(page.to_json())
+
+
+LEGACY = frozenset({"ui.send_message", "ui_send_message", "ui__send_message"})
+UNREAD = "ui-mcp/unread"
+DEPRECATED = "ui-mcp/deprecated"
+
+_TOOLS: dict[Side, tuple[FunctionTool[Desk], ...]] = {
+    "human": (human_post, read_since, wait_since),
+    "assistant": (assistant_post, read_since, wait_since),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How tools are listed; every spelling can be called whatever is listed."""
+
+    names: Literal["snake", "dotted"] = "snake"
+    legacy: Literal["compat", "list", "off"] = "compat"
+
+
+class ChatTools:
+    """The toolset of one face."""
+
+    def __init__(self, desk: Desk, side: Side, naming: Naming = Naming()) -> None:
+        self._desk = desk
+        self._naming = naming
+        self._functions = FunctionToolset(desk, _TOOLS[side])
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        """Return post, read and wait."""
+        listed = [self._named(tool) for tool in await self._functions.tools(call)]
+        if self._naming.legacy == "list":
+            listed += [replace(tool, name="ui_send_message") for tool in listed if LEGACY & set(tool.aliases)]
+        return listed
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        """Run one tool; what goes wrong comes back as `{"error": {code, message, details}}`."""
+        if name in LEGACY and self._naming.legacy == "off":
+            raise UnknownToolError(name)
+        try:
+            result = await self._functions.call(name, arguments, call)
+        except ChatError as error:
+            return _failed(error.code, error.message, error.details)
+        except InvalidArgumentsError as error:
+            return _failed("invalid_argument", error.message, error.details)
+        return replace(result, meta=await self._meta(name, arguments, call))
+
+    def _named(self, tool: Tool) -> Tool:
+        dotted = next((alias for alias in tool.aliases if alias.startswith("chat.")), tool.name)
+        return replace(tool, name=dotted) if self._naming.names == "dotted" else tool
+
+    async def _meta(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
+        opened = await self._desk()
+        conversation = arguments.get("conversation", DEFAULT_CONVERSATION)
+        unread = await opened.chat.unread(await opened.caller(call), conversation)
+        meta: JsonObject = {UNREAD: unread} if unread else {}
+        if name in LEGACY:
+            meta[DEPRECATED] = "chat_assistant_post"
+        return meta or None
+
+
+def _failed(code: str, message: str, details: dict[str, object]) -> ToolResult:
+    body: JsonObject = {"error": {"code": code, "message": message, "details": details}}
+    return ToolResult((Text(dumps(body)),), structured=body, is_error=True)
 
 
 def naming_of(config: Config) -> Naming:

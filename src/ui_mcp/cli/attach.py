@@ -19,7 +19,7 @@ import anyio
 
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspect import files
+from ui_mcp.introspection import targets
 from ui_mcp.introspection.backend import Attached, Kind
 from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
 from ui_mcp.introspection.backends.javafx import agent_jar, enter_javafx
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.javaagent:
         print(_java_option(folder))
     elif options.detach:
-        if not files.remove(folder, options.detach):
+        if not targets.remove(folder, options.detach):
             raise UiArgumentError(f"No target {options.detach!r} is attached")
         print(f"Forgotten: {options.detach}")
     else:
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _attached(folder: Path, target: Attached) -> None:
-    files.write(folder, target)
+    targets.write(folder, target)
     print(f'Attached {target.title or target.pid}; agents call it target "{target.name}".')
 
 
@@ -87,5 +87,5 @@ def _list(folder: Path) -> None:
     if not found:
         supported = "" if sys.platform == "linux" else " (they are found on Linux only; use --javaagent here)"
         print(f"No Java programs of this user run{supported}.")
-    for target in files.read_all(folder):
+    for target in targets.read_all(folder):
         print(f'attached: "{target.name}"  {target.title}')

@@ -66,14 +66,15 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve, or carry out an action."""
+    from ui_mcp.app import chat_server
     from ui_mcp.chat import mcp
 
     store = mcp.store_named(options.store) if getattr(options, "store", None) else None
     served = mcp.Served(options.face, options.dir, options.principal, options.verbosity, store)
     if options.action is not None:
-        from ui_mcp.app import chat_terminal
+        from ui_mcp.app.commands import chat
 
-        return chat_terminal.run_action(served, options)
+        return chat.run_action(served, options)
     if options.port is not None:
-        return mcp.run_http(served, options.port)
-    return mcp.run_stdio(served, *options.stdio)
+        return chat_server.run_http(served, options.port)
+    return chat_server.run_stdio(served, *options.stdio)

@@ -19,6 +19,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from ui_mcp.app.demo import run_demo
+    from ui_mcp.app.commands.demo import run_demo
 
     return run_demo(options.app, browser=not options.no_browser)

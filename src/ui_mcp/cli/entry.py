@@ -1,22 +1,21 @@
-"""Where the `ui-mcp` command begins: stdout is set aside for MCP before anything that could print is imported."""
+"""Both console scripts; stdout is reserved for MCP before anything that could print is imported."""
 
 import gc
+import os
 import sys
+
+from ui_mcp import processes  # noqa: F401 - noted now, before the slow imports
 
 
 def main() -> int:
     """Run `ui-mcp` with the arguments of this process."""
-    from ui_mcp.cli import reserve
-
     arguments = sys.argv[1:]
     if arguments[:1] == ["nlui"]:
-        from ui_mcp.cli.nlui_entry import run as run_nlui
-
         return run_nlui(arguments[1:])
     if arguments[:1] == ["serve"]:
         _prepare(arguments)
         gc.disable()  # as for stdio: while everything is imported there is no garbage; the server resumes it
-    stdio = reserve.stdio() if speaks_on_stdio(arguments) else None
+    stdio = reserve_stdio() if speaks_on_stdio(arguments) else None
     from ui_mcp.cli.main import run
 
     return run(arguments, stdio)
@@ -39,3 +38,72 @@ def speaks_on_stdio(arguments: list[str]) -> bool:
 
 def _sends_chat_elsewhere(argument: str) -> bool:
     return argument in {"post", "follow", "history", "export", "backup", "restore"} or argument.startswith("--port")
+
+
+def nlui_main() -> int:
+    """Run `nlui` with the arguments of this process."""
+    return run_nlui(sys.argv[1:])
+
+
+def run_nlui(words: list[str]) -> int:
+    """Run one command line of nlui; exit codes: 2 usage, 3 configuration, 4 unreachable, 1 anything else."""
+    stdio = reserve_stdio() if nlui_speaks_on_stdio(words) else None
+    from ui_mcp.cli.main import complain, nobody_reads
+    from ui_mcp.cli.nlui import run_words
+    from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
+
+    try:
+        return run_words(words, stdio)
+    except UiMcpError as error:
+        complain(error, "nlui")
+        return 3 if isinstance(error, ConfigError) else 4 if isinstance(error, UpstreamError) else 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return nobody_reads()
+
+
+def nlui_speaks_on_stdio(words: list[str]) -> bool:
+    """Say whether this command line makes stdin and stdout an MCP connection."""
+    return "--mcp" in words and not {"-h", "--help", "--version"} & set(words)
+
+
+def reserve_stdio() -> tuple[int, int]:
+    """Move stdin and stdout to private descriptors and return them.
+
+    Afterwards descriptor 0 is empty and descriptor 1 is stderr, so neither `print`, nor a C library,
+    nor a child process can disturb the protocol.
+    """
+    # Looking for garbage while a thousand classes are being imported costs a tenth of the start; the pump resumes it.
+    gc.disable()
+    if os.isatty(0):
+        os.write(
+            2, b"Waiting for a host's MCP messages on stdin. Press Ctrl+C to stop; --help tells what else there is.\n"
+        )
+    stdin, stdout = _private_copy(0), _private_copy(1)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    if sys.platform == "win32":
+        _bind_windows_handles(stdin, stdout)
+    return stdin, stdout
+
+
+def _private_copy(fd: int) -> int:
+    copy = os.dup(fd)  # close-on-exec, and so out of reach of child processes
+    os.set_inheritable(copy, False)
+    return copy
+
+
+if sys.platform == "win32":
+
+    def _bind_windows_handles(stdin: int, stdout: int) -> None:
+        import ctypes
+        import msvcrt
+
+        for fd in (stdin, stdout):
+            msvcrt.setmode(fd, os.O_BINARY)
+        kernel = ctypes.WinDLL("kernel32")
+        for name, fd in ((-10, 0), (-11, 1)):
+            kernel.SetStdHandle(name, msvcrt.get_osfhandle(fd))

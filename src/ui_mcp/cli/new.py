@@ -29,7 +29,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the app and say what comes next."""
-
     workspace = Workspace.at(options.dir)
     made = scaffold(workspace, options.app, options.title)
     print("Made:", *(file.relative_to(workspace.project).as_posix() for file in made), sep="\n  ")

@@ -37,6 +37,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Carry out the action."""
-    from ui_mcp.app.tokens import run_action
+    from ui_mcp.app.commands.token import run_action
 
     return run_action(options)

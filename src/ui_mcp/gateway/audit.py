@@ -12,12 +12,11 @@ from hashlib import sha256
 from io import FileIO
 from pathlib import Path
 
-from ui_mcp.compositor.canonical import canonical, require_json
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError, UnknownToolError
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import Scrubber, require_json
 from ui_mcp.gateway.source import Entry
 from ui_mcp.ids import secret_id
-from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.jsontypes import JsonObject, canonical, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Call, Text, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from ui_mcp.errors import LifecycleError
-from ui_mcp.gateway.config.loader import Asked
+from ui_mcp.gateway.config.configuration import Asked
 from ui_mcp.gateway.toolset import Offered
 from ui_mcp.gateway.web.service import Serving, serving, tools_of
 from ui_mcp.gateway.web.streams import Named, NluiEvents

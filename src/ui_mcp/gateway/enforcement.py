@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import anyio
 
-from ui_mcp.compositor.canonical import MAX_FOREIGN_DEPTH, require_json
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, UiMcpError, UnknownToolError, UpstreamError
 from ui_mcp.gateway.approvals.elicitation import Seal, asked_by_result, asked_directly
 from ui_mcp.gateway.approvals.model import Approval, Grant, from_json, session_grant, to_json
@@ -16,7 +15,7 @@ from ui_mcp.gateway.audit import Audit, CallLog
 from ui_mcp.gateway.catalog import Catalogue
 from ui_mcp.gateway.mount_connection import labelled_call, labelled_result
 from ui_mcp.gateway.policy import Question, Verdict, decide
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH, Scrubber, require_json
 from ui_mcp.gateway.source import ChangedError, Entry, Permit
 from ui_mcp.ids import same_secret
 from ui_mcp.jsontypes import Json, JsonObject, dumps, is_deeper

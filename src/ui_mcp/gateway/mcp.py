@@ -9,7 +9,7 @@ import anyio
 from ui_mcp.errors import ApprovalError, NotFoundError, ResourceNotFoundError, UiMcpError
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.ask_tool import Asking
-from ui_mcp.gateway.config.loader import Asked
+from ui_mcp.gateway.config.configuration import Asked
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connection
 from ui_mcp.gateway.service import Gateway

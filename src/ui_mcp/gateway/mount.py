@@ -9,10 +9,10 @@ from fnmatch import fnmatchcase
 
 import anyio
 
-from ui_mcp.compositor.canonical import MAX_FOREIGN_DEPTH
 from ui_mcp.errors import UiMcpError, UnknownToolError, UpstreamError
 from ui_mcp.gateway.config.settings import BackendSettings, Selection
 from ui_mcp.gateway.mount_connection import Connect, Connection, Listeners
+from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview, State
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import JsonObject, is_deeper

@@ -14,11 +14,10 @@ from platformdirs import user_data_path
 from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.account_seal import is_sealed, seal
-from ui_mcp.compositor.canonical import canonical
 from ui_mcp.errors import DiskError, MountError
 from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.sanitize import plain
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.jsontypes import Json, JsonObject, canonical
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate

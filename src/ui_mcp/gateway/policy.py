@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 
-from ui_mcp.compositor.canonical import canonical
 from ui_mcp.gateway.config.settings import Decision, Mode, Rule
 from ui_mcp.gateway.source import Entry
-from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.jsontypes import Json, JsonObject, canonical, dumps
 
 _READING = frozenset({"get", "list", "read", "search", "find", "show", "describe", "fetch"})
 

@@ -18,7 +18,7 @@ from ui_mcp.file_watcher import Rest
 from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, health_route
 from ui_mcp.gateway.approvals.person_http import approvals_app
 from ui_mcp.gateway.config import loader
-from ui_mcp.gateway.config.loader import Asked, Stamp, _may_be_secret, _stamp, configuration, data_folder
+from ui_mcp.gateway.config.configuration import Asked, Stamp, _may_be_secret, _stamp, configuration
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mount_connection import connector
 from ui_mcp.gateway.service import Gateway, Surroundings
@@ -40,11 +40,10 @@ POLL_SECONDS = 0.5
 QUIET_SECONDS = 0.05
 """A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
 
-Load = Callable[[Path], loader.Loaded]
 _log = logger("nlui")
 
 
-async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: Load = loader.load) -> None:
+async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: loader.Load = loader.load) -> None:
     """Take over every change since the file had this stamp, and what the person agrees to, for ever."""
     agreements = Agreements().file
     agreed = await _stamp(agreements)
@@ -60,7 +59,7 @@ async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: Load = l
                 await rest.until_stirred([file, agreements])
 
 
-async def reload(gateway: Gateway, file: Path, load: Load = loader.load) -> None:
+async def reload(gateway: Gateway, file: Path, load: loader.Load = loader.load) -> None:
     """Read the file and take it over; a bad one leaves everything as it is, and says so."""
 
     def failed(why: str) -> None:
@@ -80,7 +79,7 @@ async def reload(gateway: Gateway, file: Path, load: Load = loader.load) -> None
 
 if sys.platform != "win32":
 
-    async def _on_signal(gateway: Gateway, file: Path, load: Load) -> None:
+    async def _on_signal(gateway: Gateway, file: Path, load: loader.Load) -> None:
         with anyio.open_signal_receiver(signal.SIGHUP) as signals:
             async for _ in signals:
                 await reload(gateway, file, load)
@@ -123,7 +122,7 @@ async def opened(
     for warning in read.warnings:
         _log.warning("%s", warning)
     settings = read.settings
-    data = data_folder(settings)
+    data = settings.data_folder
     page = _AnswerPage(answered_at)
     around = Surroundings(
         data=data,

@@ -4,14 +4,17 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from ui_mcp.jsontypes import Json
+from ui_mcp.errors import InvalidArgumentsError, TooDeepError
+from ui_mcp.jsontypes import Json, dumps, is_deeper
 
 MASK = "•••"
+
 
 _SECRET_NAME = re.compile(
     r"(?:^|[_\-.])(?:token|secret|password|passwd|api[_-]?key|apikey|authorization|credential|private[_-]?key|cookie)s?$",
     re.IGNORECASE,
 )
+
 
 _MIN = 4
 
@@ -101,3 +104,27 @@ def _shows(letter: str) -> bool:
 def _escaped(letter: str) -> str:
     number = ord(letter)
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+MAX_DEPTH = 100
+
+"""How deeply arguments may be nested; far below where the writers of JSON give up."""
+
+MAX_FOREIGN_DEPTH = 200
+
+"""How deeply what a mounted server lists or answers may be nested; it is written inside of something else."""
+
+
+def require_json(arguments: Json) -> None:
+    """Refuse arguments that could be neither compared nor written down.
+
+    Raises:
+        TooDeepError: they are nested too deeply.
+        InvalidArgumentsError: they hold a value that is not JSON, such as a whole number beyond 64 bits.
+    """
+    if is_deeper(arguments, MAX_DEPTH):
+        raise TooDeepError(f"arguments are nested too deeply (limit {MAX_DEPTH})")
+    try:
+        dumps(arguments)
+    except TypeError as error:
+        raise InvalidArgumentsError(f"arguments cannot be written as JSON: {error}") from error

@@ -75,7 +75,7 @@ class Gateway:
         self.announcements = around.announcements
         self.catalogue = Catalogue(self._catalogue_changed)
         self.results = ResultStore(around.data / "results")
-        self.store = open_store(settings.storage.url or str(around.data / "approvals.db"))
+        self.store = open_store(settings.approvals_url)
         self.desk = Desk(self.store, announce=self.announcements.resource_updated)
         self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalogue.entries()))
         self._audit = Audit(audit_file(settings, around.data), settings.audit.level, self.scrubber)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
-from ui_mcp.compositor.canonical import digest
 from ui_mcp.errors import CompositorError
-from ui_mcp.jsontypes import JsonObject, sorted_dumps
+from ui_mcp.jsontypes import JsonObject, digest, sorted_dumps
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
 Kind = Literal["target", "backend", "builtin"]

@@ -1,25 +1,109 @@
-"""What the server can look at: the open page, a browser of our own, and whatever a person has attached."""
+"""TargetRegistry: open page, browser, attached programs."""
 
 import os
-from collections.abc import Awaitable, Callable
+import re
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import anyio
 
-from ui_mcp.errors import NotFoundError, NotStartedError, SessionGoneError, UiArgumentError, UiNotEnabledError
-from ui_mcp.introspect import files
+from ui_mcp.account_seal import is_sealed, seal
+from ui_mcp.errors import (
+    DiskError,
+    NotFoundError,
+    NotStartedError,
+    SessionGoneError,
+    UiArgumentError,
+    UiNotEnabledError,
+)
 from ui_mcp.introspection.backend import Attached, UiBackend
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import letters
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.workspace import Workspace
 
+_TOKEN = re.compile(r"[0-9a-f]{32}")
+
+
+def write(folder: Path, attached: Attached) -> Path:
+    """Keep a target, readable by its owner alone.
+
+    Raises:
+        DiskError: it cannot be written.
+    """
+    path, facts = folder / f"{attached.name}.json", asdict(attached)
+    try:
+        text = dumps({**facts, "seal": seal(path, dumps(facts))})
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        Path(name).replace(path)
+    except OSError as error:
+        raise DiskError(f"Cannot write {path}", error) from error
+    return path
+
+
+def read_all(folder: Path) -> Iterator[Attached]:
+    """Yield the targets whose program still runs, by name; files of others are removed."""
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        try:
+            attached = _read(path, loads(path.read_bytes()))
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+        if attached.kind == "javafx" and not _runs(attached.pid):
+            with suppress(OSError):
+                path.unlink()
+            continue
+        yield attached
+
+
+def newest(folder: Path) -> Attached | None:
+    """Return the target that was attached last."""
+    alive = {attached.name: attached for attached in read_all(folder)}
+    written = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns) if alive else []
+    found = [alive[path.stem] for path in written if path.stem in alive]
+    return found[-1] if found else next(iter(alive.values()), None)
+
+
+def remove(folder: Path, name: str) -> bool:
+    """Forget a target; False if there is none."""
+    with suppress(OSError):
+        (folder / f"{name}.json").unlink()
+        return True
+    return False
+
+
+def _read(path: Path, facts: JsonObject) -> Attached:
+    if "kind" in facts:
+        if not is_sealed(facts.pop("seal", None), path, dumps(facts)):
+            raise ValueError("it was not attached by this account")
+        return Attached(**facts)
+    # Written by the agent of a program that was started with it.
+    if not _TOKEN.fullmatch(facts["token"]):
+        raise ValueError("no token of an agent")
+    return Attached(f"javafx-{facts['pid']}", "javafx", "", facts["pid"], facts["port"], facts["token"])
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 SETTLING_SECONDS = 1.0
+
 SHOWN_SECONDS = 3.0
 """How long our browser's pages may take to show what they asked for; one that does not answer is looked at as it is."""
 
@@ -69,7 +153,7 @@ class Sight:
         ]
         attached = [
             {"id": entry.name, "kind": entry.kind, "title": entry.title, "pid": entry.pid or None, "enabled": True}
-            for entry in files.read_all(self.folder)
+            for entry in read_all(self.folder)
         ]
         return [*own, *attached]
 
@@ -84,7 +168,7 @@ class Sight:
             for key in [key for key, target in self._targets.items() if target.name == name]:
                 with anyio.move_on_after(5):
                     await self._targets.pop(key).backend.close()
-            return files.remove(self.folder, name)
+            return remove(self.folder, name)
 
     async def close(self) -> None:
         """Let go of everything."""
@@ -108,10 +192,10 @@ class Sight:
         state = self._configured()
         if isinstance(state, Running):
             return "page" if self._open_page() else "browser"
-        newest = files.newest(self.folder)
-        if newest is None:
+        latest = newest(self.folder)
+        if latest is None:
             raise NotStartedError
-        return newest.name
+        return latest.name
 
     def _running(self) -> Running:
         state = self._configured()
@@ -156,7 +240,7 @@ class Sight:
         return self._targets["browser"]
 
     async def _attached(self, name: str) -> Target:
-        known = list(files.read_all(self.folder))
+        known = list(read_all(self.folder))
         found = [entry for entry in known if entry.name == name] or [entry for entry in known if entry.kind == name]
         if len(found) != 1:
             names = ", ".join(["page", "browser", *(entry.name for entry in known)])

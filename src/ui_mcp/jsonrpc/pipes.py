@@ -8,7 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import Final, TypeVar
+from typing import Final
 
 import anyio
 
@@ -19,8 +19,8 @@ CHUNK = 256 * 1024
 
 # A pipe that polls as writable takes this much without blocking.
 ATOMIC = 4096
+
 BACKLOG = 8 * 1024 * 1024
-T = TypeVar("T")
 
 
 class Writer:
@@ -108,6 +108,7 @@ def is_pollable(fd: int) -> bool:
 
 
 MAX_LINE = 64 * 1024 * 1024
+
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -7,9 +7,9 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.chat.announcer import Heard
-from ui_mcp.chat.desk import Open
 from ui_mcp.chat.identity import Directory, Keys, principal
 from ui_mcp.chat.service import Chat, limits_of, open_chat, store_url
+from ui_mcp.chat.tools import Open
 from ui_mcp.errors import ChatError
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.states import Configured, Running

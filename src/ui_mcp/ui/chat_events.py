@@ -1,26 +1,106 @@
-"""Puts what people write in the chat into the event queue, for agents that wait there."""
+"""Chat messages as events and Claude Code channel pushes."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
-import anyio.to_thread
+from anyio import to_thread
 
-from ui_mcp.app.chat_opening import calling_for_subscribers, event_of
-from ui_mcp.errors import ChatError, EventQueueFullError, NotFoundError
-from ui_mcp.jsontypes import dumps
+from ui_mcp import config as settings
+from ui_mcp.errors import ChatError, ConfigError, EventQueueFullError, NotFoundError, UiMcpError
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.states import Configured
+from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard
 
+
+CAPABILITY: JsonObject = {"claude/channel": {}}
+_WORDS = ("app", "event", "conversation", "last_id")
+
+
+def wants_channel(base_dir: str, flags: JsonObject) -> bool:
+    """Say whether a directory's settings switch the channel on; wrong settings are reported elsewhere."""
+    try:
+        return settings.load(Workspace.at(base_dir).config_file, flags=flags).mcp.claude_channel
+    except ConfigError:
+        return False
+
+
+@contextmanager
+def pushing_events(sessions: Sessions, announcements: Announcements) -> Iterator[None]:
+    """Push what is queued for the agent during the block."""
+
+    def push(events: Iterable[str]) -> None:
+        for event in events:
+            announcements.channel_event(*channel_event(event))
+
+    queue = sessions.get("1").events
+    queue.on_push = push
+    try:
+        yield
+    finally:
+        queue.on_push = lambda _: None
+
+
+def channel_event(text: str) -> tuple[str, dict[str, str]]:
+    """Write a queued event for the channel: what people said in their own words, anything else as it is."""
+    event: Json = loads(text)
+    if not isinstance(event, dict):
+        return text, {}
+    meta = {word: event[word] for word in _WORDS if isinstance(event.get(word), str)}
+    if event.get("event") == "chat_message" and event.get("messages"):
+        return "\n\n".join(message["content"] for message in event["messages"]), meta
+    return text, meta
+
+
+_log = logger("chat")
+
+
+async def open_for_subscribers(host: Host, announcements: Announcements) -> None:
+    """Open the chat as soon as a client subscribes to it, whether or not the UI runs; with a channel, at once."""
+    wanted = anyio.Event()
+    with calling_for_subscribers(announcements, wanted.set):
+        await host.settled()
+        state = host.state
+        if isinstance(state, Configured) and state.config.mcp.claude_channel:
+            host.heard = lambda heard: announcements.channel_event(*channel_event(dumps(event_of(heard))))
+        else:
+            await wanted.wait()
+    try:
+        await host.chats.current()
+    except UiMcpError as error:
+        _log.error("The chat is not available: %s", error.message)
+
+
+@contextmanager
+def calling_for_subscribers(announcements: Announcements, call: Callable[[], None]) -> Iterator[None]:
+    """Call when a client subscribes to the chat during the block, or had done so before."""
+
+    def count(uri: str, change: int) -> None:
+        if change > 0 and uri.partition("://")[2].startswith("chat/"):
+            call()
+
+    stop = announcements.watch_interest(count)
+    try:
+        yield
+    finally:
+        stop()
+
+
+def event_of(heard: "Heard") -> JsonObject:
+    """Write what people said as an event for the agent."""
+    return {"app": "ui-mcp", "event": "chat_message", **heard.to_json()}
+
+
 QUIET_SECONDS = 3.0
 """How long a first page has the processor for itself, unless somebody asks for more."""
-_log = logger("chat")
 
 
 @asynccontextmanager
@@ -65,7 +145,7 @@ async def _open_when_wanted(host: Host, sessions: Sessions, announcements: Annou
     with calling_for_subscribers(announcements, wanted.set), anyio.move_on_after(QUIET_SECONDS):
         await wanted.wait()
     stop()
-    await anyio.to_thread.run_sync(_read_chat)
+    await to_thread.run_sync(_read_chat)
     await _open_chat(host)
 
 

@@ -60,7 +60,7 @@ def ui_face(
 
 def all_tools(host: Host, gateway: Toolset | None = None) -> Toolset:
     """Gather the tools of the platform, of the chat and of the gateway."""
-    from ui_mcp.chat.toolset import ChatTools
+    from ui_mcp.chat.tools import ChatTools
 
     own = [ui_toolset(host), ChatTools(host.chats.desk, "assistant")]
     return Combined([*own, gateway] if gateway else own)

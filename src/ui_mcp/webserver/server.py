@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ui_mcp.errors import ConfigError, LifecycleError, NotFoundError
-from ui_mcp.httpd.line import Line
 from ui_mcp.log import adopt, logger
+from ui_mcp.webserver.line import Line
 from ui_mcp.webserver.peer_uid import AllowedUsers
 
 App = ASGIApp

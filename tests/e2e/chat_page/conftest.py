@@ -11,11 +11,11 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
 from chromium import FLAGS
-from ui_mcp.chat.desk import Open
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.mcp import Served, chat_face, directory_of, face_app, opened
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Ask, Chat
+from ui_mcp.chat.tools import Open
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.person import PersonKeys
 from ui_mcp.webserver.auth import principal_of

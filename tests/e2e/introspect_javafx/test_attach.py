@@ -12,10 +12,9 @@ import pytest
 from e2e.introspect_javafx.conftest import Programs
 from introspect.demos import PATIENCE, ROOT, running
 from ui_mcp.errors import UiNotEnabledError
-from ui_mcp.introspect.attach_jdk import load_by_jdk
 from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend, agent_jar, enter
-from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent
+from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent, load_by_jdk
 from ui_mcp.introspection.contract import Ask, Ref
 from ui_mcp.introspection.target import Target
 

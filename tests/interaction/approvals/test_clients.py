@@ -18,10 +18,10 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from compositor.conftest import Recorder, document, json_reply
-from ui_mcp.cli.approvals import Wish, act
+from ui_mcp.app.commands.approvals import Wish, act
 from ui_mcp.jsontypes import Json
 
-NLUI = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
+NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
 BODY = {"content": {"application/json": {"schema": {"type": "object"}}}}
 METHODS = ("get", "post", "put", "patch", "delete")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

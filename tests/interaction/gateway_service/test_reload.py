@@ -13,7 +13,7 @@ import pytest
 
 from agreeing import agree_to_gateway
 from interaction.gateway_service.nlui_client import NluiClient
-from ui_mcp.gateway.config.loader import Asked, configuration
+from ui_mcp.gateway.config.configuration import Asked, configuration
 from ui_mcp.gateway.mount_connection import connector
 from ui_mcp.gateway.runner import follow_file
 from ui_mcp.gateway.service import Gateway, Surroundings

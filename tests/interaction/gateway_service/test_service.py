@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from interaction.gateway_service.nlui_client import NluiClient
-from ui_mcp.cli.approvals import Wish, act
+from ui_mcp.app.commands.approvals import Wish, act
 
 SERVICE = Path(__file__).parent / "service.py"
 KEY = "k3y-for-boats"
@@ -143,7 +143,7 @@ def test_a_client_with_elicitation_asks_its_own_user(decision: str, service: str
 @pytest.mark.parametrize("spelling", [["--mcp-sse", "--mcp-port", "0"], ["--mcp-sse", "0"], ["--mcp-sse=0"]])
 def test_sse_speaks_as_documented(spelling: list[str], service: str, tmp_path: Path) -> None:
     file = configured(tmp_path, service)
-    code = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
+    code = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
     process = subprocess.Popen(
         [sys.executable, "-c", code, *spelling, str(file)],
         stderr=subprocess.PIPE,
@@ -208,7 +208,7 @@ def test_the_terminal_commands(service: str, tmp_path: Path) -> None:
     file = configured(tmp_path, service)
 
     def nlui(*words: str) -> tuple[int, str]:
-        code = "from ui_mcp.cli.nlui_entry import main; raise SystemExit(main())"
+        code = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
         done = subprocess.run(
             [sys.executable, "-c", code, *words],
             capture_output=True,

@@ -52,5 +52,7 @@ def _many(count: int, word: str) -> str:
 
 async def examine(base_dir: str) -> list[Finding]:
     """Return every finding, the machine's first; each is made even when another one is bad."""
+    from ui_mcp.cli.doctor import machine, project
+
     workspace = Workspace.at(base_dir)
     return [*await machine.findings(), *await project.findings(workspace)]

@@ -13,8 +13,8 @@ import anyio
 
 from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.errors import UiMcpError
-from ui_mcp.introspect.attach_jdk import find_java
 from ui_mcp.introspection.backends.chromium_launch import executable
+from ui_mcp.introspection.backends.jvm_attach import find_java
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import BUNDLE
 

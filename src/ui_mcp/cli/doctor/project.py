@@ -1,4 +1,4 @@
-"""The project: its directory, settings, installed files, ports, chat store and gateway."""
+"""Checks of the project: directory, settings, files, ports, chat store and gateway."""
 
 import os
 import re
@@ -10,17 +10,71 @@ import anyio
 
 from ui_mcp import config as settings
 from ui_mcp.chat.service import store_url
-from ui_mcp.cli.doctor import own_files
 from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.config import Config
-from ui_mcp.errors import UiMcpError
+from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.agreement import visible, wishes
+from ui_mcp.ui import own_files as files
 from ui_mcp.ui.install_plan import bundled_files
 from ui_mcp.ui.installer import needs_install, outdated
-from ui_mcp.ui.instance import other_server
+from ui_mcp.ui.instance import open_regular, other_server
 from ui_mcp.ui.refusals import refusals
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import MOVING, OLD_FILES, Workspace
+
+NAME = "own files"
+
+
+def own_files(workspace: Workspace) -> list[Finding]:
+    """Say where our own files are, and name everything of ours that is somewhere else."""
+    return [_place(workspace), *_behind_links(workspace), *_left_behind(workspace)]
+
+
+def _place(workspace: Workspace) -> Finding:
+    if workspace.own.is_symlink() or workspace.own.is_file():
+        kind = "link" if workspace.own.is_symlink() else "file"
+        return problem(NAME, f"{workspace.own} is a {kind}, and must be a directory", f"Remove the {kind}.")
+    if link := files.own_link(workspace):
+        return problem(NAME, f"{link} is a link, and must be a file of ui-mcp's own", "Remove the link.")
+    facts = files.look(workspace)
+    if files.decide(facts) is not files.Action.MOVE:
+        kept = sorted(path.name for name in OLD_FILES for path in workspace.storage.glob(f"{name}.before-*"))
+        originals = f"; originals of the move: storage/{', storage/'.join(kept)}" if kept else ""
+        return ok(NAME, f"{workspace.own}{originals}")
+    if why := _reason(workspace):
+        text = f"{', '.join(facts.left)} could not be moved from {workspace.storage} to {workspace.own.name}: {why}"
+        return note(NAME, text, "Everything works; the next start tries again.")
+    what = "a move was interrupted" if facts.own == "unfinished" else f"{', '.join(facts.left)} are in storage/"
+    return note(NAME, f"{what}; the next start moves them to {workspace.own}", "Run any command of ui-mcp here.")
+
+
+def _reason(workspace: Workspace) -> str:
+    try:
+        with open_regular(files.lock_file(workspace), os.O_RDONLY) as file:
+            return file.read(1000).decode(errors="replace")
+    except (OSError, ConfigError):
+        return "" if os.access(workspace.base, os.W_OK) else f"{workspace.base} cannot be written"
+
+
+def _behind_links(workspace: Workspace) -> list[Finding]:
+    found = files.behind_links(workspace)
+    if not found:
+        return []
+    text = f"not moved, since a link leads there: {', '.join(map(str, found))}"
+    store = (workspace.storage / "runtime.db").resolve()
+    return [note("linked files", text, f"If that chat is yours: `ui-mcp chat restore {store}` fills an empty store.")]
+
+
+def _left_behind(workspace: Workspace) -> list[Finding]:
+    put_aside = sorted(path.name for name in OLD_FILES for path in workspace.storage.glob(f"{name}.after-*"))
+    names = [*files.left_behind(workspace), *put_aside]
+    if not names or (workspace.own / MOVING).exists():
+        return []
+    store = next((name for name in names if name.startswith("runtime.db")), None)
+    text = f"an older ui-mcp wrote {', '.join(names)} in {workspace.storage} after ui-mcp's own files had moved"
+    read = f"`ui-mcp chat history --store {workspace.storage / store}` shows what was said there. " if store else ""
+    return [note("older files", text, f"{read}Update the older ui-mcp, then remove or keep these files as you like.")]
+
 
 PORTS = (("UI", 8000), ("MCP", 8001))
 SECONDS = 5.0
@@ -34,7 +88,7 @@ async def findings(workspace: Workspace) -> list[Finding]:
     config, judged = configuration(workspace)
     found.append(judged)
     if workspace.base.is_dir():
-        found += [installed(workspace), *own_files.findings(workspace), private(workspace)]
+        found += [installed(workspace), *own_files(workspace), private(workspace)]
     if config is not None:
         found += [trust(workspace), *refused(workspace)]
         found += [ports(workspace, config), await store(workspace, config)]

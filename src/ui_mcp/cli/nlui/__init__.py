@@ -50,7 +50,7 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         return 2
     options = parser().parse_args(_older_spelling(words))
     from ui_mcp.app.gateway_server import run_http, run_stdio
-    from ui_mcp.gateway.config.loader import Asked
+    from ui_mcp.gateway.config.configuration import Asked
 
     asked = Asked(
         source=options.config or options.source,

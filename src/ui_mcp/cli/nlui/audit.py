@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.gateway.audit import lines
-from ui_mcp.gateway.config.loader import Asked, configuration, data_folder
+from ui_mcp.gateway.config.configuration import Asked, configuration
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.service import audit_file
 from ui_mcp.jsontypes import JsonObject, dumps
@@ -31,7 +31,7 @@ def printed(settings: GatewaySettings, since: str, form: str, count: int | None)
         ConfigError: there is no log.
         InvalidArgumentsError: the time cannot be read.
     """
-    file = audit_file(settings, data_folder(settings))
+    file = audit_file(settings, settings.data_folder)
     if not file.is_file():
         raise ConfigError(f"There is no log {file}\nNothing was called yet, or audit.level is off.")
     start = _start(since, datetime.now(UTC))

@@ -13,7 +13,8 @@ from ui_mcp.cli.nlui.audit import _audit
 from ui_mcp.cli.nlui.init import _init
 from ui_mcp.cli.trust import offer, settle
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
-from ui_mcp.gateway.config.loader import FILE, Asked, configuration
+from ui_mcp.gateway.config.configuration import Asked, configuration
+from ui_mcp.gateway.config.loader import FILE
 from ui_mcp.gateway.runner import opened
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads

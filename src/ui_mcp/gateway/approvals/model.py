@@ -4,11 +4,10 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ui_mcp.compositor.canonical import canonical, digest
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import ALWAYS, Question, matches, why_outdated
 from ui_mcp.gateway.sanitize import Scrubber
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.jsontypes import Json, JsonObject, canonical, digest
 from ui_mcp.toolkit.tool import Content, Media, Relayed, Text, ToolResult
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]

@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import anyio
 
-from ui_mcp.compositor.canonical import require_json
 from ui_mcp.errors import AlreadyDecidedError, CompositorError, DigestMismatchError, ExpiredError, UnknownApprovalError
 from ui_mcp.gateway.approvals.model import Answer, Approval, Execution, Scope, Status, always_rule, digest_of
 from ui_mcp.gateway.approvals.store import ApprovalStore
+from ui_mcp.gateway.sanitize import require_json
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
+from platformdirs import user_data_path
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ui_mcp.jsontypes import Json, JsonObject
@@ -280,6 +282,16 @@ class GatewaySettings(Part):
     audit: AuditSettings = AuditSettings()
     admins: tuple[str, ...] = ()
     """Principals that may mount and unmount servers."""
+
+    @property
+    def data_folder(self) -> Path:
+        """Where the gateway keeps what lasts."""
+        return Path(self.data_dir).expanduser() if self.data_dir else user_data_path("nlui")
+
+    @property
+    def approvals_url(self) -> str:
+        """Path or URL of the approvals; the gateway, its listeners and the command line all use this one."""
+        return self.storage.url or str(self.data_folder / "approvals.db")
 
     @property
     def backends(self) -> tuple[BackendSettings, ...]:

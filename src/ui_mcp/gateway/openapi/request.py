@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from urllib.parse import quote
 
-from ui_mcp.compositor.canonical import digest
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.auth import Attached
 from ui_mcp.gateway.openapi.model import Operation, Parameter
 from ui_mcp.gateway.openapi.payload import ArrayFormat, FileData, Habits, _raw_items, form, nested, payload, text
 from ui_mcp.gateway.sanitize import MASK, Scrubber, is_secret
-from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.jsontypes import Json, JsonObject, digest, dumps, loads
 
 _RESERVED = ":/?@!$'()*,;="
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09"}

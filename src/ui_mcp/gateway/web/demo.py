@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ui_mcp.gateway.config import loader
-from ui_mcp.gateway.config.loader import Asked
+from ui_mcp.gateway.config.configuration import Asked
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import JsonObject
 

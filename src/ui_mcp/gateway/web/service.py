@@ -19,16 +19,15 @@ from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models import model_settings
 from ui_mcp.agent.tools import Selected, selection_of
-from ui_mcp.chat.desk import desk_for
 from ui_mcp.chat.identity import POST_ASSISTANT, Directory, Keys, principal
 from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.chat.toolset import ChatTools
+from ui_mcp.chat.tools import ChatTools, desk_for
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.person_http import person_routes
 from ui_mcp.gateway.approvals.service import Reply
-from ui_mcp.gateway.config.loader import Asked, configuration
+from ui_mcp.gateway.config.configuration import Asked, configuration
 from ui_mcp.gateway.results import Kept
 from ui_mcp.gateway.runner import approval_routes, opened
 from ui_mcp.gateway.service import Gateway

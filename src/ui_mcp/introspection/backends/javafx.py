@@ -22,9 +22,8 @@ from ui_mcp.errors import (
     UiStaleRefError,
     UiTimeoutError,
 )
-from ui_mcp.introspect.attach_jdk import load_by_jdk
 from ui_mcp.introspection.backend import Attached, Photo
-from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent
+from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent, load_by_jdk
 from ui_mcp.introspection.contract import Ask
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.workspace import BUNDLE

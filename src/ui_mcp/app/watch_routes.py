@@ -1,4 +1,4 @@
-"""Timeline and approvals: read on the UI port by its cookie and on the MCP port by tokens, decided by the person."""
+"""Timeline and approvals as routes of the three listeners, imported on the first request."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -6,13 +6,19 @@ from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute
 
 from ui_mcp.agent.http import Timelines, Watched
+from ui_mcp.agent.observer import Observations
 from ui_mcp.chat.identity import READ, Principal, principal
-from ui_mcp.gateway.approvals.http import ApprovalBridge, Desks
+from ui_mcp.errors import UiMcpError
+from ui_mcp.gateway.approvals.http import ApprovalBridge, Desks, desks_at
+from ui_mcp.gateway.config.locations import NamedFile, approvals_url, named_file
+from ui_mcp.log import logger
 from ui_mcp.ui.http.session_cookies import holder, is_visitor
 from ui_mcp.ui.server import Host
 from ui_mcp.webserver.auth import bearer
 from ui_mcp.webserver.person_auth import Access, is_person
+from ui_mcp.webserver.server import Routes
 
+_log = logger("approvals")
 OpenTimeline = Callable[[str], Awaitable[Watched]]
 
 
@@ -69,3 +75,51 @@ def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
         return await holder(host, bearer(request.scope))
 
     return ApprovalBridge(desks, who).reading_routes()
+
+
+def ui_watching(host: Host) -> Routes:
+    """Return the routes of the UI port."""
+    desks = desks_at(lambda: own_approvals(host))
+    return [*ui_timeline_routes(host, Observations(host).open), *ui_approval_routes(host, desks)]
+
+
+def mcp_watching(host: Host) -> Routes:
+    """Return the routes of the MCP port."""
+    desks = desks_at(lambda: own_approvals(host))
+    return [*mcp_timeline_routes(host, Observations(host).open), *mcp_approval_routes(host, desks)]
+
+
+def person_watching(host: Host, access: Access) -> Routes:
+    """Return the routes of the person's listener."""
+    desks = desks_at(lambda: approvals_place(host))
+    return [
+        *person_timeline_routes(access, Observations(host).open),
+        *person_approvals(desks).routes(),
+    ]
+
+
+async def waiting(host: Host) -> int:
+    """Count the calls that wait for the person."""
+    return await person_approvals(desks_at(lambda: approvals_place(host))).pending()
+
+
+def own_approvals(host: Host) -> str | None:
+    """Return the store of `gateway.config`, the one that app pages and MCP clients of this server may read."""
+    return approvals_place(host) if _named(host) else None
+
+
+def approvals_place(host: Host) -> str | None:
+    """Return the store of `gateway.config`, or of the nlui.yaml that `ui-mcp agent` finds here: for the person only."""
+    try:
+        return approvals_url(_named(host))
+    except UiMcpError as error:
+        _log.warning("Cannot find the approvals: %s", error.message)
+        return None
+
+
+def _named(host: Host) -> NamedFile | None:
+    try:
+        configured = host.configured()
+    except UiMcpError:
+        return None
+    return named_file(configured.workspace, configured.config)

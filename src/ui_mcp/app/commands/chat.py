@@ -5,12 +5,12 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 
-from ui_mcp.chat.desk import Side
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.mcp import ROLES, Served, as_person, joined
 from ui_mcp.chat.message import Author, Draft, Message, Page, cursor, id_text, optional_id, ts_text
 from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.chat.tail import Follower
+from ui_mcp.chat.tools import Side
 from ui_mcp.jsontypes import dumps
 from ui_mcp.processes import run
 

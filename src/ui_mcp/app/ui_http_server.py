@@ -8,9 +8,8 @@ from contextlib import nullcontext
 import anyio
 import anyio.to_thread
 
-from ui_mcp.app.doors import Doors
 from ui_mcp.app.person_listener import PERSON_PORT, person_link
-from ui_mcp.app.ui_listeners import guarded_mcp_app, mcp_rules
+from ui_mcp.app.ui_listeners import Doors, guarded_mcp_app, mcp_rules
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import QUIET_SECONDS
 from ui_mcp.ui.instance import token_file
@@ -67,9 +66,9 @@ async def _serve_mcp(host: Host, announcements: Announcements, transports: Later
     await anyio.to_thread.run_sync(_read_mcp_machinery)
     gc.freeze()
     gc.enable()
-    from ui_mcp.app.channel import CAPABILITY
     from ui_mcp.app.gateway_server import mounted_gateway
     from ui_mcp.mcp_server.transports.routes import Endpoints
+    from ui_mcp.ui.chat_events import CAPABILITY
     from ui_mcp.ui.mcp import ui_face
 
     async with mounted_gateway(host, announcements) as gateway:

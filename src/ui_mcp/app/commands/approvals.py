@@ -1,0 +1,207 @@
+"""What `ui-mcp approvals` does."""
+
+import getpass
+import time
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl, urlsplit
+
+import anyio
+
+from ui_mcp import config as settings
+from ui_mcp.app.terminal import has_terminal, open_terminal, person
+from ui_mcp.default_browser import BrowserError, opened
+from ui_mcp.errors import ApprovalError, ConfigError, InvalidArgumentsError, NotFoundError, RefusedError
+from ui_mcp.gateway.approvals.model import Answer, Approval, Scope
+from ui_mcp.gateway.approvals.service import Desk, Reply
+from ui_mcp.gateway.approvals.store import ApprovalStore, open_store
+from ui_mcp.gateway.config.locations import approvals_url, named_file
+from ui_mcp.gateway.sanitize import one_line, plain
+from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.person import CODE_SECONDS, PersonKeys, listener_ports
+from ui_mcp.storage.database import file_of
+from ui_mcp.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person typed."""
+
+    action: str
+    ids: tuple[str, ...] = ()
+    reason: str | None = None
+    abort: bool = False
+    scope: Scope = "once"
+    arguments: str | None = None
+    covers: dict[str, str] | None = None
+    by: str | None = None
+    """Who answers (default: the account)."""
+
+
+def run_wish(store: str | None, base_dir: str, wish: Wish) -> list[str]:
+    """Carry out what a person typed, or a program with a person's token, and return what to print.
+
+    Raises:
+        RefusedError: there is neither a terminal nor a token, or a password is on the command line.
+    """
+    if store and _has_password(store):
+        raise RefusedError(
+            "Every account of this machine can read the password in --store while the command runs\n"
+            "Leave it out of the URL and put it into ~/.pgpass or PGPASSWORD."
+        )
+    holder = anyio.run(person, f"ui-mcp approvals {wish.action}", base_dir)
+    if wish.action == "sign-out":
+        ended = PersonKeys().forget_all()
+        return [f"Signed out: {ended} browser{'' if ended == 1 else 's'}"]
+    place = store or _approvals_of(Workspace.at(base_dir))
+    return act(place, replace(wish, by=holder.name) if holder else wish)
+
+
+def _has_password(store: str) -> bool:
+    parts = urlsplit(store)
+    return bool(parts.password) or "password" in dict(parse_qsl(parts.query))
+
+
+def _approvals_of(workspace: Workspace) -> str:
+    """Return the store that the gateway of a directory uses."""
+    return approvals_url(named_file(workspace, settings.load(workspace.config_file)))
+
+
+def act(place: str, wish: Wish) -> list[str]:
+    """Carry out a wish and return what to print."""
+    is_file = "://" not in place or place.startswith("sqlite:")
+    if is_file and not file_of(place).is_file():
+        raise ConfigError(f"There is no approvals store {place}\nName the gateway's with --store.")
+    return anyio.run(_act, place, wish)
+
+
+async def _act(place: str, wish: Wish) -> list[str]:
+    approvals = open_store(place)
+    desk = Desk(approvals)
+    try:
+        match wish.action:
+            case "list":
+                return [_line(row) for row in await desk.pending()] or ["Nothing waits."]
+            case "rules":
+                rules = await approvals.rules()
+                texts = [f"{number}: {dumps(rule.model_dump(exclude_defaults=True))}" for number, rule in rules]
+                return texts or ["There are no rules."]
+            case "forget":
+                return [await _forgotten(approvals, _number(one)) for one in _named(wish)]
+            case "show":
+                return [plain(dumps((await _one(desk, beginning)).to_json())) for beginning in _named(wish)]
+            case _:
+                return await _answers(desk, wish)
+    finally:
+        approvals.close()
+
+
+async def _answers(desk: Desk, wish: Wish) -> list[str]:
+    """Answer one by one; with several, one that cannot be taken does not stop the others."""
+    rows = [await _one(desk, beginning) for beginning in _named(wish)]
+    told: list[str] = []
+    for row in rows:
+        try:
+            told.append(_line(await desk.answer(row.id, _reply(row, wish))))
+        except ApprovalError as error:
+            if len(rows) == 1:
+                raise
+            told.append(f"{row.id[:12]}  {error.message}")
+    return told
+
+
+def _reply(row: Approval, wish: Wish) -> Reply:
+    edited = _edited(wish.arguments) if wish.arguments else None
+    decision: Answer = "deny_abort" if wish.abort else "deny_continue"
+    if wish.action == "approve":
+        decision = "approve_with_edit" if edited is not None else "approve"
+    return Reply(decision, row.digest, wish.by or getpass.getuser(), wish.reason, edited, wish.scope, wish.covers)
+
+
+def _edited(text: str) -> JsonObject:
+    try:
+        given = loads(text)
+    except ValueError as error:
+        raise InvalidArgumentsError(f"--arguments: not JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise InvalidArgumentsError("--arguments: must be an object, for example '{\"id\": 7}'")
+    return dict(given)
+
+
+def _named(wish: Wish) -> tuple[str, ...]:
+    if not wish.ids:
+        what, where = ("rule", "rules") if wish.action == "forget" else ("approval", "list")
+        raise InvalidArgumentsError(f"Which {what}? `ui-mcp approvals {where}` names them; then {wish.action} ID")
+    if wish.arguments and len(wish.ids) > 1:
+        raise InvalidArgumentsError("Other arguments can be given for one approval at a time")
+    return wish.ids
+
+
+async def _forgotten(approvals: ApprovalStore, number: int) -> str:
+    if not await approvals.remove_rule(number):
+        raise NotFoundError(f"There is no rule {number}; `ui-mcp approvals rules` shows them")
+    return f"Forgotten: rule {number}"
+
+
+def _number(given: str) -> int:
+    if not given.isdigit():
+        raise InvalidArgumentsError(f"{given!r} is not the number of a rule; `ui-mcp approvals rules` shows them")
+    return int(given)
+
+
+async def _one(desk: Desk, beginning: str) -> Approval:
+    # By id: one that is answered between the two questions is in both.
+    rows = {row.id: row for row in [*await desk.pending(), *await desk.history(1000)]}
+    found = [row for row in rows.values() if row.id.startswith(beginning)]
+    if len(found) != 1:
+        count = f"{len(found)} approvals begin" if found else "No approval begins"
+        raise NotFoundError(f"{count} with {beginning!r}; `ui-mcp approvals list` names those that wait")
+    return found[0]
+
+
+def _line(row: Approval) -> str:
+    request = f"{row.preview['method']} {row.preview['url']}" if row.preview else dumps(row.arguments)
+    return one_line(f"{row.id[:12]}  {row.status}  {row.risk}  {row.tool}  {request}", 400)
+
+
+_POLL_SECONDS = 0.2
+
+
+def let_in(*, browser: bool = True) -> int:
+    """Show a link for every person's page that is served, and open the default browser if there is only one page.
+
+    Raises:
+        RefusedError: there is no terminal; a token does not stand in for it, since links are shown nowhere else.
+        NotFoundError: no person's page is served.
+    """
+    if not has_terminal():
+        raise RefusedError("`ui-mcp approvals open` shows its links on a terminal only\nRun it in one.")
+    ports = sorted(listener_ports())
+    if not ports:
+        raise NotFoundError(
+            "No server of this account has a page to let you in to\n"
+            "Start one: ui-mcp serve, nlui, or ui_start in your agent's host."
+        )
+    keys = PersonKeys()
+    with open_terminal("A link") as terminal:
+        for port in ports:
+            terminal.write(f"http://127.0.0.1:{port}/#code={keys.new_code()}\n")
+        terminal.write(f"Each link lets one browser in, once, within {CODE_SECONDS / 60:.0f} minutes.\n")
+        terminal.flush()
+        if browser and len(ports) == 1:
+            terminal.write(f"{_open(keys, ports[0])}\n")
+    return 0
+
+
+def _open(keys: PersonKeys, port: int) -> str:
+    code = keys.new_code()
+    try:
+        with opened(f"http://127.0.0.1:{port}/#code={code}") as until:
+            while keys.waits(code):
+                if time.monotonic() > until:
+                    return "The browser has not come; open the link yourself."
+                time.sleep(_POLL_SECONDS)
+    except BrowserError as error:
+        return f"No browser could be opened ({error.message}); open the link yourself."
+    except KeyboardInterrupt:
+        return ""
+    return "Your browser is let in."

@@ -1,1 +1,0 @@
-"""Reads an app's files and says what is wrong with them, without running anything."""

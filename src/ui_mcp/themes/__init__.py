@@ -1,1 +1,0 @@
-"""Themes: style sheets with a header that says what they are for."""
