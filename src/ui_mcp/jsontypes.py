@@ -6,7 +6,6 @@ from typing import Any
 import orjson
 
 Json = Any
-
 JsonObject = dict[str, Any]
 
 

@@ -74,9 +74,7 @@ def _started() -> IO[bytes]:
 
 
 _running: list[subprocess.Popen[bytes]] = []
-
 """Kept for as long as the program lives, so that nobody waits for them."""
-
 
 WATCHDOG = Watchdog()
 
@@ -105,7 +103,6 @@ async def in_daemon_thread(work: Callable[[], T]) -> T:
 
 
 SWITCH_SECONDS = 0.0005
-
 """How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""
 
 
@@ -142,7 +139,6 @@ async def _cancel_on_signal(tasks: TaskGroup) -> None:
 
 
 PARENT = os.getppid()
-
 POLL_SECONDS = 2.0
 
 

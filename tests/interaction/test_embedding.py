@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from ui_mcp.errors import LifecycleError
-from ui_mcp.gateway.embedded import Gateway
+from ui_mcp.gateway import Gateway
 from ui_mcp.gateway.web.demo import SCRIPT, serve_demo_api
 from ui_mcp.jsontypes import dumps
 from ui_mcp.toolkit.tool import Text

@@ -17,8 +17,8 @@ from anyio.lowlevel import checkpoint
 
 from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import SessionGoneError
-from ui_mcp.lua_runtime import fork_client, fork_server
-from ui_mcp.lua_runtime.fork_server import FORKS, command
+from ui_mcp.lua_runtime import fork_client, fork_server_process
+from ui_mcp.lua_runtime.fork_server_process import FORKS, command
 from ui_mcp.lua_runtime.interface import NO_FACTS, Op
 from ui_mcp.lua_runtime.worker_process import ChildHost, ChildWorld
 
@@ -26,7 +26,7 @@ SHOWING = """
 import sys
 sys.path[:0] = sys.argv[1:]
 sys.stdout.reconfigure(encoding="utf-8")
-import ui_mcp.lua_runtime.fork_server
+import ui_mcp.lua_runtime.fork_server_process
 from ui_mcp.lua_runtime.vm import Core
 core = Core({launch!r}, lambda *_: None, lambda _: None)
 before = set(sys.modules)
@@ -139,7 +139,7 @@ async def test_without_a_nursery_a_world_is_a_program_of_its_own(
         raise OSError("no room for another process")
 
     monkeypatch.setattr(fork_client, "_by_loop", {})
-    monkeypatch.setattr(fork_server, "take", refuse)
+    monkeypatch.setattr(fork_server_process, "take", refuse)
 
     async with worlds(tmp_path) as [world]:
         assert (await world.enter(Op.RUN, "return 1")).result == "1"
@@ -209,7 +209,7 @@ def test_a_world_that_shows_an_app_imports_nothing_more(tmp_path: Path) -> None:
     (tmp_path / "ui" / "apps" / "note").mkdir(parents=True)
     (tmp_path / "ui" / "apps" / "note" / "app.lua").write_text("note = {type = 'Note'}")
     (tmp_path / "ui" / "apps" / "note" / "README.md").write_text("# Nótes 🗒\n\nWords.", encoding="utf-8")
-    *program, package, lupa = command("child_main", "")
+    *program, package, lupa = command("worker", "")
     script = SHOWING.format(launch=launch_at(tmp_path).settings(), facts=(*NO_FACTS,))
 
     done = subprocess.run([*program[:-1], script, package, lupa], capture_output=True, text=True, check=True)

@@ -12,14 +12,16 @@ import pytest
 
 from mcpd.wire import HELLO
 
-MCPD = Path(__file__).parents[2] / "src/ui_mcp/mcpd"
+SOURCE = Path(__file__).parents[2] / "src" / "ui_mcp"
+FOLDERS = ("jsonrpc", "mcp_server", "mcp_client")
 
 
 def imported() -> list[tuple[str, str, str]]:
-    """Return every (file, module, name) that mcpd takes from the SDK."""
+    """Return every (file, module, name) that our MCP packages take from the SDK."""
     return [
         (file.name, node.module, alias.name)
-        for file in sorted(MCPD.glob("*.py"))
+        for folder in FOLDERS
+        for file in sorted((SOURCE / folder).rglob("*.py"))
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in {"mcp", "mcp_types"}
         for alias in node.names
@@ -62,14 +64,14 @@ def test_a_start_loads_neither_lua_nor_browser_nor_gateway_before_its_first_answ
 
     assert json.loads(done.stdout)["id"] == 1
     assert not loaded & {"lupa", "playwright", "psycopg", "yaml", "websockets"}
-    assert not {name for name in loaded if name.startswith(("ui_mcp.lua.", "ui_mcp.agent.", "ui_mcp.compositor."))}
+    assert not {name for name in loaded if name.startswith(("ui_mcp.lua_runtime.", "ui_mcp.agent.", "ui_mcp.gateway."))}
 
 
 @pytest.mark.covers("CHAT-UI-4")
 def test_a_page_is_served_before_mcp_chat_and_agents_are_read(tmp_path: Path) -> None:
     code = (
         "import atexit, sys\n"
-        "from ui_mcp.app import chat_events\n"
+        "from ui_mcp.ui import chat_events\n"
         "from ui_mcp.cli import entry\n"
         "chat_events.QUIET_SECONDS = float('inf')\n"
         "atexit.register(lambda: print('LOADED', *sys.modules))\n"
@@ -92,9 +94,10 @@ def test_a_page_is_served_before_mcp_chat_and_agents_are_read(tmp_path: Path) ->
         "lupa",
         "sqlite3",
         "ui_mcp.chat.",
-        "ui_mcp.mcpd.",
+        "ui_mcp.mcp_server.",
+        "ui_mcp.mcp_client.",
         "ui_mcp.agent.",
-        "ui_mcp.compositor.",
-        "ui_mcp.tools.",
+        "ui_mcp.gateway.",
+        "ui_mcp.ui.tools.",
     )
     assert not {name for name in loaded if name.startswith(unread)}

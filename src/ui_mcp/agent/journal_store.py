@@ -16,7 +16,6 @@ from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 T = TypeVar("T")
 
-
 SCHEMA = """
 CREATE TABLE events (
     agent TEXT NOT NULL, id INTEGER NOT NULL, ts TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL,
@@ -212,7 +211,6 @@ def _prove(database: sqlite3.Connection, agent: str, lease: Lease) -> None:
 
 
 FILE = "agent.db"
-
 MISSING = "storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'"
 
 

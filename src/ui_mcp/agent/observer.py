@@ -2,17 +2,16 @@
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 from anyio import CapacityLimiter, to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.agent.conversation import Broadcast
-from ui_mcp.agent.journal_postgres import PostgresJournal
 from ui_mcp.agent.journal_store import FILE, MISSING, _is_postgres
 from ui_mcp.agent.timeline import Delta, RunState, StoredEvent, Timeline, run_state
 from ui_mcp.chat.identity import principal
@@ -22,7 +21,9 @@ from ui_mcp.errors import AgentError, ConfigError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
-from ui_mcp.ui.server import Host
+
+if TYPE_CHECKING:
+    from ui_mcp.agent.journal_postgres import PostgresJournal
 
 
 class Reader(Protocol):
@@ -229,8 +230,9 @@ class Observed:
 class Observations:
     """Opens each conversation of the directory in use once."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, chat: Callable[[], Awaitable[Chat]], reader: Callable[[str], Reader]) -> None:
+        self._chat = chat
+        self._reader = reader
         self._open: dict[tuple[int, str], Observed] = {}
 
     async def open(self, name: str) -> Observed:
@@ -240,14 +242,11 @@ class Observations:
             ChatError: the name is none, or the store cannot be opened.
             NotConfiguredError: there is no directory.
         """
-        chat = await self._host.chats.current()
+        chat = await self._chat()
         key = (id(chat), conversation_name(name))
         if key not in self._open:
-            configured = self._host.configured()
             self._open = {other: seen for other, seen in self._open.items() if other[0] == key[0]}
-            self._open[key] = Observed(
-                name, chat, reader_for(configured.config.storage.url, configured.workspace.state_dir, name)
-            )
+            self._open[key] = Observed(name, chat, self._reader(name))
         await self._open[key].refresh()
         return self._open[key]
 
@@ -262,7 +261,7 @@ def _as_event(message: Message) -> StoredEvent:
 class PostgresReader:
     """The events of one agent for whoever watches it, in any process."""
 
-    def __init__(self, journal: PostgresJournal, agent: str) -> None:
+    def __init__(self, journal: "PostgresJournal", agent: str) -> None:
         self._journal = journal
         self._agent = agent
         self._last = 0

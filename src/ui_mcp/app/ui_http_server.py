@@ -66,7 +66,7 @@ async def _serve_mcp(host: Host, announcements: Announcements, transports: Later
     await anyio.to_thread.run_sync(_read_mcp_machinery)
     gc.freeze()
     gc.enable()
-    from ui_mcp.app.gateway_server import mounted_gateway
+    from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcp_server.transports.routes import Endpoints
     from ui_mcp.ui.chat_events import CAPABILITY
     from ui_mcp.ui.mcp import ui_face

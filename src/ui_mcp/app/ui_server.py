@@ -25,7 +25,7 @@ def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = (
 
 
 async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...], stdin: int, stdout: int) -> int:
-    from ui_mcp.app.gateway_server import mounted_gateway
+    from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcp_server.server import Service
     from ui_mcp.mcp_server.transports.stdio import serve
     from ui_mcp.ui.chat_events import CAPABILITY, open_for_subscribers, wants_channel
@@ -65,7 +65,7 @@ async def open_host(
     """Open a host whose running state is our sessions and listeners; the web stack is imported when it starts."""
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
-        from ui_mcp.lua_runtime.fork_server import prepare
+        from ui_mcp.lua_runtime.fork_server_process import prepare
 
         if configured.config.lua.host == "process":
             prepare()

@@ -6,7 +6,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute
 
 from ui_mcp.agent.http import Timelines, Watched
-from ui_mcp.agent.observer import Observations
+from ui_mcp.agent.observer import Observations, Reader, reader_for
 from ui_mcp.chat.identity import READ, Principal, principal
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.approvals.http import ApprovalBridge, Desks, desks_at
@@ -80,20 +80,20 @@ def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
 def ui_watching(host: Host) -> Routes:
     """Return the routes of the UI port."""
     desks = desks_at(lambda: own_approvals(host))
-    return [*ui_timeline_routes(host, Observations(host).open), *ui_approval_routes(host, desks)]
+    return [*ui_timeline_routes(host, observations(host).open), *ui_approval_routes(host, desks)]
 
 
 def mcp_watching(host: Host) -> Routes:
     """Return the routes of the MCP port."""
     desks = desks_at(lambda: own_approvals(host))
-    return [*mcp_timeline_routes(host, Observations(host).open), *mcp_approval_routes(host, desks)]
+    return [*mcp_timeline_routes(host, observations(host).open), *mcp_approval_routes(host, desks)]
 
 
 def person_watching(host: Host, access: Access) -> Routes:
     """Return the routes of the person's listener."""
     desks = desks_at(lambda: approvals_place(host))
     return [
-        *person_timeline_routes(access, Observations(host).open),
+        *person_timeline_routes(access, observations(host).open),
         *person_approvals(desks).routes(),
     ]
 
@@ -115,6 +115,16 @@ def approvals_place(host: Host) -> str | None:
     except UiMcpError as error:
         _log.warning("Cannot find the approvals: %s", error.message)
         return None
+
+
+def observations(host: Host) -> Observations:
+    """Return the timelines of the directory in use."""
+
+    def reader(name: str) -> Reader:
+        configured = host.configured()
+        return reader_for(configured.config.storage.url, configured.workspace.state_dir, name)
+
+    return Observations(lambda: host.chats.current(), reader)  # noqa: PLW0108 - opening the chat waits for the first call
 
 
 def _named(host: Host) -> NamedFile | None:

@@ -24,7 +24,7 @@ def main() -> int:
 def _prepare(arguments: list[str]) -> None:
     """Let the nursery of the Lua worlds get ready while the server is being imported."""
     if not {"-h", "--help"} & set(arguments):
-        from ui_mcp.lua_runtime.fork_server import prepare
+        from ui_mcp.lua_runtime.fork_server_process import prepare
 
         prepare()
 

@@ -9,12 +9,10 @@ from ui_mcp.jsontypes import Json, dumps, is_deeper
 
 MASK = "•••"
 
-
 _SECRET_NAME = re.compile(
     r"(?:^|[_\-.])(?:token|secret|password|passwd|api[_-]?key|apikey|authorization|credential|private[_-]?key|cookie)s?$",
     re.IGNORECASE,
 )
-
 
 _MIN = 4
 
@@ -107,11 +105,9 @@ def _escaped(letter: str) -> str:
 
 
 MAX_DEPTH = 100
-
 """How deeply arguments may be nested; far below where the writers of JSON give up."""
 
 MAX_FOREIGN_DEPTH = 200
-
 """How deeply what a mounted server lists or answers may be nested; it is written inside of something else."""
 
 

@@ -5,28 +5,24 @@ import re
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
 
 import anyio
 
 from ui_mcp.account_seal import is_sealed, seal
+from ui_mcp.config import Config
 from ui_mcp.errors import (
     DiskError,
-    NotFoundError,
     NotStartedError,
-    SessionGoneError,
     UiArgumentError,
     UiNotEnabledError,
 )
 from ui_mcp.introspection.backend import Attached, UiBackend
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target
-from ui_mcp.introspection.tree import letters
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.ui.states import Configured, Running
 from ui_mcp.workspace import Workspace
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -108,11 +104,30 @@ SHOWN_SECONDS = 3.0
 """How long our browser's pages may take to show what they asked for; one that does not answer is looked at as it is."""
 
 
-class Sight:
+@dataclass(frozen=True, slots=True)
+class ServedUi:
+    """The UI that our own server shows at the moment."""
+
+    url: str
+    entry_url: str
+    """An address that lets our own browser in."""
+    open_page: OpenPage | None
+    """The page that a person has open."""
+    touched: float
+    """`monotonic()` of the session's last change; 0 when there is no session."""
+    wait_rendered: Callable[[], Awaitable[None]]
+    """Returns when the pages in our own browser show what the session did."""
+
+
+class TargetRegistry:
     """Opens targets on first need and keeps them, so that what they handed out stays known."""
 
-    def __init__(self, configured: Callable[[], Configured | Running]) -> None:
-        self._configured = configured
+    def __init__(
+        self, config: Callable[[], Config], folder: Callable[[], Path], ui: Callable[[], ServedUi | None]
+    ) -> None:
+        self._config = config
+        self._folder = folder
+        self._ui = ui
         self._targets: dict[str, Target] = {}
         self._opened_for: dict[str, str] = {}
         self._lock = anyio.Lock()
@@ -135,18 +150,18 @@ class Sight:
         await self._drop_dead()
         match name or self._usual():
             case "page":
-                self._running()
+                self._served()
                 return self._kept("page", lambda: PageBackend(self._open_page))
             case "browser":
-                return await self._browser(self._running())
+                return await self._browser(self._served())
             case other:
                 return await self._attached(other)
 
     def listed(self) -> list[JsonObject]:
         """Say what can be looked at and what cannot, with the reason."""
-        state = self._configured()
-        reason = None if isinstance(state, Running) else "NOT_STARTED"
-        page = self._open_page() is not None
+        served = self._ui()
+        reason = None if served else "NOT_STARTED"
+        page = served is not None and served.open_page is not None
         own: list[JsonObject] = [
             {"id": "page", "kind": "page", "enabled": page, "reason": reason or (None if page else "NO_PAGE")},
             {"id": "browser", "kind": "browser", "enabled": reason is None, "reason": reason},
@@ -160,7 +175,17 @@ class Sight:
     @property
     def folder(self) -> Path:
         """Where attached targets are written down."""
-        return target_folder(self._configured().workspace)
+        return self._folder()
+
+    @property
+    def config(self) -> Config:
+        """The settings in use."""
+        return self._config()
+
+    @property
+    def serving(self) -> bool:
+        """Whether our own server shows a UI."""
+        return self._ui() is not None
 
     async def forget(self, name: str) -> bool:
         """Let go of an attached target, which goes on; False if there is none."""
@@ -183,57 +208,43 @@ class Sight:
                 await self._targets.pop(name).backend.close()
 
     def _just_changed(self) -> bool:
-        try:
-            return monotonic() - self._running().sessions.get("1").touched < SETTLING_SECONDS
-        except NotFoundError:
-            return False
+        served = self._ui()
+        return served is not None and monotonic() - served.touched < SETTLING_SECONDS
 
     def _usual(self) -> str:
-        state = self._configured()
-        if isinstance(state, Running):
-            return "page" if self._open_page() else "browser"
+        if served := self._ui():
+            return "page" if served.open_page else "browser"
         latest = newest(self.folder)
         if latest is None:
             raise NotStartedError
         return latest.name
 
-    def _running(self) -> Running:
-        state = self._configured()
-        if not isinstance(state, Running):
+    def _served(self) -> ServedUi:
+        served = self._ui()
+        if served is None:
             raise NotStartedError
-        return state
+        return served
 
     def _open_page(self) -> OpenPage | None:
-        state = self._configured()
-        if not isinstance(state, Running):
-            return None
-        try:
-            session = state.sessions.get("1")
-        except NotFoundError:
-            return None
-        connection = session.pages.latest()
-        if connection is None:
-            return None
-        ask = partial(connection.eyes.ask, prefix=letters(connection.number))
-        return OpenPage(ask, state.url, os.getpid(), partial(session.shown, connection))
+        served = self._ui()
+        return served.open_page if served else None
 
     async def _driven_shown(self) -> None:
-        with suppress(NotFoundError, SessionGoneError), anyio.move_on_after(SHOWN_SECONDS):
-            session = self._running().sessions.get("1")
-            for page in session.pages.driven():
-                await session.shown(page)
+        if served := self._ui():
+            with anyio.move_on_after(SHOWN_SECONDS):
+                await served.wait_rendered()
 
     def _kept(self, name: str, make: Callable[[], UiBackend]) -> Target:
         if name not in self._targets:
-            settings = self._configured().config.introspection
+            settings = self._config().introspection
             self._targets[name] = Target(name, make(), seconds=settings.timeout_ms / 1000, redact=settings.redact)
         return self._targets[name]
 
-    async def _browser(self, running: Running) -> Target:
+    async def _browser(self, running: ServedUi) -> Target:
         if self._opened_for.get("browser") != running.url and "browser" in self._targets:
             await self._targets.pop("browser").backend.close()
         if "browser" not in self._targets:
-            chromium = running.config.introspection.chromium
+            chromium = self._config().introspection.chromium
             backend = await open_browser(running.entry_url, chromium, "[ui-app] > *", self._driven_shown)
             self._opened_for["browser"] = running.url
             return self._kept("browser", lambda: backend)

@@ -19,7 +19,6 @@ CHUNK = 256 * 1024
 
 # A pipe that polls as writable takes this much without blocking.
 ATOMIC = 4096
-
 BACKLOG = 8 * 1024 * 1024
 
 
@@ -108,7 +107,6 @@ def is_pollable(fd: int) -> bool:
 
 
 MAX_LINE = 64 * 1024 * 1024
-
 _BOM = b"\xef\xbb\xbf"
 
 

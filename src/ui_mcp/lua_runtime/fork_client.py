@@ -13,8 +13,8 @@ from typing import IO
 
 import anyio
 
-from ui_mcp.lua_runtime import fork_server
-from ui_mcp.lua_runtime.fork_server import MESSAGE, NurseryProcess
+from ui_mcp.lua_runtime import fork_server_process
+from ui_mcp.lua_runtime.fork_server_process import MESSAGE, NurseryProcess
 from ui_mcp.lua_runtime.interface import Owner
 
 PATIENCE = 30.0
@@ -189,9 +189,9 @@ def here() -> Nursery:
     for loop in [loop for loop in _by_loop if loop.is_closed()]:
         left = _by_loop.pop(loop)
         if not left.gone:
-            fork_server.give_back(left.process)
+            fork_server_process.give_back(left.process)
     loop = asyncio.get_running_loop()
     nursery = _by_loop.get(loop)
     if nursery is None or nursery.gone:
-        nursery = _by_loop[loop] = Nursery(fork_server.take())
+        nursery = _by_loop[loop] = Nursery(fork_server_process.take())
     return nursery

@@ -10,7 +10,7 @@ import anyio
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import dumps
-from ui_mcp.lua_runtime.fork_server import FORKS, FROZEN_COMMAND, command
+from ui_mcp.lua_runtime.fork_server_process import FORKS, FROZEN_COMMAND, command
 from ui_mcp.lua_runtime.interface import (
     NO_FACTS,
     Facts,
@@ -202,7 +202,7 @@ async def spawn(owner: Owner) -> "Spawned":
     Raises:
         OSError: it could not be started.
     """
-    words, pipe = command("child_main", FROZEN_COMMAND), subprocess.PIPE
+    words, pipe = command("worker", FROZEN_COMMAND), subprocess.PIPE
     process = Spawned(owner)
     await asyncio.get_running_loop().subprocess_exec(
         lambda: process, *words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True

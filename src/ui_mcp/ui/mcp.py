@@ -1,6 +1,10 @@
 """What MCP clients of the ui server see: its tools, its resources, its instructions."""
 
+from types import ModuleType
+from typing import Any
+
 from ui_mcp.discovery import modules_of
+from ui_mcp.introspection import tools as introspection_tools
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, Face
 from ui_mcp.mcp_server.results import ResultFiles
@@ -72,11 +76,16 @@ def _longest_answer(host: Host) -> int:
 
 
 def ui_toolset(host: Host) -> Toolset:
-    """Gather every tool of the tools package, module by module."""
-    found = [
-        value for module in modules_of(tools) for value in vars(module).values() if isinstance(value, FunctionTool)
+    """Gather every tool of the two tools packages, module by module."""
+    return Combined(
+        [FunctionToolset(host, _tools_in(tools)), FunctionToolset(host.targets, _tools_in(introspection_tools))]
+    )
+
+
+def _tools_in(package: ModuleType) -> list[FunctionTool[Any]]:
+    return [
+        value for module in modules_of(package) for value in vars(module).values() if isinstance(value, FunctionTool)
     ]
-    return FunctionToolset(host, found)
 
 
 def ui_resources(host: Host, announcements: Announcements) -> ResourceSet:

@@ -37,7 +37,7 @@ from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard
-    from ui_mcp.introspection.targets import Sight
+    from ui_mcp.introspection.targets import TargetRegistry
     from ui_mcp.ui.chat import Chats
 
 
@@ -152,8 +152,8 @@ class Host:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         self._stop.set()
-        if "sight" in vars(self):
-            await self.sight.close()
+        if "targets" in vars(self):
+            await self.targets.close()
         if "chats" in vars(self):
             self.chats.close()
         return await self._tasks.__aexit__(kind, error, trace)
@@ -176,11 +176,16 @@ class Host:
             self.chats.interrupt()
 
     @cached_property
-    def sight(self) -> "Sight":
+    def targets(self) -> "TargetRegistry":
         """What can be looked at and operated."""
-        from ui_mcp.introspection.targets import Sight
+        from ui_mcp.introspection.targets import TargetRegistry, target_folder
+        from ui_mcp.ui.introspected import served_ui
 
-        return Sight(self.configured)
+        return TargetRegistry(
+            lambda: self.configured().config,
+            lambda: target_folder(self.configured().workspace),
+            lambda: served_ui(self.configured()),
+        )
 
     @property
     def state(self) -> State:

@@ -13,9 +13,9 @@ from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_
 from ui_mcp.introspection.backends.javafx import enter_javafx
 from ui_mcp.introspection.backends.jvm_attach import jvms
 from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
-from ui_mcp.ui.server import Host
 
 
 class AttachArgs(Request):
@@ -29,30 +29,30 @@ class AttachArgs(Request):
 
 
 @tool("ui_attach", AttachArgs, title="Attach a UI", annotations=Annotations(open_world=True), refused=misread)
-async def attach(host: Host, args: AttachArgs, call: Call) -> ToolResult:
+async def attach(registry: TargetRegistry, args: AttachArgs, call: Call) -> ToolResult:
     """Attach a running JavaFX program, a page or a browser, so that it can be given as `target`.
 
     Works only where a person has set `allow_attach`; otherwise the person runs the command `ui-mcp attach`.
     """
-    return await answered(_attach(host, args))
+    return await answered(_attach(registry, args))
 
 
-def allowed(host: Host) -> None:
+def allowed(registry: TargetRegistry) -> None:
     """Refuse unless a person lets agents attach.
 
     Raises:
         UiNotEnabledError: reason `ATTACH_NOT_ALLOWED`.
     """
-    if not host.configured().config.introspection.allow_attach:
+    if not registry.config.introspection.allow_attach:
         raise UiNotEnabledError(
             "Agents may not attach here (introspection.allow_attach = false)\nA person can run `ui-mcp attach`.",
             reason="ATTACH_NOT_ALLOWED",
         )
 
 
-async def _attach(host: Host, args: AttachArgs) -> ToolResult:
-    allowed(host)
-    folder = host.sight.folder
+async def _attach(registry: TargetRegistry, args: AttachArgs) -> ToolResult:
+    allowed(registry)
+    folder = registry.folder
     if args.kind == "javafx":
         pid = args.pid if args.pid is not None else _found(args.match)
         attached = await anyio.to_thread.run_sync(lambda: enter_javafx(folder, pid))

@@ -5,10 +5,10 @@ from pydantic import Field
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.introspection.tools.attach import allowed
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
-from ui_mcp.ui.server import Host
 
 
 class DetachArgs(Request):
@@ -18,13 +18,13 @@ class DetachArgs(Request):
 
 
 @tool("ui_detach", DetachArgs, title="Detach a UI", annotations=Annotations(idempotent=True), refused=misread)
-async def detach(host: Host, args: DetachArgs, call: Call) -> ToolResult:
+async def detach(registry: TargetRegistry, args: DetachArgs, call: Call) -> ToolResult:
     """Forget an attached program or page; it goes on running, and its uids are no longer known."""
-    return await answered(_detach(host, args))
+    return await answered(_detach(registry, args))
 
 
-async def _detach(host: Host, args: DetachArgs) -> ToolResult:
-    allowed(host)
-    if not await host.sight.forget(args.target):
+async def _detach(registry: TargetRegistry, args: DetachArgs) -> ToolResult:
+    allowed(registry)
+    if not await registry.forget(args.target):
         raise UiArgumentError(f"No target {args.target!r} is attached")
     return structured_result({"detached": args.target})

@@ -5,9 +5,9 @@ from pydantic import Field
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.introspection.selectors import described
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
-from ui_mcp.ui.server import Host
 
 
 class ElementAtArgs(Request):
@@ -19,13 +19,13 @@ class ElementAtArgs(Request):
 
 
 @tool("ui_element_at", ElementAtArgs, title="Find by point", annotations=Annotations(read_only=True), refused=misread)
-async def element_at(host: Host, args: ElementAtArgs, call: Call) -> ToolResult:
+async def element_at(registry: TargetRegistry, args: ElementAtArgs, call: Call) -> ToolResult:
     """Name the topmost node at a point, such as one seen in a picture, and the nodes around it."""
-    return await answered(_find(host, args))
+    return await answered(_find(registry, args))
 
 
-async def _find(host: Host, args: ElementAtArgs) -> ToolResult:
-    target = await host.sight.target(args.target)
+async def _find(registry: TargetRegistry, args: ElementAtArgs) -> ToolResult:
+    target = await registry.target(args.target)
     top, *around = await target.at(args.x, args.y)
     refs = [{"path": node.path, "uid": node.uid} for node in around]
     return structured_result({**described(top), "ancestors": refs})

@@ -5,9 +5,9 @@ from pydantic import Field
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import AnyRef, Include, Request
 from ui_mcp.introspection.contract import ALL, Ask, answered, misread
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
-from ui_mcp.ui.server import Host
 
 
 class NodeArgs(Request):
@@ -27,13 +27,13 @@ class NodeArgs(Request):
     aliases=("ui.getNode",),
     refused=misread,
 )
-async def get_node(host: Host, args: NodeArgs, call: Call) -> ToolResult:
+async def get_node(registry: TargetRegistry, args: NodeArgs, call: Call) -> ToolResult:
     """Tell everything about one node: bounds, screen position, role, tooltip, rows of a list, value."""
-    return await answered(_describe(host, args))
+    return await answered(_describe(registry, args))
 
 
-async def _describe(host: Host, args: NodeArgs) -> ToolResult:
-    target = await host.sight.target(args.target)
+async def _describe(registry: TargetRegistry, args: NodeArgs) -> ToolResult:
+    target = await registry.target(args.target)
     sections = args.include.sections(ALL)
     depth = 1 if args.include_children else 0
     ref = args.ref.ref()

@@ -9,9 +9,9 @@ from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.arguments import AnyRef, Include, Request
 from ui_mcp.introspection.contract import Defaults, Limits, Mode, StageChoice, answered, misread
 from ui_mcp.introspection.snapshot import Look, as_both, as_text
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult, text_result
-from ui_mcp.ui.server import Host
 
 
 class SnapshotArgs(Request):
@@ -38,7 +38,7 @@ class SnapshotArgs(Request):
     aliases=("ui.getSnapshot",),
     refused=misread,
 )
-async def get_snapshot(host: Host, args: SnapshotArgs, call: Call) -> ToolResult:
+async def get_snapshot(registry: TargetRegistry, args: SnapshotArgs, call: Call) -> ToolResult:
     """See what a UI shows: the page the person has open, our own browser when none is, or an attached program.
 
     Answers an outline, one line per node: type, uid, #id, "text", prompt, value, states. Use the uid in ui_perform,
@@ -47,14 +47,14 @@ async def get_snapshot(host: Host, args: SnapshotArgs, call: Call) -> ToolResult
     level; the last line then holds the `cursor` for the rest. `format: "json"` gives bounds and every property, as
     structured content; beside a very long one the text is the outline.
     """
-    return await answered(_look(host, args))
+    return await answered(_look(registry, args))
 
 
-async def _look(host: Host, args: SnapshotArgs) -> ToolResult:
+async def _look(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
     if args.cursor and args.since:
         raise UiArgumentError("Give `cursor` or `since`, not both")
-    target = await host.sight.target(args.target)
-    defaults = _defaults(host.configured().config)
+    target = await registry.target(args.target)
+    defaults = _defaults(registry.config)
     look = Look(
         stage=args.stage,
         stage_index=args.stage_index,

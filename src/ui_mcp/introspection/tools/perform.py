@@ -6,9 +6,9 @@ from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.arguments import Actions, Request
 from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.introspection.perform import Observe, Performance, perform, performed
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult
-from ui_mcp.ui.server import Host
 
 
 class PerformArgs(Request):
@@ -33,20 +33,20 @@ class PerformArgs(Request):
     aliases=("ui.perform",),
     refused=misread,
 )
-async def act(host: Host, args: PerformArgs, call: Call) -> ToolResult:
+async def act(registry: TargetRegistry, args: PerformArgs, call: Call) -> ToolResult:
     """Click, type, set text, press keys, scroll, select, drag, upload, answer dialogs, as a person would.
 
     Targets are uids from ui_get_snapshot or ui_query. What a person could not do now (disabled, hidden, covered, behind
     a dialog) is refused at once with the reason. `observe: "diff"` shows the effect in the same answer.
     """
-    return await answered(_act(host, args))
+    return await answered(_act(registry, args))
 
 
-async def _act(host: Host, args: PerformArgs) -> ToolResult:
-    if not host.configured().config.introspection.allow_actions:
+async def _act(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
+    if not registry.config.introspection.allow_actions:
         raise UiNotEnabledError(
             "Operating UIs is switched off here (introspection.allow_actions = false)", reason="READ_ONLY"
         )
-    target = await host.sight.target(args.target)
+    target = await registry.target(args.target)
     performance = Performance(args.actions, args.await_ui_idle, args.timeout_ms, args.observe)
     return performed(await perform(target, performance))

@@ -7,9 +7,9 @@ from ui_mcp.introspection.arguments import Request, Scope, Selector
 from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.introspection.selectors import described
 from ui_mcp.introspection.target import ask_for
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
-from ui_mcp.ui.server import Host
 
 
 class QueryArgs(Request):
@@ -29,19 +29,19 @@ class QueryArgs(Request):
     aliases=("ui.query",),
     refused=misread,
 )
-async def query(host: Host, args: QueryArgs, call: Call) -> ToolResult:
+async def query(registry: TargetRegistry, args: QueryArgs, call: Call) -> ToolResult:
     """Find nodes of a UI by css, visible text or properties; answers refs, types, ids, a summary and bounds.
 
     No match is an empty list, not an error. Text matches contains (case ignored), equals or regex.
     """
-    return await answered(_find(host, args))
+    return await answered(_find(registry, args))
 
 
-async def _find(host: Host, args: QueryArgs) -> ToolResult:
+async def _find(registry: TargetRegistry, args: QueryArgs) -> ToolResult:
     scope = args.scope
     if scope.stage == "index" and scope.stage_index is None:
         raise UiArgumentError('scope.stage "index" needs scope.stageIndex')
-    target = await host.sight.target(args.target)
+    target = await registry.target(args.target)
     stage = scope.stage_index if scope.stage == "index" else None
     found = await target.find(args.selector, ask_for(args.selector, stage, everywhere=scope.stage == "all"))
     cut = {"truncated": True, "total": len(found)} if len(found) > args.limit else {}

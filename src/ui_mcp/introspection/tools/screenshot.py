@@ -9,10 +9,9 @@ from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.arguments import AnyRef, Request
 from ui_mcp.introspection.backend import Photo
 from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured_result
-from ui_mcp.ui.server import Host
-from ui_mcp.ui.states import Running
 
 
 class ScreenshotArgs(Request):
@@ -36,18 +35,18 @@ class ScreenshotArgs(Request):
     aliases=("ui.screenshot",),
     refused=misread,
 )
-async def screenshot(host: Host, args: ScreenshotArgs, call: Call) -> ToolResult:
+async def screenshot(registry: TargetRegistry, args: ScreenshotArgs, call: Call) -> ToolResult:
     """Take a picture of a UI as a PNG: a window, or one node, optionally with uids drawn over it."""
-    return await answered(_shoot(host, args))
+    return await answered(_shoot(registry, args))
 
 
-async def _shoot(host: Host, args: ScreenshotArgs) -> ToolResult:
-    if not host.configured().config.introspection.allow_screenshots:
+async def _shoot(registry: TargetRegistry, args: ScreenshotArgs) -> ToolResult:
+    if not registry.config.introspection.allow_screenshots:
         raise UiNotEnabledError(
             "Pictures are switched off here (introspection.allow_screenshots = false)", reason="NO_SCREENSHOTS"
         )
-    usual = "browser" if isinstance(host.configured(), Running) else None
-    target = await host.sight.target(args.target or usual)
+    usual = "browser" if registry.serving else None
+    target = await registry.target(args.target or usual)
     photo = Photo(args.stage_index, args.ref.ref() if args.ref else None, args.max_width, args.annotate)
     png = await target.pixels(photo)
     if args.format == "json":

@@ -6,9 +6,9 @@ from ui_mcp.introspection.arguments import Request, Selector
 from ui_mcp.introspection.contract import answered, misread
 from ui_mcp.introspection.selectors import described
 from ui_mcp.introspection.target import until
+from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
-from ui_mcp.ui.server import Host
 
 
 class WaitForArgs(Request):
@@ -21,12 +21,12 @@ class WaitForArgs(Request):
 
 
 @tool("ui_wait_for", WaitForArgs, title="Wait for a UI", annotations=Annotations(read_only=True), refused=misread)
-async def wait_for(host: Host, args: WaitForArgs, call: Call) -> ToolResult:
+async def wait_for(registry: TargetRegistry, args: WaitForArgs, call: Call) -> ToolResult:
     """Wait until a node that matches is there (or `gone`), and answer with the matches as soon as it is so."""
-    return await answered(_wait(host, args))
+    return await answered(_wait(registry, args))
 
 
-async def _wait(host: Host, args: WaitForArgs) -> ToolResult:
-    target = await host.sight.target(args.target)
+async def _wait(registry: TargetRegistry, args: WaitForArgs) -> ToolResult:
+    target = await registry.target(args.target)
     found = await until(target, args.selector, args.timeout_ms / 1000, lambda nodes: bool(nodes) is not args.gone)
     return structured_result({"matches": [described(node) for node in found[:50]]})

@@ -20,7 +20,7 @@ from ui_mcp.file_watcher import Saved
 from ui_mcp.ids import same_secret, secret_id
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.fork_server import dismiss
+from ui_mcp.lua_runtime.fork_server_process import dismiss
 from ui_mcp.lua_runtime.interface import Host, Launch, Op, Outputs, World
 from ui_mcp.lua_runtime.interface import Host as LuaHost
 from ui_mcp.lua_runtime.permissions import Permissions

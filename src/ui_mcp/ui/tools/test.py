@@ -48,7 +48,7 @@ async def _play(host: Host, args: TestArgs) -> ToolResult:
             raise
         except UiMcpError as error:
             raise UiActionFailedError(f"Cannot display {args.app}: {error.message}", reason="DISPLAY") from error
-    target = await host.sight.target(args.target or "browser")
+    target = await host.targets.target(args.target or "browser")
     failure = await play(target, args.steps)
     if failure is None:
         return json_result({"ok": True, "steps": len(args.steps)})
