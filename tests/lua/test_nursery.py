@@ -26,7 +26,7 @@ SHOWING = """
 import sys
 sys.path[:0] = sys.argv[1:]
 sys.stdout.reconfigure(encoding="utf-8")
-import ui_mcp.lua_runtime.fork_server_process
+import ui_mcp.lua_runtime.fork_server
 from ui_mcp.lua_runtime.vm import Core
 core = Core({launch!r}, lambda *_: None, lambda _: None)
 before = set(sys.modules)

@@ -18,13 +18,14 @@ from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.ui.server import Host
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.auth import PRINCIPAL, Admission, Admit, Rate, principal_of
-from ui_mcp.webserver.person_app import entry_routes
+from ui_mcp.webserver.person_app import HtmlRoute, entry_routes, file_route, person_html
 from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
     DRIVEN_BROWSER,
     ENTER,
     READING,
     Access,
+    PageNonces,
     careful,
     driven,
     is_person,
@@ -32,7 +33,25 @@ from ui_mcp.webserver.person_auth import (
     refusal,
 )
 from ui_mcp.webserver.server import came
-from ui_mcp.webserver.static import chat_page_routes
+from ui_mcp.webserver.static import look_route
+from ui_mcp.workspace import BUNDLE
+
+CHAT_PAGE = BUNDLE / "web" / "chat"
+
+
+def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: PageNonces) -> Sequence[BaseRoute]:
+    """Return the page at `/chat`, which answers programs with the inbox, and its files; they go behind the bridge."""
+
+    async def page(request: Request) -> Response:
+        return person_html(CHAT_PAGE / "index.html", nonces)
+
+    return [
+        HtmlRoute("/chat", page, methods=["GET"]),
+        Route("/chat", inbox, methods=["GET"]),
+        file_route("/chat", CHAT_PAGE),
+        look_route(),
+    ]
+
 
 BEAT_SECONDS = 15.0
 

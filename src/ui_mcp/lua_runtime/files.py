@@ -1,6 +1,5 @@
 """Opens, renames and removes files for app code; refusals."""
 
-import json
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -8,7 +7,6 @@ from contextlib import contextmanager
 
 from ui_mcp.lua_runtime.permissions import DENIED, Permissions, Refusal
 from ui_mcp.lua_runtime.sandbox import without_shebang
-from ui_mcp.lua_runtime.vm import Logs
 
 OPENED = "/proc/self/fd"
 STEPWISE = hasattr(os, "O_PATH") and os.path.isdir(OPENED)
@@ -146,24 +144,3 @@ MAX_KNOWN = 1000
 
 MAX_TOLD = 5
 """How many reach page and agent; an app that tries a thousand places says nothing new with each."""
-
-
-class Refusals:
-    """The refusals of one world."""
-
-    def __init__(self, logs: Logs, emit: Callable[[str, str, float], None]) -> None:
-        self._logs = logs
-        self._emit = emit
-        self._known: set[tuple[str, str]] = set()
-        self._told: set[str] = set()
-
-    def tell(self, refusal: Refusal) -> None:
-        """Note a refusal; what an app tries again and again is noted once."""
-        known = (refusal.setting, refusal.path)
-        if known not in self._known and len(self._known) < MAX_KNOWN:
-            self._known.add(known)
-            self._logs.error("permissions", refusal.message)
-        key = refusal.line or refusal.setting
-        if key not in self._told and len(self._told) < MAX_TOLD:
-            self._told.add(key)
-            self._emit("refused", json.dumps(refusal._asdict()), 0)

@@ -1,5 +1,6 @@
 """One Lua VM with the engine loaded, its limits and log files."""
 
+import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -7,8 +8,8 @@ from collections.abc import Callable, Mapping
 import lupa.lua52 as lupa
 
 from ui_mcp.files import open_inside
-from ui_mcp.lua_runtime.files import Files, Refusals
-from ui_mcp.lua_runtime.permissions import Permissions
+from ui_mcp.lua_runtime.files import MAX_KNOWN, MAX_TOLD, Files
+from ui_mcp.lua_runtime.permissions import Permissions, Refusal
 from ui_mcp.lua_runtime.sandbox import Modules, run_process
 
 MODULES = (
@@ -267,3 +268,24 @@ def _given(value: object) -> object:
 
 def _text(value: Flat) -> Flat:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+class Refusals:
+    """The refusals of one world."""
+
+    def __init__(self, logs: Logs, emit: Callable[[str, str, float], None]) -> None:
+        self._logs = logs
+        self._emit = emit
+        self._known: set[tuple[str, str]] = set()
+        self._told: set[str] = set()
+
+    def tell(self, refusal: Refusal) -> None:
+        """Note a refusal; what an app tries again and again is noted once."""
+        known = (refusal.setting, refusal.path)
+        if known not in self._known and len(self._known) < MAX_KNOWN:
+            self._known.add(known)
+            self._logs.error("permissions", refusal.message)
+        key = refusal.line or refusal.setting
+        if key not in self._told and len(self._told) < MAX_TOLD:
+            self._told.add(key)
+            self._emit("refused", json.dumps(refusal._asdict()), 0)

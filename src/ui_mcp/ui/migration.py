@@ -5,18 +5,65 @@ import os
 import re
 import shutil
 import sqlite3
+import stat
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.ui import instance, own_files
-from ui_mcp.ui.own_files import having_open, waiting_for
+from ui_mcp.ui import instance
+from ui_mcp.ui.file_layout import Action, decide, locked, look, named_store
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, fill_own
+
+PROCESSES = Path("/proc")
+
+
+def waiting_for(pipes: Path) -> int | None:
+    """Return a process that waits at a named pipe in the folder of a store; pipes are named after their process."""
+    if not hasattr(os, "mkfifo") or not pipes.is_dir():
+        return None
+    for pipe in sorted(pipes.iterdir()):
+        with suppress(OSError):  # without a reader there is nobody to open it for
+            if stat.S_ISFIFO(pipe.lstat().st_mode):
+                os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW))
+                number = pipe.name.partition("-")[0]
+                return int(number) if number.isdecimal() else 0
+    return None
+
+
+def having_open(files: Iterable[Path]) -> tuple[int, Path] | None:
+    """Return another process of this account that has one of the files open, and the file; only Linux tells."""
+    wanted: dict[tuple[int, int], Path] = {}
+    for file in files:
+        with suppress(OSError):
+            found = file.lstat()
+            wanted[found.st_dev, found.st_ino] = file
+    for process in _others() if wanted else ():
+        for target in _open_files(process):
+            if target in wanted:
+                return int(process.name), wanted[target]
+    return None
+
+
+def _others() -> Iterator[Path]:
+    own = str(os.getpid())
+    with suppress(OSError):
+        yield from (entry for entry in PROCESSES.iterdir() if entry.name.isdecimal() and entry.name != own)
+
+
+def _open_files(process: Path) -> Iterator[tuple[int, int]]:
+    with suppress(OSError), os.scandir(process / "fd") as entries:  # it has ended, or is not ours to look at
+        for entry in entries:
+            with suppress(OSError):
+                # Only files: asking for more could wait for a network disk that is away.
+                if os.readlink(entry.path).startswith("/"):  # noqa: PTH115 - many thousands of them
+                    found = os.stat(entry.path)  # noqa: PTH116
+                    yield found.st_dev, found.st_ino
+
 
 _PAUSE = 0.05
 
@@ -130,7 +177,7 @@ def moving(workspace: Workspace) -> Iterator[str]:
     """
     with ExitStack() as held:
         try:
-            if own_files.decide(own_files.look(workspace)) is not own_files.Action.MOVE:
+            if decide(look(workspace)) is not Action.MOVE:
                 return
             if workspace.storage_leads_away:
                 raise NotMovedError("storage is a link that leads out of the base directory")
@@ -188,7 +235,7 @@ def _ours(workspace: Workspace) -> list[str]:
     found = [*OLD_FILES, *_JARS]
     found += [path.name for path in storage.glob("runtime.db.schema-*.bak")]
     found += [f"targets/{path.name}" for path in storage.glob("targets/*.json") if is_target(_json(path))]
-    named = own_files.named_store(workspace)
+    named = named_store(workspace)
     return [
         name
         for name in dict.fromkeys(found)
@@ -228,7 +275,7 @@ def _refuse_users(workspace: Workspace, names: Collection[str], deadline: float)
 def _old_lock(workspace: Workspace) -> Iterator[None]:
     path = workspace.storage / instance.NAME
     with instance.open_regular(path, os.O_RDWR | os.O_CREAT) as file:
-        if not own_files.locked(file):
+        if not locked(file):
             raise NotMovedError(f"ui-mcp (pid {instance.holder(path).pid}) serves this directory; end it")
         yield
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,12 +10,10 @@ from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Scope
 
-from ui_mcp.webserver.person_app import HtmlRoute, file_route, person_html
-from ui_mcp.webserver.person_auth import PageNonces
 from ui_mcp.workspace import BUNDLE
 
 HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.\w+$")
@@ -107,32 +105,3 @@ class Components:
         """Answer with one file."""
         found = await self._files.find(f"vendor/{request.path_params['path']}", request.scope)
         return found or PlainTextResponse("Not found\n", 404)
-
-
-CHAT_PAGE = BUNDLE / "web" / "chat"
-
-
-def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: PageNonces) -> Sequence[BaseRoute]:
-    """Return the page at `/chat`, which answers programs with the inbox, and its files; they go behind the bridge."""
-
-    async def page(request: Request) -> Response:
-        return person_html(CHAT_PAGE / "index.html", nonces)
-
-    return [
-        HtmlRoute("/chat", page, methods=["GET"]),
-        Route("/chat", inbox, methods=["GET"]),
-        file_route("/chat", CHAT_PAGE),
-        look_route(),
-    ]
-
-
-NLUI_PAGE = BUNDLE / "web" / "nlui"
-
-
-def page_routes(nonces: PageNonces) -> Sequence[BaseRoute]:
-    """Return the page at `/` and its files."""
-
-    async def page(request: Request) -> Response:
-        return person_html(NLUI_PAGE / "index.html", nonces)
-
-    return [Route("/", page, methods=["GET"]), file_route("/nlui", NLUI_PAGE)]

@@ -11,6 +11,7 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
 from chromium import FLAGS
+from ui_mcp.chat.http import CHAT_PAGE
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.mcp import Served, chat_face, directory_of, face_app, opened
 from ui_mcp.chat.message import Draft
@@ -21,7 +22,6 @@ from ui_mcp.person import PersonKeys
 from ui_mcp.webserver.auth import principal_of
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import bind, listening, port_of
-from ui_mcp.webserver.static import CHAT_PAGE
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
 

@@ -16,6 +16,7 @@ from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.agreement import visible, wishes
 from ui_mcp.ui import own_files as files
+from ui_mcp.ui.file_layout import Action, decide, look
 from ui_mcp.ui.install_plan import bundled_files
 from ui_mcp.ui.installer import needs_install, outdated
 from ui_mcp.ui.instance import open_regular, other_server
@@ -36,8 +37,8 @@ def _place(workspace: Workspace) -> Finding:
         return problem(NAME, f"{workspace.own} is a {kind}, and must be a directory", f"Remove the {kind}.")
     if link := files.own_link(workspace):
         return problem(NAME, f"{link} is a link, and must be a file of ui-mcp's own", "Remove the link.")
-    facts = files.look(workspace)
-    if files.decide(facts) is not files.Action.MOVE:
+    facts = look(workspace)
+    if decide(facts) is not Action.MOVE:
         kept = sorted(path.name for name in OLD_FILES for path in workspace.storage.glob(f"{name}.before-*"))
         originals = f"; originals of the move: storage/{', storage/'.join(kept)}" if kept else ""
         return ok(NAME, f"{workspace.own}{originals}")

@@ -13,8 +13,10 @@ from ui_mcp.agent.tools import Selection
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.webserver.person_auth import is_person
+from ui_mcp.webserver.person_app import file_route, person_html
+from ui_mcp.webserver.person_auth import PageNonces, is_person
 from ui_mcp.webserver.responses import answering, body_of, event_stream, text_of
+from ui_mcp.workspace import BUNDLE
 
 SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
 
@@ -34,6 +36,7 @@ class Talks(Protocol):
 
 Decide = Callable[[str, JsonObject], Awaitable[JsonObject]]
 """Answers an approval: id and the body of the request."""
+
 Carry = Callable[[str, str], None]
 """Sends a person's own bearer token on with the calls of a conversation."""
 
@@ -262,3 +265,15 @@ def _names(given: object, name: str) -> frozenset[str]:
 def _listed(life: Life) -> JsonObject:
     title = life.first_text[:80]
     return {"id": life.agent, "title": title, "created_at": life.began, "updated_at": life.ended}
+
+
+NLUI_PAGE = BUNDLE / "web" / "nlui"
+
+
+def page_routes(nonces: PageNonces) -> Sequence[BaseRoute]:
+    """Return the page at `/` and its files."""
+
+    async def page(request: Request) -> Response:
+        return person_html(NLUI_PAGE / "index.html", nonces)
+
+    return [Route("/", page, methods=["GET"]), file_route("/nlui", NLUI_PAGE)]

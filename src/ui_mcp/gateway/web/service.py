@@ -33,7 +33,7 @@ from ui_mcp.gateway.runner import approval_routes, opened
 from ui_mcp.gateway.service import Gateway
 from ui_mcp.gateway.toolset import Offered, instructions
 from ui_mcp.gateway.web.access import NluiAccess, may_watch, open_to
-from ui_mcp.gateway.web.api import Carried, NluiApi
+from ui_mcp.gateway.web.api import Carried, NluiApi, page_routes
 from ui_mcp.gateway.web.conversations import Conversations, Posting
 from ui_mcp.gateway.web.demo import serve_demo_api
 from ui_mcp.gateway.web.model_settings import LiveModel, providers
@@ -46,7 +46,6 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.server import App, mcp_app
-from ui_mcp.webserver.static import page_routes
 
 AGENT = "agent"
 PORT = 9000
