@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ui_mcp.chat.mcp import Served, chat_face, directory_of, face_app, opened
+from ui_mcp.app.chat_server import face_app, opened
+from ui_mcp.chat.mcp import Served, chat_face, directory_of
 from ui_mcp.chat.service import Chat
 from ui_mcp.chat.tools import Open
 from ui_mcp.mcp_server.transports.routes import Endpoints

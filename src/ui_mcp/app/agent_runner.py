@@ -13,7 +13,8 @@ from ui_mcp.agent.journal_store import journal_for
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator
-from ui_mcp.chat.mcp import Served, directory_of, opened
+from ui_mcp.app.chat_server import opened
+from ui_mcp.chat.mcp import Served, directory_of
 from ui_mcp.chat.tools import ChatTools, desk_for, naming_of
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.config.configuration import Asked
@@ -68,7 +69,13 @@ async def _agent(asked: AgentAsked) -> int:
             principal=AGENT,
             legacy=config.chat.legacy_ui_tools,
         )
-        watch = ApprovalWatch(gateway, lambda name: agent.scribe if name == asked.conversation else None, AGENT)
+        watch = ApprovalWatch(
+            gateway.desk,
+            gateway.announcements,
+            gateway.policed.outcome,
+            lambda name: agent.scribe if name == asked.conversation else None,
+            AGENT,
+        )
         inbox = McpInbox(chat_face(asked.base_dir), asked.conversation)
         agent = Orchestrator(
             asked.conversation,

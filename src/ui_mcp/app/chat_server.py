@@ -1,12 +1,116 @@
 """`ui-mcp chat`."""
 
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
-from ui_mcp.chat.mcp import Served, as_person, chat_face, directory_of, face_app, opened
-from ui_mcp.chat.tools import Open
+from ui_mcp import config as settings
+from ui_mcp.app.terminal import TOKEN_VARIABLE, person
+from ui_mcp.chat.announcer import Heard
+from ui_mcp.chat.mcp import Served, chat_face, directory_of
+from ui_mcp.chat.message import id_text
+from ui_mcp.chat.service import Chat, limits_of, open_chat, store_url
+from ui_mcp.chat.tools import Open, Side
+from ui_mcp.config import Config
+from ui_mcp.errors import ConfigError, RefusedError
+from ui_mcp.log import to_stderr
+from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.processes import run, until_signalled
+from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.own_files import settle
+from ui_mcp.webserver.server import App
+from ui_mcp.workspace import Workspace
+
+
+def store_named(given: str) -> str:
+    """Return the URL of a store that is there already.
+
+    Raises:
+        ConfigError: there is no such file.
+    """
+    if "://" in given:
+        return given
+    if not Path(given).is_file():
+        raise ConfigError(f"There is no store {given}\nName the file of a chat, or its URL.")
+    return f"sqlite:///{Path(given).resolve()}"
+
+
+async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
+    """Make sure that whoever asks for the human's face is a person; with a token they are its holder.
+
+    Raises:
+        RefusedError: there is neither a terminal nor a human's token, or the token is somebody else's.
+    """
+    if served.side != "human":
+        return served
+    holder = await person(command, served.base_dir, stdin)
+    if holder is None:
+        return served
+    if served.principal not in {None, holder.name}:
+        raise RefusedError(f"{TOKEN_VARIABLE} is the token of {holder.name}\nLeave --principal out.")
+    return replace(served, principal=holder.name)
+
+
+def face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
+    """Build one face over HTTP; the human's is for holders of a human token and for the person."""
+    from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
+    from ui_mcp.webserver.auth import Admission
+    from ui_mcp.webserver.person_auth import Access
+    from ui_mcp.webserver.server import mcp_app
+
+    admit = desk.directory.admit
+    if side == "assistant":
+        return Admission(mcp_app(assistant_face_routes(desk, per_second), endpoints), admit)
+    access = Access(str(port))
+    return HumanFaceAccess(mcp_app(human_face_routes(desk, per_second, access), endpoints), admit, access)
+
+
+@asynccontextmanager
+async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announcements]]:
+    """Open a workspace's chat; only the folder of our own files is ever created."""
+    to_stderr(served.verbosity)
+    workspace = Workspace.at(served.base_dir)
+    config = settings.load(workspace.config_file)
+    await to_thread.run_sync(settle, workspace)
+    announcements = Announcements()
+
+    def push(heard: Heard) -> None:
+        if config.mcp.claude_channel and served.side == "assistant":
+            announcements.channel_event(*channel_text(heard))
+
+    async with open_chat(
+        store_url(config, workspace),
+        limits=limits_of(config),
+        announcements=announcements,
+        heard=push,
+        poll=config.storage.poll_ms / 1000,
+    ) as chat:
+        yield config, chat, announcements
+
+
+@asynccontextmanager
+async def joined(served: Served) -> AsyncIterator[Chat]:
+    """Open a workspace's chat to take part in it, announcing nothing."""
+    to_stderr(served.verbosity)
+    workspace = Workspace.at(served.base_dir)
+    config = settings.load(workspace.config_file)
+    await to_thread.run_sync(settle, workspace)
+    url, poll = served.store or store_url(config, workspace), config.storage.poll_ms / 1000
+    async with open_chat(url, limits=limits_of(config), poll=poll) as chat:
+        yield chat
+
+
+def channel_text(heard: Heard) -> tuple[str, dict[str, str]]:
+    """Write what people said for hosts that let servers speak up."""
+    meta = {"conversation": heard.conversation, "last_id": id_text(heard.last)}
+    if heard.messages is None:
+        return "New messages in the chat; read them with chat_read_since.", meta
+    return "\n\n".join(message.content for message in heard.messages), meta
 
 
 def run_stdio(served: Served, stdin: int, stdout: int) -> int:
@@ -31,9 +135,9 @@ async def _stdio(served: Served, stdin: int, stdout: int) -> int:
 
 
 async def _http(served: Served, port: int) -> int:
-    from ui_mcp.app.person_listener import person_link, person_listening
     from ui_mcp.mcp_server.transports.routes import Endpoints
     from ui_mcp.webserver.auth import principal_of
+    from ui_mcp.webserver.person_listener import person_link, person_listening
     from ui_mcp.webserver.security import Guard, Rules
     from ui_mcp.webserver.server import bind_patiently, listening, port_of
 

@@ -4,7 +4,6 @@ import sys
 
 import anyio
 
-from ui_mcp.app.person_listener import person_link, person_listening
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.configuration import Asked, configuration
@@ -17,6 +16,7 @@ from ui_mcp.log import logger
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.person_auth import Access
+from ui_mcp.webserver.person_listener import person_link, person_listening
 from ui_mcp.webserver.responses import nothing_here
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import bind, port_of

@@ -1,22 +1,22 @@
 """The person's own listener: where it listens, and what it serves beside the UI."""
 
 import socket
-import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
-from ui_mcp.person import PersonKeys, last_port, registered_listener, remember_port, state_folder
+from ui_mcp.person import last_port, remember_port
 from ui_mcp.ui.http.person import Beside, ui_person_app
 from ui_mcp.ui.server import Host
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.server import App, Deferred, Routes, bind, listening, port_of
+from ui_mcp.webserver.server import App, Deferred, Routes, bind
 from ui_mcp.workspace import Workspace
 
 PERSON_PORT = 8002
+
 CHAT = ("/chat",)
+
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 
 
@@ -38,34 +38,6 @@ def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.
     return bind(host, 0)
 
 
-@contextmanager
-def registered(port: int) -> Iterator[None]:
-    """Record a person's listener for the length of the block.
-
-    Raises:
-        ConfigError: the account's own folder cannot be written.
-    """
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(registered_listener(port))
-        except OSError as error:
-            message = f"{state_folder()} cannot be written: {error.strerror or error}"
-            way_out = "It keeps your credentials; make it writable, or choose another place by XDG_STATE_HOME."
-            raise ConfigError(f"{message}\n{way_out}") from error
-        yield
-
-
-@asynccontextmanager
-async def person_listening(
-    app: App, listener: socket.socket, allowed_users: Sequence[str | int] = ()
-) -> AsyncIterator[None]:
-    """Serve a person's origin for the length of the block; browsers that agents drive keep away from its port."""
-    async with AsyncExitStack() as stack:
-        stack.enter_context(registered(port_of(listener)))
-        await stack.enter_async_context(listening(app, listener, allowed_users))
-        yield
-
-
 def person_app_beside(host: Host, config: Config, workspace: Workspace, ui_port: int, person_port: int) -> App:
     """Build the person's origin of the UI server."""
     remember_port(workspace.base, person_port)
@@ -80,16 +52,8 @@ def person_app_beside(host: Host, config: Config, workspace: Workspace, ui_port:
     return ui_person_app(host, config, Beside(ui_port, person_port, waiting), access, routes)
 
 
-def person_link(url: str, path: str = "") -> str:
-    """Return the address of a person's page, with a one-time code where only the person at the terminal sees it."""
-    with suppress(OSError):
-        if sys.stdout.isatty():
-            return f"{url}/{path}#code={PersonKeys().new_code()}"
-    return f"{url}/{path}".rstrip("/")
-
-
 def _chat(host: Host, config: Config) -> Routes:
-    from ui_mcp.chat.http import person_chat_routes
+    from ui_mcp.ui.http.routes import person_chat_routes
 
     return person_chat_routes(host, config.chat.rate)
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import anyio
 import anyio.to_thread
 
-from ui_mcp.app.person_listener import PERSON_PORT, person_link
+from ui_mcp.app.person_listener import PERSON_PORT
 from ui_mcp.app.ui_listeners import Doors, guarded_mcp_app, mcp_rules
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import QUIET_SECONDS
@@ -16,6 +16,7 @@ from ui_mcp.ui.instance import token_file
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running
 from ui_mcp.version import bundled_version
+from ui_mcp.webserver.person_listener import person_link
 from ui_mcp.webserver.server import Later, bind, listening, port_of
 
 UI_PORT = 8000

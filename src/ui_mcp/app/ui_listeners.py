@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside, registered
+from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.locations import gateway_places
@@ -24,6 +24,7 @@ from ui_mcp.ui.sessions.registry import Server, Sessions
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.themes import decorate
 from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
+from ui_mcp.webserver.person_listener import registered
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import App, Deferred, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace

@@ -9,13 +9,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.identity import LOCAL, POST_USER, READ, Keys, Principal, principal
+from ui_mcp.chat.identity import LOCAL, POST_USER, READ, Keys, Principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text, optional_id
 from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.chat.tools import Open, PostArgs
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.ui.server import Host
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.auth import PRINCIPAL, Admission, Admit, Rate, principal_of
 from ui_mcp.webserver.person_app import HtmlRoute, entry_routes, file_route, person_html
@@ -28,7 +27,6 @@ from ui_mcp.webserver.person_auth import (
     PageNonces,
     careful,
     driven,
-    is_person,
     mark_person,
     refusal,
 )
@@ -99,7 +97,9 @@ def _event(name: str, body: JsonObject) -> str:
 
 
 MAX_BODY = 1024 * 1024
+
 WAIT_SECONDS = 30.0
+
 
 STATUS = {
     "forbidden": 403,
@@ -111,7 +111,9 @@ STATUS = {
     "busy": 503,
 }
 
+
 Who = Callable[[Request], Awaitable[Principal | None]]
+
 Opened = Callable[[], Awaitable[Chat]]
 
 
@@ -308,16 +310,6 @@ def _free(scope: Scope) -> bool:
     is_file = path.startswith("/look/") or (path.startswith("/chat/") and "." in path)
     html = "text/html" in HTTPConnection(scope).headers.get("accept", "")
     return scope["method"] in READING and (path == "/" or is_file or (path == "/chat" and html))
-
-
-def person_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
-    """On the person's listener the person reads and writes."""
-
-    async def who(request: Request) -> Principal | None:
-        return principal("human", "human") if is_person(request) else None
-
-    bridge = ChatBridge(host.chats.current, who, per_second)
-    return [*bridge.routes(), Route("/chat", bridge.inbox, methods=["GET"])]
 
 
 def human_face_routes(opened: Open, per_second: float, access: Access) -> Sequence[BaseRoute]:

@@ -1,42 +1,31 @@
 """`ui://chat/…` resources and the two chat ServerDefinitions."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from anyio import to_thread
-
-from ui_mcp import config as settings
-from ui_mcp.app.terminal import TOKEN_VARIABLE, person
-from ui_mcp.chat.announcer import HEAD, INBOX, Heard
+from ui_mcp.chat.announcer import HEAD, INBOX
 from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, READ, Directory, Keys, Principal, Role, principal
-from ui_mcp.chat.message import DEFAULT_CONVERSATION, conversation_name, id_text
-from ui_mcp.chat.service import Ask, Chat, limits_of, open_chat, store_url
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, conversation_name
+from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.chat.tools import ChatTools, Desk, Open, Side, desk_for, naming_of
 from ui_mcp.config import Config
-from ui_mcp.errors import ChatError, ConfigError, RefusedError, ResourceNotFoundError
+from ui_mcp.errors import ChatError, RefusedError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps
-from ui_mcp.log import to_stderr
 from ui_mcp.mcp_server.definition import Face
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.own_files import settle
 from ui_mcp.version import bundled_version
-from ui_mcp.workspace import Workspace
-
-if TYPE_CHECKING:
-    from ui_mcp.mcp_server.transports.routes import Endpoints
-    from ui_mcp.webserver.server import App
-
 
 RECEIPTS = "ui://chat/receipts"
+
 _JSON = "application/json"
+
 _INBOX_TEXT = "Newest messages as {last_id, messages[]}; updates announce what people wrote."
+
 _HEAD_TEXT = "Id of the newest message; updates announce every message, the assistant's too."
+
 _RECEIPTS_TEXT = "Up to which message the inbox was announced and read by an agent."
 
 
@@ -108,6 +97,7 @@ def _parts(uri: str) -> tuple[str, str, dict[str, str]]:
 
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
 
+
 INSTRUCTIONS: dict[Side, str] = {
     "human": (
         "The human's side of a chat with an agent. chat_human_post says something as the human. Subscribe to "
@@ -132,92 +122,6 @@ class Served:
     verbosity: int = 0
     store: str | None = None
     """The URL of another store than the workspace's own."""
-
-
-def store_named(given: str) -> str:
-    """Return the URL of a store that is there already.
-
-    Raises:
-        ConfigError: there is no such file.
-    """
-    if "://" in given:
-        return given
-    if not Path(given).is_file():
-        raise ConfigError(f"There is no store {given}\nName the file of a chat, or its URL.")
-    return f"sqlite:///{Path(given).resolve()}"
-
-
-async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
-    """Make sure that whoever asks for the human's face is a person; with a token they are its holder.
-
-    Raises:
-        RefusedError: there is neither a terminal nor a human's token, or the token is somebody else's.
-    """
-    if served.side != "human":
-        return served
-    holder = await person(command, served.base_dir, stdin)
-    if holder is None:
-        return served
-    if served.principal not in {None, holder.name}:
-        raise RefusedError(f"{TOKEN_VARIABLE} is the token of {holder.name}\nLeave --principal out.")
-    return replace(served, principal=holder.name)
-
-
-def face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
-    """Build one face over HTTP; the human's is for holders of a human token and for the person."""
-    from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
-    from ui_mcp.webserver.auth import Admission
-    from ui_mcp.webserver.person_auth import Access
-    from ui_mcp.webserver.server import mcp_app
-
-    admit = desk.directory.admit
-    if side == "assistant":
-        return Admission(mcp_app(assistant_face_routes(desk, per_second), endpoints), admit)
-    access = Access(str(port))
-    return HumanFaceAccess(mcp_app(human_face_routes(desk, per_second, access), endpoints), admit, access)
-
-
-@asynccontextmanager
-async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announcements]]:
-    """Open a workspace's chat; only the folder of our own files is ever created."""
-    to_stderr(served.verbosity)
-    workspace = Workspace.at(served.base_dir)
-    config = settings.load(workspace.config_file)
-    await to_thread.run_sync(settle, workspace)
-    announcements = Announcements()
-
-    def push(heard: Heard) -> None:
-        if config.mcp.claude_channel and served.side == "assistant":
-            announcements.channel_event(*channel_text(heard))
-
-    async with open_chat(
-        store_url(config, workspace),
-        limits=limits_of(config),
-        announcements=announcements,
-        heard=push,
-        poll=config.storage.poll_ms / 1000,
-    ) as chat:
-        yield config, chat, announcements
-
-
-@asynccontextmanager
-async def joined(served: Served) -> AsyncIterator[Chat]:
-    """Open a workspace's chat to take part in it, announcing nothing."""
-    to_stderr(served.verbosity)
-    workspace = Workspace.at(served.base_dir)
-    config = settings.load(workspace.config_file)
-    await to_thread.run_sync(settle, workspace)
-    url, poll = served.store or store_url(config, workspace), config.storage.poll_ms / 1000
-    async with open_chat(url, limits=limits_of(config), poll=poll) as chat:
-        yield chat
-
-
-def channel_text(heard: Heard) -> tuple[str, dict[str, str]]:
-    """Write what people said for hosts that let servers speak up."""
-    meta = {"conversation": heard.conversation, "last_id": id_text(heard.last)}
-    if heard.messages is None:
-        return "New messages in the chat; read them with chat_read_since.", meta
-    return "\n\n".join(message.content for message in heard.messages), meta
 
 
 def directory_of(served: Served, chat: Chat, *, always: bool = False) -> Directory:

@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     from ui_mcp.app import chat_server
     from ui_mcp.chat import mcp
 
-    store = mcp.store_named(options.store) if getattr(options, "store", None) else None
+    store = chat_server.store_named(options.store) if getattr(options, "store", None) else None
     served = mcp.Served(options.face, options.dir, options.principal, options.verbosity, store)
     if options.action is not None:
         from ui_mcp.app.commands import chat

@@ -11,7 +11,6 @@ from pathlib import Path
 import anyio
 from platformdirs import user_cache_path
 
-from ui_mcp.app.person_listener import person_listening
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.file_watcher import Rest
@@ -32,6 +31,7 @@ from ui_mcp.person import last_port, remember_port
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.trust import Agreements
+from ui_mcp.webserver.person_listener import person_listening
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
 
@@ -182,7 +182,7 @@ class _AnswerPage:
             _log.error("There is no page to answer on: %s", error.message)
 
     def _opened(self, url: str) -> None:
-        from ui_mcp.app.person_listener import person_link
+        from ui_mcp.webserver.person_listener import person_link
 
         self._own = f"{url}/approvals"
         # A code may be on a terminal, which the person reads, but not in the log that a host makes of stderr.

@@ -1,6 +1,6 @@
 """Toolsets and resource sets that are built on first use, so that a server can answer before they are loaded."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 import anyio
@@ -10,7 +10,6 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceSet, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
-from ui_mcp.ui.server import Host
 
 T = TypeVar("T")
 
@@ -31,11 +30,12 @@ class _Once(Generic[T]):
         return self._value[0]
 
 
-class DeferredToolset:
-    """A toolset that `build` makes when it is first asked."""
+class LazyToolset:
+    """A toolset that `build` makes on first use; calls, unlike listing, wait until `ready`."""
 
-    def __init__(self, build: Callable[[], Toolset]) -> None:
+    def __init__(self, build: Callable[[], Toolset], ready: Callable[[], Awaitable[None]]) -> None:
         self._toolset = _Once(build)
+        self._ready = ready
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the tools."""
@@ -43,17 +43,20 @@ class DeferredToolset:
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Run one tool."""
+        await self._ready()
         return await (await self._toolset.get()).call(name, arguments, call)
 
 
-class DeferredResources:
-    """A resource set that `build` makes when it is first asked."""
+class LazyResources:
+    """A resource set that `build` makes on first use; listing and reading wait until `ready`."""
 
-    def __init__(self, build: Callable[[], ResourceSet]) -> None:
+    def __init__(self, build: Callable[[], ResourceSet], ready: Callable[[], Awaitable[None]]) -> None:
         self._resources = _Once(build)
+        self._ready = ready
 
     async def resources(self, call: Call) -> Sequence[Resource]:
         """Return the listed resources."""
+        await self._ready()
         return await (await self._resources.get()).resources(call)
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
@@ -62,43 +65,5 @@ class DeferredResources:
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
         """Read one resource."""
+        await self._ready()
         return await (await self._resources.get()).read(uri, call)
-
-
-class Settled:
-    """A toolset whose calls wait until the start-up configuration has been tried."""
-
-    def __init__(self, host: Host, toolset: Toolset) -> None:
-        self._host = host
-        self._toolset = toolset
-
-    async def tools(self, call: Call) -> Sequence[Tool]:
-        """List at once; listing does not depend on the lifecycle."""
-        return await self._toolset.tools(call)
-
-    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Wait, then call."""
-        await self._host.settled()
-        return await self._toolset.call(name, arguments, call)
-
-
-class SettledResources:
-    """Resources whose listing and reading wait in the same way: they depend on the base directory."""
-
-    def __init__(self, host: Host, resources: ResourceSet) -> None:
-        self._host = host
-        self._resources = resources
-
-    async def resources(self, call: Call) -> Sequence[Resource]:
-        """Wait, then list."""
-        await self._host.settled()
-        return await self._resources.resources(call)
-
-    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return the templates."""
-        return await self._resources.templates(call)
-
-    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Wait, then read."""
-        await self._host.settled()
-        return await self._resources.read(uri, call)

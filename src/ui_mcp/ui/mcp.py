@@ -10,7 +10,7 @@ from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, Face
 from ui_mcp.mcp_server.results import ResultFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
-from ui_mcp.toolkit.lazy import DeferredResources, DeferredToolset, Settled, SettledResources
+from ui_mcp.toolkit.lazy import LazyResources, LazyToolset
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
 from ui_mcp.toolkit.toolset import Combined, Toolset
 from ui_mcp.ui import resources, tools
@@ -50,8 +50,8 @@ def ui_face(
         name="ui-mcp",
         title="UI for agents",
         version=bundled_version(),
-        toolset=Settled(host, DeferredToolset(lambda: all_tools(host, gateway))),
-        resources=SettledResources(host, DeferredResources(lambda: ui_resources(host, announcements))),
+        toolset=LazyToolset(lambda: all_tools(host, gateway), host.settled),
+        resources=LazyResources(lambda: ui_resources(host, announcements), host.settled),
         announcements=announcements,
         instructions=INSTRUCTIONS,
         list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),

@@ -14,7 +14,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui_mcp.person import PersonKeys
-from ui_mcp.ui.http.websocket import DRIVEN
+
+DRIVEN = "ui-mcp-eyes"
+"""In the user agent of browsers that agents drive."""
 
 CREDENTIAL_HEADER = "x-ui-person"
 NONCE_HEADER = "x-ui-nonce"

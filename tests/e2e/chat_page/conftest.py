@@ -11,9 +11,10 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
 from chromium import FLAGS
+from ui_mcp.app.chat_server import face_app, opened
 from ui_mcp.chat.http import CHAT_PAGE
 from ui_mcp.chat.identity import principal
-from ui_mcp.chat.mcp import Served, chat_face, directory_of, face_app, opened
+from ui_mcp.chat.mcp import Served, chat_face, directory_of
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.chat.tools import Open

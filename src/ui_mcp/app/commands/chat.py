@@ -5,8 +5,9 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 
+from ui_mcp.app.chat_server import as_person, joined
 from ui_mcp.chat.identity import Principal, principal
-from ui_mcp.chat.mcp import ROLES, Served, as_person, joined
+from ui_mcp.chat.mcp import ROLES, Served
 from ui_mcp.chat.message import Author, Draft, Message, Page, cursor, id_text, optional_id, ts_text
 from ui_mcp.chat.service import Ask, Chat
 from ui_mcp.chat.tail import Follower

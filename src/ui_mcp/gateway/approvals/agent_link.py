@@ -1,6 +1,7 @@
 """Joins questions about calls to the agents that made them: written into their journals, fetched after a restart."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import anyio
 
@@ -9,22 +10,36 @@ from ui_mcp.agent.journal import Happened
 from ui_mcp.agent.journal_writer import Scribe
 from ui_mcp.errors import LeaseLostError, UiMcpError, UnknownApprovalError
 from ui_mcp.gateway.approvals.model import Approval
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.approvals.service import Desk
 from ui_mcp.log import logger
-from ui_mcp.toolkit.announcements import Announcement, ResourceUpdated
-from ui_mcp.toolkit.tool import Call
+from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
+from ui_mcp.toolkit.tool import Call, ToolResult
 
 PREFIX = "approvals://"
 _MEND_SECONDS = 1.0
 _log = logger("agent.approvals")
 
 
+class Outcome(Protocol):
+    """Fetches what became of a call that had to wait."""
+
+    def __call__(self, approval_id: str, seconds: float | None, call: Call) -> Awaitable[ToolResult]: ...
+
+
 class ApprovalWatch:
     """Follows the desk; the name a call was made under tells its conversation and its id."""
 
-    def __init__(self, gateway: Gateway, find: Callable[[str], Scribe | None], principal: str) -> None:
-        self._gateway = gateway
-        self._desk = gateway.desk
+    def __init__(
+        self,
+        desk: Desk,
+        announcements: Announcements,
+        outcome: Outcome,
+        find: Callable[[str], Scribe | None],
+        principal: str,
+    ) -> None:
+        self._desk = desk
+        self._announcements = announcements
+        self._outcome = outcome
         self._find = find
         self._principal = principal
         self._changed: set[str] = set()
@@ -37,7 +52,7 @@ class ApprovalWatch:
             return None
         await self._write(row.id)
         call = Call(principal=self._principal, client_name=row.agent)
-        return lambda: self._gateway.policed.outcome(row.id, None, call)
+        return lambda: self._outcome(row.id, None, call)
 
     async def withdraw(self, agent: str, call_id: str) -> None:
         """Take a question back that nobody answered."""
@@ -59,7 +74,7 @@ class ApprovalWatch:
             if isinstance(announcement, ResourceUpdated) and announcement.uri.startswith(PREFIX):
                 self._later(announcement.uri.removeprefix(PREFIX))
 
-        stop = self._gateway.announcements.listen(heard)
+        stop = self._announcements.listen(heard)
         try:
             while True:
                 await self._news.wait()

@@ -98,7 +98,8 @@ async def serving(asked: Asked) -> AsyncIterator[Serving]:
         file = configuration(asked).writable
         model = LiveModel(model_settings(gateway.settings.llm), gateway.settings.proxy, file, data)
         talks: Conversations
-        watch = ApprovalWatch(gateway, lambda name: talks.writer(name), AGENT)  # noqa: PLW0108 - not made yet
+        writer = lambda name: talks.writer(name)  # noqa: E731, PLW0108 - `talks` is not made yet
+        watch = ApprovalWatch(gateway.desk, gateway.announcements, gateway.policed.outcome, writer, AGENT)
         talks = Conversations(chat, journal, loops(gateway, chat, model, watch), tasks, watch.catch_up)
         tasks.start_soon(watch.run)
         targets = LiveTargets(gateway, file, _demo_in(tasks))

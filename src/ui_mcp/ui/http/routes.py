@@ -21,6 +21,7 @@ from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.auth import OneTimeTokens, bearer
+from ui_mcp.webserver.person_auth import is_person
 from ui_mcp.webserver.static import HOME, Components, look_route
 
 NO_SESSION = "No active session"
@@ -125,7 +126,9 @@ class State:
 
 
 PAGE = Path(__file__).with_name("variables.html")
+
 MARK = "{{home}}"
+
 Welcome = Callable[[Request, Response], Response]
 
 
@@ -216,3 +219,13 @@ def mcp_routes(host: Host) -> Sequence[BaseRoute]:
         Route("/vendor/{path:path}", Components().get, methods=["GET"]),
         look_route(),
     ]
+
+
+def person_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
+    """On the person's listener the person reads and writes."""
+
+    async def who(request: Request) -> Principal | None:
+        return principal("human", "human") if is_person(request) else None
+
+    bridge = ChatBridge(host.chats.current, who, per_second)
+    return [*bridge.routes(), Route("/chat", bridge.inbox, methods=["GET"])]

@@ -13,10 +13,8 @@ from ui_mcp.errors import UiMcpError
 from ui_mcp.ui.sessions.pages import Closed, Connection
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.line import Line, line_of
+from ui_mcp.webserver.person_auth import DRIVEN
 from ui_mcp.wire import GOING_AWAY, RESTARTED, SESSION_ENDED
-
-DRIVEN = "ui-mcp-eyes"
-"""Word in the user agent of the browser by which an agent looks at pages."""
 
 FindForPage = Callable[[str, HTTPConnection], Session | None]
 """The session a socket's URL names, if this visitor may have it."""
