@@ -10,7 +10,7 @@ import sys
 def ours(transport: str) -> None:
     from ui_mcp.cli import entry
 
-    stdio = entry.stdio() if transport == "stdio" else None
+    stdio = entry.reserve_stdio() if transport == "stdio" else None
     import anyio
 
     from ui_mcp.mcp_server.definition import Face

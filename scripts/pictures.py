@@ -8,9 +8,9 @@ from pathlib import Path
 import anyio
 from playwright.async_api import Browser, async_playwright
 
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.states import Running
 
 ROOT = Path(__file__).parents[1]

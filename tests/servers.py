@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.states import Running
 
 

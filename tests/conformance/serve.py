@@ -7,7 +7,7 @@ def main() -> None:
     if "--stdio" in sys.argv:
         from ui_mcp.cli import entry
 
-        stdin, stdout = entry.stdio()
+        stdin, stdout = entry.reserve_stdio()
         _run(lambda: _stdio(stdin, stdout))
     else:
         _run(_http)

@@ -55,5 +55,5 @@ def test_the_picture_names_modules_that_exist(given: tuple[Block]) -> None:
     picture = re.sub(r"\(.*?\)|all pure.*|backend:", "", given[0].code)
 
     for name in re.findall(r"[a-z]+(?:/[a-z]+)?", picture):
-        places = (source, source / "introspect", source / "introspect/backends")
+        places = (source, source / "introspection", source / "introspection/backends")
         assert any((folder / name).is_dir() or (folder / f"{name}.py").is_file() for folder in places), name

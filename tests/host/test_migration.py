@@ -26,7 +26,7 @@ from host.old_project import (
     settled,
 )
 from soak.disk import failing_disk
-from ui_mcp.cli.doctor import own_files as doctor
+from ui_mcp.cli.doctor.project import own_files as doctor_own_files
 from ui_mcp.errors import AlreadyRunningError, ConfigError
 from ui_mcp.ui import migration
 from ui_mcp.ui.file_layout import Action, Facts, decide
@@ -44,7 +44,7 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 def told(workspace: Workspace) -> str:
-    return "\n".join(f"{found.text} {found.mend}" for found in doctor.findings(workspace))
+    return "\n".join(f"{found.text} {found.mend}" for found in doctor_own_files(workspace))
 
 
 def files_in(folder: Path) -> set[str]:

@@ -2,7 +2,7 @@
 
 from ui_mcp.cli import entry
 
-stdio = entry.stdio()
+stdio = entry.reserve_stdio()
 
 import anyio  # noqa: E402
 

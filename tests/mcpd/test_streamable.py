@@ -17,15 +17,10 @@ from mcpd.wire import ENVELOPE, HELLO
 from ui_mcp.mcp_server.notifications import MAX_WAITING
 from ui_mcp.mcp_server.server import Service
 from ui_mcp.mcp_server.transports import http
-from ui_mcp.mcp_server.transports import streamable_http as sessions_module
+from ui_mcp.mcp_server.transports import http_sessions as sessions_module
+from ui_mcp.mcp_server.transports.http_sessions import IDLE_SECONDS, Session, Sessions
 from ui_mcp.mcp_server.transports.routes import Endpoints
-from ui_mcp.mcp_server.transports.streamable_http import (
-    IDLE_SECONDS,
-    Session,
-    Sessions,
-    StreamableEndpoint,
-    _connection,
-)
+from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint, _connection
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
 from ui_mcp.webserver.security import Guard, Rules
 

@@ -5,7 +5,6 @@ import pytest
 from anyio import create_task_group, current_time, fail_after
 from anyio.lowlevel import checkpoint
 
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.errors import NotStartedError, ResourceNotFoundError
 from ui_mcp.jsontypes import Json, loads
@@ -13,6 +12,7 @@ from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.mcp import ui_resources
 from ui_mcp.ui.resources import events, state, variables
 from ui_mcp.ui.server import Host

@@ -6,10 +6,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.states import Running
 
 APP = """

@@ -9,7 +9,6 @@ from typing import Any
 from chat.faces import face_of
 from compositor.gateways import gateway
 from ui_mcp.app.person_listener import person_app_beside
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.approvals.http import ApprovalPages
 from ui_mcp.gateway.approvals.person_http import approvals_app
@@ -19,6 +18,7 @@ from ui_mcp.gateway.mcp import gateway_face
 from ui_mcp.gateway.web.service import chat_app, serving
 from ui_mcp.mcp_server.transports.routes import Endpoints
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.instance import Doors
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.person_listener import person_listening
 from ui_mcp.webserver.security import Guard, Rules

@@ -135,10 +135,10 @@ def test_every_route_of_the_source_is_one_of_those_above_or_below_one() -> None:
     """A new route must be looked at here."""
     known = {path.split("/")[1] for paths in PATHS.values() for path in paths}
     known |= {"ws", "vendor", "nlui", "look", "agents", "openapi.json", "orders", "{path:path}"}
-    source = Path(__file__).parents[2] / "src" / "ui_mcp" / "httpd"
+    source = Path(__file__).parents[2] / "src" / "ui_mcp"
     found = {
         path.split("/")[1]
-        for file in source.glob("*.py")
+        for file in source.rglob("*.py")
         for path in re.findall(r'(?:Route|WebSocketRoute)\(\s*f?"(/[^"]*)"', file.read_text())
     }
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from lua.cores import Bench
 from servers import running_server
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.lua_runtime.files import Files
 from ui_mcp.lua_runtime.permissions import Permissions
@@ -19,6 +18,7 @@ from ui_mcp.lua_runtime.sandbox import Modules
 from ui_mcp.person import state_folder
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace

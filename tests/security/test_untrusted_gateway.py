@@ -16,14 +16,14 @@ from cli.command import ui_mcp
 from interaction.gateway_service.nlui_client import NluiClient
 from person_client import let_in
 from terminals import run_in_terminal
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
+from ui_mcp.app.watch_routes import approvals_place
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.agreement import found_file, wish_of
 from ui_mcp.gateway.config.configuration import Asked, configuration
-from ui_mcp.gateway.config.locations import approvals_place
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
+from ui_mcp.ui.instance import Doors
 
 pytestmark = pytest.mark.covers("UI-TRUST-3")
 ODD = str(Path(__file__).parents[1] / "interaction/gateway_upstreams/odd_server.py")

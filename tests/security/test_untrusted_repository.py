@@ -15,7 +15,6 @@ import pytest
 from agreeing import agree
 from cli.command import ui_mcp
 from interaction.test_serve import Agent, serve
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
@@ -27,6 +26,7 @@ from ui_mcp.lua_runtime.vm import Logs
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import WIDENING, Agreements
 from ui_mcp.ui.http.app import files_for
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.server import prepare
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace

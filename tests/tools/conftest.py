@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running
 

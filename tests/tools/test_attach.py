@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.introspection.tools.attach import attach
 from ui_mcp.jsontypes import Json
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.ui.instance import Doors
 
 
 @pytest.mark.covers("IN-119")

@@ -14,9 +14,7 @@ from ui_mcp.webserver.server import App, Deferred, Routes, bind
 from ui_mcp.workspace import Workspace
 
 PERSON_PORT = 8002
-
 CHAT = ("/chat",)
-
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 
 
@@ -53,7 +51,7 @@ def person_app_beside(host: Host, config: Config, workspace: Workspace, ui_port:
 
 
 def _chat(host: Host, config: Config) -> Routes:
-    from ui_mcp.ui.http.routes import person_chat_routes
+    from ui_mcp.ui.http.chat_routes import person_chat_routes
 
     return person_chat_routes(host, config.chat.rate)
 

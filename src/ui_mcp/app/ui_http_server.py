@@ -9,10 +9,10 @@ import anyio
 import anyio.to_thread
 
 from ui_mcp.app.person_listener import PERSON_PORT
-from ui_mcp.app.ui_listeners import Doors, guarded_mcp_app, mcp_rules
+from ui_mcp.app.ui_listeners import guarded_mcp_app, mcp_rules
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import QUIET_SECONDS
-from ui_mcp.ui.instance import token_file
+from ui_mcp.ui.instance import Doors, token_file
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running
 from ui_mcp.version import bundled_version

@@ -3,13 +3,12 @@
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
-from ui_mcp.gateway.config.locations import gateway_places
+from ui_mcp.gateway.config.protected import gateway_places
 from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import pushing_events, telling_of_chat
@@ -17,7 +16,7 @@ from ui_mcp.ui.http.app import Pages, ui_app
 from ui_mcp.ui.http.person import leading_to_person, origins_of
 from ui_mcp.ui.http.routes import mcp_routes, ui_routes
 from ui_mcp.ui.http.session_cookies import CodeEntry
-from ui_mcp.ui.instance import keep_port, last_port, port_file, token_file
+from ui_mcp.ui.instance import Doors, keep_port, last_port, port_file, token_file
 from ui_mcp.ui.refusals import note_refusal
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.registry import Server, Sessions
@@ -28,20 +27,6 @@ from ui_mcp.webserver.person_listener import registered
 from ui_mcp.webserver.security import Guard, Rules
 from ui_mcp.webserver.server import App, Deferred, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace
-
-
-@dataclass(slots=True)
-class Doors:
-    """Ports to listen on; 0 takes a free one."""
-
-    ui: int = 0
-    mcp: int = 0
-    lasting: bool = False
-    """Whether a free port is the one of the last time, if it is still free."""
-    person: int = 0
-    """The port that the person's listener takes if it can; otherwise it takes the last one, or a free one."""
-    mcp_is_open: bool = False
-    """`serve` keeps its MCP listener over restarts of the UI; then it is only named here."""
 
 
 @asynccontextmanager
@@ -127,7 +112,7 @@ def ui_chat(host: Host, per_second: float) -> Deferred:
     """Serve the chat for reading on the UI port; its parts are imported when somebody asks."""
 
     def make() -> Routes:
-        from ui_mcp.ui.http.routes import ui_chat_routes
+        from ui_mcp.ui.http.chat_routes import ui_chat_routes
 
         return ui_chat_routes(host, per_second)
 
@@ -138,7 +123,7 @@ def mcp_chat(host: Host) -> Deferred:
     """Serve the chat on the MCP port, read when somebody asks."""
 
     def make() -> Routes:
-        from ui_mcp.ui.http.routes import mcp_chat_routes
+        from ui_mcp.ui.http.chat_routes import mcp_chat_routes
 
         return mcp_chat_routes(host)
 

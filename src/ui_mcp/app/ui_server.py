@@ -5,11 +5,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
 
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Configured, Running
 

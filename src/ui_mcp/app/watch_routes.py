@@ -12,7 +12,7 @@ from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.approvals.http import ApprovalBridge, Desks, desks_at
 from ui_mcp.gateway.config.locations import NamedFile, approvals_url, named_file
 from ui_mcp.log import logger
-from ui_mcp.ui.http.session_cookies import holder, is_visitor
+from ui_mcp.ui.http.chat_routes import holder, is_visitor
 from ui_mcp.ui.server import Host
 from ui_mcp.webserver.auth import bearer
 from ui_mcp.webserver.person_auth import Access, is_person

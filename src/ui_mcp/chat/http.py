@@ -97,9 +97,7 @@ def _event(name: str, body: JsonObject) -> str:
 
 
 MAX_BODY = 1024 * 1024
-
 WAIT_SECONDS = 30.0
-
 
 STATUS = {
     "forbidden": 403,
@@ -111,9 +109,7 @@ STATUS = {
     "busy": 503,
 }
 
-
 Who = Callable[[Request], Awaitable[Principal | None]]
-
 Opened = Callable[[], Awaitable[Chat]]
 
 

@@ -19,13 +19,9 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.version import bundled_version
 
 RECEIPTS = "ui://chat/receipts"
-
 _JSON = "application/json"
-
 _INBOX_TEXT = "Newest messages as {last_id, messages[]}; updates announce what people wrote."
-
 _HEAD_TEXT = "Id of the newest message; updates announce every message, the assistant's too."
-
 _RECEIPTS_TEXT = "Up to which message the inbox was announced and read by an agent."
 
 
@@ -96,7 +92,6 @@ def _parts(uri: str) -> tuple[str, str, dict[str, str]]:
 
 
 ROLES: dict[Side, tuple[Role, str]] = {"human": ("human", POST_USER), "assistant": ("agent", POST_ASSISTANT)}
-
 
 INSTRUCTIONS: dict[Side, str] = {
     "human": (

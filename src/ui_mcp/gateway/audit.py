@@ -13,6 +13,7 @@ from io import FileIO
 from pathlib import Path
 
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError, UnknownToolError
+from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.sanitize import Scrubber, require_json
 from ui_mcp.gateway.source import Entry
 from ui_mcp.ids import secret_id
@@ -284,3 +285,8 @@ class CallLog:
             bytes_out=text_bytes(result) if result else 0,
         )
         self._audit.write(line, arguments)
+
+
+def audit_file(settings: GatewaySettings, data: Path) -> Path:
+    """Return where calls are written down."""
+    return Path(settings.audit.file).expanduser() if settings.audit.file else data / "audit.jsonl"

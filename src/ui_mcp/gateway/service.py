@@ -14,7 +14,7 @@ from ui_mcp.gateway.approvals.proposals import Proposals, bound, replay
 from ui_mcp.gateway.approvals.questions import Rulebook
 from ui_mcp.gateway.approvals.service import Desk, patiently
 from ui_mcp.gateway.approvals.store import open_store
-from ui_mcp.gateway.audit import Audit, Noted
+from ui_mcp.gateway.audit import Audit, Noted, audit_file
 from ui_mcp.gateway.catalog import Catalogue
 from ui_mcp.gateway.config.settings import (
     BackendSettings,
@@ -390,11 +390,6 @@ class Gateway:
         self.announcements.resource_updated(f"compositor://{name}/state")
         self.announcements.resource_updated("compositor://servers")
         self.announcements.list_changed("resources")
-
-
-def audit_file(settings: GatewaySettings, data: Path) -> Path:
-    """Return where calls are written down."""
-    return Path(settings.audit.file).expanduser() if settings.audit.file else data / "audit.jsonl"
 
 
 async def _loaded(target: LiveTarget, seconds: float) -> None:

@@ -13,12 +13,12 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.server import Host
-from ui_mcp.ui.sessions.registry import Sessions
 from ui_mcp.ui.states import Configured
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import Heard
+    from ui_mcp.ui.sessions.registry import Sessions
 
 
 CAPABILITY: JsonObject = {"claude/channel": {}}
@@ -34,7 +34,7 @@ def wants_channel(base_dir: str, flags: JsonObject) -> bool:
 
 
 @contextmanager
-def pushing_events(sessions: Sessions, announcements: Announcements) -> Iterator[None]:
+def pushing_events(sessions: "Sessions", announcements: Announcements) -> Iterator[None]:
     """Push what is queued for the agent during the block."""
 
     def push(events: Iterable[str]) -> None:
@@ -104,7 +104,7 @@ QUIET_SECONDS = 3.0
 
 
 @asynccontextmanager
-async def telling_of_chat(host: Host, sessions: Sessions, announcements: Announcements) -> AsyncIterator[None]:
+async def telling_of_chat(host: Host, sessions: "Sessions", announcements: Announcements) -> AsyncIterator[None]:
     """Push a `chat_message` event for each batch during the block.
 
     Raises:
@@ -133,7 +133,7 @@ async def telling_of_chat(host: Host, sessions: Sessions, announcements: Announc
         host.heard = earlier
 
 
-async def _open_when_wanted(host: Host, sessions: Sessions, announcements: Announcements) -> None:
+async def _open_when_wanted(host: Host, sessions: "Sessions", announcements: Announcements) -> None:
     """Wait for somebody who waits for events or subscribes, but not for long; the first page needs the time more."""
     wanted, events = anyio.Event(), sessions.get("1").events
 

@@ -13,17 +13,12 @@ from ui_mcp.ui.file_layout import Action, decide, locked, look, named_store
 from ui_mcp.workspace import OLD_FILES, Workspace, make_own
 
 OTHER_MOVE_SECONDS = 60.0
-
 """How long a process waits for another one that is moving the files."""
 
-
 _PAUSE = 0.05
-
 _log = logger("storage")
 
-
 _shared: dict[Path, BinaryIO] = {}
-
 """Held until this process ends, by base directory: we use the old place there."""
 
 

@@ -6,12 +6,12 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from ui_mcp.app.ui_listeners import Doors
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.errors import NotFoundError
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.instance import Doors
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.states import Running
 from ui_mcp.workspace import BUNDLE, Workspace

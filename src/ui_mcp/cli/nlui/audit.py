@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
-from ui_mcp.gateway.audit import lines
+from ui_mcp.gateway.audit import audit_file, lines
 from ui_mcp.gateway.config.configuration import Asked, configuration
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.service import audit_file
 from ui_mcp.jsontypes import JsonObject, dumps
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}

@@ -12,16 +12,13 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
-from ui_mcp.chat.http import ChatBridge
-from ui_mcp.chat.identity import POST_USER, Principal, principal
 from ui_mcp.errors import LifecycleError, NotFoundError, SessionGoneError
-from ui_mcp.ui.http.session_cookies import holder, is_start, is_visitor, named_session, remembered_session, welcome
+from ui_mcp.ui.http.session_cookies import is_start, named_session, remembered_session, welcome
 from ui_mcp.ui.http.websocket import PageSocket
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 from ui_mcp.ui.sessions.session import Session
-from ui_mcp.webserver.auth import OneTimeTokens, bearer
-from ui_mcp.webserver.person_auth import is_person
+from ui_mcp.webserver.auth import OneTimeTokens
 from ui_mcp.webserver.static import HOME, Components, look_route
 
 NO_SESSION = "No active session"
@@ -90,26 +87,6 @@ async def _write(body: bytes, send: Send) -> None:
         await checkpoint()
 
 
-def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
-    """On the UI port, where app code runs, the holder of a session's cookie may read what the human may."""
-
-    async def who(request: Request) -> Principal | None:
-        return principal("human", "human") if is_visitor(host, request) else None
-
-    bridge = ChatBridge(host.chats.current, who, per_second)
-    return [*bridge.reading_routes(), Route("/chat", bridge.inbox, methods=["GET"])]
-
-
-def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
-    """On the MCP port a bearer token says who it is; none of them speaks for the human there."""
-
-    async def who(request: Request) -> Principal | None:
-        found = await holder(host, bearer(request.scope))
-        return Principal(found.name, found.scopes - {POST_USER}) if found else None
-
-    return ChatBridge(host.chats.current, who, per_second).routes()
-
-
 JSON = "application/json"
 
 
@@ -126,9 +103,7 @@ class State:
 
 
 PAGE = Path(__file__).with_name("variables.html")
-
 MARK = "{{home}}"
-
 Welcome = Callable[[Request, Response], Response]
 
 
@@ -219,13 +194,3 @@ def mcp_routes(host: Host) -> Sequence[BaseRoute]:
         Route("/vendor/{path:path}", Components().get, methods=["GET"]),
         look_route(),
     ]
-
-
-def person_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
-    """On the person's listener the person reads and writes."""
-
-    async def who(request: Request) -> Principal | None:
-        return principal("human", "human") if is_person(request) else None
-
-    bridge = ChatBridge(host.chats.current, who, per_second)
-    return [*bridge.routes(), Route("/chat", bridge.inbox, methods=["GET"])]

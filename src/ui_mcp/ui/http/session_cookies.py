@@ -8,7 +8,6 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.identity import Keys, Principal
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.ui.server import Host
 from ui_mcp.ui.sessions.registry import Sessions
@@ -97,18 +96,3 @@ def cookie_name(connection: HTTPConnection) -> str:
 
 def _visitor(connection: HTTPConnection) -> str | None:
     return connection.cookies.get(cookie_name(connection))
-
-
-def is_visitor(host: Host, connection: HTTPConnection) -> bool:
-    """Say whether a browser holds the cookie of a session."""
-    try:
-        return remembered_session(connection, host.running().sessions) is not None
-    except LifecycleError:
-        return False
-
-
-async def holder(host: Host, token: str | None) -> Principal | None:
-    """Return whose token this is."""
-    keys = Keys((await host.chats.current()).store)
-    token_id = await keys.recognise(token or "")
-    return await keys.holder(token_id) if token_id else None

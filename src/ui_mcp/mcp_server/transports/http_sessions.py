@@ -1,0 +1,112 @@
+"""Sessions of streamable HTTP: found by their id, ended when they are idle."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from ui_mcp.ids import secret_id
+from ui_mcp.mcp_server.connection import Conversation
+from ui_mcp.mcp_server.server import Service
+
+IDLE_SECONDS = 30 * 60.0
+MAX_SESSIONS = 1000
+
+
+@dataclass(slots=True)
+class Session:
+    """One client that shook hands."""
+
+    id: str
+    conversation: Conversation
+    opened: float
+    used: float
+    connection: str = ""
+    """The address it shook hands from."""
+    uses: int = 0
+    busy: int = 0
+    stream: anyio.CancelScope | None = None
+    """The open notification stream."""
+
+
+class Sessions:
+    """All sessions of one endpoint, the longest unused first."""
+
+    def __init__(self, service: Service, clock: Callable[[], float] = time.monotonic) -> None:
+        self._service = service
+        self._clock = clock
+        self._by_id: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def find(self, session_id: str) -> Session | None:
+        """Return a session that is still alive."""
+        self._end_idle()
+        return self._by_id.get(session_id)
+
+    def open(self, principal: str, connection: str = "") -> Session | None:
+        """Make a session, ending an idle one if there are too many; None if all are busy."""
+        self._end_idle()
+        if len(self._by_id) >= MAX_SESSIONS:
+            idle = self._most_dispensable(principal, connection)
+            if idle is None:
+                return None
+            self.end(idle)
+        session_id = secret_id()
+        conversation = Conversation(self._service, principal=principal, session_id=session_id)
+        now = self._clock()
+        session = self._by_id[session_id] = Session(session_id, conversation, now, now, connection)
+        return session
+
+    def end(self, session: Session) -> None:
+        """End a session and whatever it is doing."""
+        self._by_id.pop(session.id, None)
+        if session.stream is not None:
+            session.stream.cancel()
+        session.conversation.close()
+
+    def end_all(self) -> None:
+        """End every session."""
+        for session in list(self._by_id.values()):
+            self.end(session)
+
+    @contextmanager
+    def using(self, session: Session) -> Iterator[None]:
+        """Keep a session from being ended as idle."""
+        session.busy += 1
+        session.uses += 1
+        try:
+            yield
+        finally:
+            session.busy -= 1
+            session.used = self._clock()
+            if self._by_id.pop(session.id, None) is not None:
+                self._by_id[session.id] = session  # now the most recently used
+
+    def _most_dispensable(self, principal: str, connection: str) -> Session | None:
+        """Choose who makes room: the caller's own sessions first, then those in use for the shortest time.
+
+        How often one is used says little: a flood can use its sessions as often as it likes, but not for long.
+        """
+        idle = (session for session in self._by_id.values() if not session.busy)
+        return min(
+            idle,
+            key=lambda one: (
+                not connection or one.connection != connection,
+                one.conversation.principal != principal,
+                one.used - one.opened,
+                one.uses,
+            ),
+            default=None,
+        )
+
+    def _end_idle(self) -> None:
+        limit = self._clock() - IDLE_SECONDS
+        for session in list(self._by_id.values()):
+            if session.used > limit:
+                break
+            if not session.busy:
+                self.end(session)
