@@ -113,6 +113,7 @@ $(STAMPS)/dev: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
 	@$(BIN)/python scripts/assets.py
 	@echo "Installing ui-mcp with its development tools into .venv…" >&2
 	@$(PIP) --editable '.[dev]'
+	@$(BIN)/python scripts/commits.py enable
 	@touch $@ $(STAMPS)/run
 
 assets: $(STAMPS)/node
