@@ -4,16 +4,19 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCK := constraints.txt
+# -c does not reach the build backend, which pip installs on its own; the variables do, one before pip 25.3, one since.
+PIP := PIP_CONSTRAINT=$(LOCK) PIP_BUILD_CONSTRAINT=$(LOCK) \
+  $(BIN)/python -m pip install -c $(LOCK) --quiet --disable-pip-version-check
 STAMPS := .stamps
-BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py
+BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py $(wildcard $(LOCK))
 # `make bench BENCHMARKS=benchmarks/x.py` runs one.
 BENCHMARKS ?=
 MINUTES ?= 20
 # `make fuzz CASES=20000` is a shorter run; fewer cases than asked for is a failure.
 CASES ?= 200000
 
-.PHONY: help run test quick check e2e bench soak fuzz docs requirements web agent release ci audit clean FORCE
+.PHONY: help run test quick check e2e bench soak fuzz docs requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -70,6 +73,10 @@ ci: test-setup  ## what must pass before a change lands
 
 audit: $(STAMPS)/run $(STAMPS)/node  ## ask the advisory databases about every dependency (needs the internet)
 	@$(BIN)/python scripts/audit.py
+
+lock: $(BIN)/python  ## write constraints.txt: the newest versions that fit together, on every platform
+	@$(PIP) packaging
+	@$(BIN)/python scripts/lock.py
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) $(STAMPS) .clients build dist release web/node_modules

@@ -100,7 +100,8 @@ def _pip_audit() -> dict[str, Any]:
         listed.write_text("\n".join(f"{name}=={version}" for name, version in sorted(shipped().items())) + "\n")
         venv.create(f"{folder}/audit", with_pip=True)
         python = f"{folder}/audit/{'Scripts' if sys.platform == 'win32' else 'bin'}/python"
-        install = [python, "-m", "pip", "install", "--quiet", "pip-audit>=2.9"]
+        lock = str(ROOT / "constraints.txt")
+        install = [python, "-m", "pip", "install", "--quiet", "-c", lock, "pip-audit>=2.9"]
         if subprocess.run(install, check=False).returncode:
             raise NotAskedError("pip-audit cannot be installed")
         options = ["--no-deps", "--disable-pip", "--progress-spinner=off", "--format=json"]

@@ -14,6 +14,8 @@ from smoke import smoke
 
 ROOT = Path(__file__).parents[1]
 RELEASE = ROOT / "release"
+LOCK = ROOT / "constraints.txt"
+PIP = ("-m", "pip", "install", "--quiet", "-c", str(LOCK))
 SYSTEMS = {"Linux": "linux", "Darwin": "darwin", "Windows": "windows"}
 MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 NAMES = frozenset({"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64"})
@@ -64,20 +66,21 @@ def step(title, work):  # type: ignore[no-untyped-def]  # returns whatever the w
 
 def build_packages() -> None:
     """Build the sdist, and the wheel from that sdist, as an installer would."""
-    run([sys.executable, "-m", "build", "--outdir", str(RELEASE), str(ROOT)])
+    # The build backend is locked too. The path is relative, because pip splits the variable at spaces.
+    run([sys.executable, "-m", "build", "--outdir", str(RELEASE), str(ROOT)], PIP_CONSTRAINT=LOCK.name)
 
 
 def installed(package: Path, folder: Path) -> Path:
     """Install a package into a fresh environment where neither Node nor Java is found; return the environment."""
     venv.create(folder, with_pip=True)
-    run([str(binaries(folder) / "python"), "-m", "pip", "install", "--quiet", str(package)], bare=True)
+    run([str(binaries(folder) / "python"), *PIP, str(package)], bare=True)
     return folder
 
 
 def freeze(environment: Path, scratch: Path, name: str) -> None:
     """Make one file of the installed wheel, its dependencies and the interpreter."""
     python = str(binaries(environment) / "python")
-    run([python, "-m", "pip", "install", "--quiet", "pyinstaller>=6.10"])
+    run([python, *PIP, "pyinstaller>=6.10"])
     options = [
         *(f"--collect-submodules={package}" for package in PACKAGES),
         *(f"--collect-data={package}" for package in DATA),
@@ -98,12 +101,12 @@ def binaries(environment: Path) -> Path:
     return environment / ("Scripts" if os.name == "nt" else "bin")
 
 
-def run(command: list[str], *, bare: bool = False) -> None:
+def run(command: list[str], *, bare: bool = False, **variables: str) -> None:
     """Run a build step; `bare` hides every tool of this machine but the interpreter's own."""
-    environment = dict(os.environ)
+    environment = {**os.environ, **variables}
     if bare:
         environment["PATH"] = str(Path(command[0]).parent)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
 

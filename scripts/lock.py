@@ -1,0 +1,186 @@
+"""Writes constraints.txt: one exact version of every package that ui-mcp, its extras and its tools may need.
+
+`make lock` runs it. pip resolves for the oldest Python that we support, so that one version serves every Python. pip
+evaluates environment markers for the machine it runs on; packages that only another platform or Python needs are
+therefore found here, from the metadata that pip reports, and requested by name in another round.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+LOCK = ROOT / "constraints.txt"
+HEADER = """\
+# One exact version of every package that ui-mcp, its extras and its development tools need on any platform.
+# Written by `make lock`, used by every `pip install -c constraints.txt` here; installing a released wheel does not
+# read it.
+"""
+PYTHONS = ("3.11", "3.12", "3.13")
+TOOLS = ("pip-audit", "pyinstaller")
+"""Installed by scripts/audit.py and scripts/release.py into environments of their own."""
+TAGS = {
+    "linux": ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
+    "darwin": ("macosx_15_0_arm64",),
+    "win32": ("win_amd64",),
+}
+"""Wheels to accept for each platform, by `sys.platform`."""
+_MARKERS = {
+    "linux": {"os_name": "posix", "platform_system": "Linux", "platform_machine": "x86_64"},
+    "darwin": {"os_name": "posix", "platform_system": "Darwin", "platform_machine": "arm64"},
+    "win32": {"os_name": "nt", "platform_system": "Windows", "platform_machine": "AMD64"},
+}
+
+Environment = Mapping[str, str]
+Metadata = Mapping[str, Mapping[str, Any]]
+
+
+class LockError(Exception):
+    """The versions cannot be locked."""
+
+
+def environments() -> list[Environment]:
+    """Return the marker variables of every Python on every platform."""
+    return [
+        {
+            **markers,
+            "sys_platform": platform,
+            "python_version": python,
+            "python_full_version": f"{python}.0",
+            "implementation_version": f"{python}.0",
+            "implementation_name": "cpython",
+            "platform_python_implementation": "CPython",
+            "platform_release": "",
+            "platform_version": "",
+        }
+        for platform, markers in _MARKERS.items()
+        for python in PYTHONS
+    ]
+
+
+def roots(root: Path = ROOT) -> list[Requirement]:
+    """Return what pyproject.toml asks for, all extras and the build backend included, and the other tools."""
+    pyproject = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    project = pyproject["project"]
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    lines = [*project["dependencies"], *extras, *pyproject["build-system"]["requires"], *TOOLS]
+    # An extra may name another one of ours, which is in the list already.
+    return [one for line in lines if (one := Requirement(line)).name != project["name"]]
+
+
+def needed(wanted: Iterable[Requirement], known: Metadata, environment: Environment) -> Iterator[Requirement]:
+    """Yield every requirement that holds in an environment, as far as the metadata of packages is known."""
+    waiting = list(wanted)
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        requirement = waiting.pop()
+        if requirement.marker is not None and not requirement.marker.evaluate(dict(environment)):
+            continue
+        yield requirement
+        name = canonicalize_name(requirement.name)
+        key = (name, frozenset(requirement.extras))
+        if key not in seen and name in known:
+            seen.add(key)
+            waiting += _dependencies(known[name], requirement.extras, environment)
+
+
+def _dependencies(metadata: Mapping[str, Any], extras: set[str], environment: Environment) -> Iterator[Requirement]:
+    for line in metadata.get("requires_dist", []):
+        requirement = Requirement(line)
+        marker = requirement.marker
+        requirement.marker = None
+        if marker is None or any(marker.evaluate({**environment, "extra": extra}) for extra in ("", *extras)):
+            yield requirement
+
+
+def resolve(wanted: list[Requirement]) -> dict[str, Mapping[str, Any]]:
+    """Return the metadata of every package of the lock, by name.
+
+    Raises:
+        LockError: pip found no versions that fit together, on one of the platforms.
+    """
+    requested = {_without_marker(one) for one in wanted}
+    every_tag = [tag for tags in TAGS.values() for tag in tags]
+    while True:
+        known = _report(sorted(requested), every_tag, PYTHONS[0])
+        holding = [one for environment in environments() for one in needed(wanted, known, environment)]
+        missing = {_without_marker(one) for one in holding if canonicalize_name(one.name) not in known}
+        if not missing:
+            break
+        requested |= missing
+    unfit = [f"{one} against {_version(one, known)}" for one in holding if not _admits(one, known)]
+    if unfit:
+        raise LockError("No single version fits every Python and platform: " + "; ".join(sorted(set(unfit))))
+    return known
+
+
+def require_wheels(wanted: list[Requirement], known: Metadata) -> None:
+    """Make sure that the oldest and the newest Python have a wheel of each version that they need, on every platform.
+
+    Raises:
+        LockError: says which one has not.
+    """
+    for environment in environments():
+        if environment["python_version"] not in {PYTHONS[0], PYTHONS[-1]}:
+            continue
+        names = {canonicalize_name(one.name) for one in needed(wanted, known, environment)}
+        exact = sorted(f"{name}=={known[name]['version']}" for name in names)
+        _report(exact, TAGS[environment["sys_platform"]], environment["python_version"], "--no-deps")
+
+
+def _report(requirements: list[str], tags: Iterable[str], python: str, *options: str) -> dict[str, Mapping[str, Any]]:
+    """Let pip resolve without installing, and return the metadata of what it would install, by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        listed, report = Path(folder) / "requirements.txt", Path(folder) / "report.json"
+        listed.write_text("\n".join(requirements), encoding="utf-8")
+        accepted = ["--only-binary=:all:", f"--python-version={python}", *(f"--platform={tag}" for tag in tags)]
+        command = [
+            sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+            "--dry-run", "--ignore-installed", f"--target={folder}/none", f"--report={report}",
+            *accepted, *options, "--requirement", str(listed),
+        ]  # fmt: skip
+        if subprocess.run(command, check=False).returncode:
+            raise LockError(f"pip found no versions for Python {python} on {', '.join(tags)}")
+        installs = json.loads(report.read_text(encoding="utf-8"))["install"]
+    return {canonicalize_name(one["metadata"]["name"]): one["metadata"] for one in installs}
+
+
+def _without_marker(requirement: Requirement) -> str:
+    bare = Requirement(str(requirement))
+    bare.marker = None
+    return str(bare)
+
+
+def _version(requirement: Requirement, known: Metadata) -> str:
+    return str(known[canonicalize_name(requirement.name)]["version"])
+
+
+def _admits(requirement: Requirement, known: Metadata) -> bool:
+    return requirement.specifier.contains(_version(requirement, known), prereleases=True)
+
+
+def main() -> int:
+    """Resolve, check and write."""
+    wanted = roots()
+    try:
+        known = resolve(wanted)
+        require_wheels(wanted, known)
+    except LockError as error:
+        print(error, file=sys.stderr)
+        return 1
+    lines = "".join(f"{name}=={metadata['version']}\n" for name, metadata in sorted(known.items()))
+    LOCK.write_text(HEADER + lines, encoding="utf-8")
+    print(f"{LOCK.name}: {len(known)} packages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
