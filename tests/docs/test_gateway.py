@@ -95,6 +95,7 @@ def test_every_way_to_use_the_gateway_works(given: tuple[Block, ...], terminal: 
 @together("run", *blocks("docs/nlui.md", "sh"))
 def test_the_chat_begins_with_a_demo_a_file_or_an_address(given: tuple[Block], terminal: Terminal) -> None:
     install, demo, init, configured, address = given[0].commands
+    (terminal.home / "ui_mcp-0.1.0-py3-none-any.whl").touch()
     terminal.run(install)
     with terminal.serving(demo) as (url,):
         assert [target["name"] for target in targets(url)] == ["shop"]
