@@ -39,7 +39,7 @@ def test_an_agent_builds_shows_and_changes_an_app(person: Person, tell: Telling,
     story.say("# An agent builds an app\n\nWhat a host such as Claude Code does over stdio, with every call it makes.")
     with person.start("ui-mcp", "mcp") as process:
         host = StdioHost(process, "2025-11-25", "claude-code")
-        story.say("## The server starts and puts its skills into the project")
+        story.say("## The server starts and installs its skills in the project")
         url = host.call(story, "ui_start").splitlines()[0]
         assert (person.home / ".claude/skills/ui-builder/SKILL.md").is_file()
 
@@ -50,7 +50,7 @@ def test_an_agent_builds_shows_and_changes_an_app(person: Person, tell: Telling,
             (app / name).write_text(text)
             story.file(f".claude/ui/apps/poll/{name}", language, text)
 
-        story.say("## It checks them, shows the app and looks at what the person sees")
+        story.say("## It checks them, shows the app and takes a snapshot of the page")
         assert json.loads(host.call(story, "ui_audit", name="poll"))["violations"] == []
         host.call(story, "ui_display", name="poll")
         page.goto(url)
@@ -62,14 +62,14 @@ def test_an_agent_builds_shows_and_changes_an_app(person: Person, tell: Telling,
         story.steady(r" a\d+(?: #ui-\d+)? ", " ")
         story.call("ui_get_snapshot", {"target": "page"}, "\n".join(["…", *seen]))
 
-        story.say("## The person clicks; the agent hears it")
+        story.say("## The person clicks; the agent receives the events")
         page.locator("#tea").click()
         page.locator("#tea").click()
         expect(page.locator("#tea b")).to_have_text("2")
         heard = json.loads(host.call(story, "ui_wait", timeout=5))
         assert [event["drink"] for event in heard] == ["tea", "tea"]
 
-        story.say("## The agent changes the view; the page follows and the votes stay")
+        story.say("## The agent changes the view; the page updates and keeps the votes")
         (app / "viewdefs/Poll.DEFAULT.html").write_text(VIEW.replace("What shall we drink?", "One more round?"))
         expect(page.get_by_text("One more round?")).to_be_visible()
         expect(page.locator("#tea b")).to_have_text("2")

@@ -12,7 +12,7 @@ STATE = ".local/state/ui-mcp/person"
 
 def test_a_person_asks_approves_and_gets_it_done(person: Person, tell: Telling, page: Page) -> None:
     story = tell("chat-and-approve")
-    story.say("# Chat with an API, and decide what happens\n\nWithout a key: a scripted model and a bundled demo shop.")
+    story.say("# Chat with an API and approve its calls\n\nNo API key needed: a scripted model and a demo shop.")
     with person.start("nlui", "--port", "0") as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -20,19 +20,19 @@ def test_a_person_asks_approves_and_gets_it_done(person: Person, tell: Telling, 
         page.goto(f"{line.split()[-1]}/#code={PersonKeys(person.home / STATE).new_code()}")
         expect(page.get_by_text("Ask for something")).to_be_visible()
 
-        story.say("## Reading needs no permission")
+        story.say("## Reading needs no approval")
         ask(page, "show the orders")
         expect(page.get_by_role("table")).to_contain_text("Ada Lovelace")
         expect(page.get_by_role("paragraph").filter(has_text="and I ask you before I do it")).to_be_visible()
         story.picture(page, "chat-orders", "The orders as a table in the conversation")
 
-        story.say("## Changing something does")
+        story.say("## Changing something needs approval")
         ask(page, "ship order 1")
         expect(page.get_by_role("heading", name="May I call shop__ship_order?")).to_be_visible()
         story.picture(page, "chat-approval", "The assistant asks whether it may ship order 1")
         page.get_by_role("button", name="Approve once").click()
         expect(page.get_by_role("paragraph").filter(has_text="Order 1 is on its way.")).to_be_visible()
-        story.picture(page, "chat-shipped", "The order is shipped, and who approved it stands beside")
+        story.picture(page, "chat-shipped", "The order is shipped; the conversation shows who approved it")
         page.goto("about:blank")
 
 

@@ -56,11 +56,11 @@ def test_an_agent_operates_a_javafx_program_that_knows_nothing_of_it(
     story.steady(r"since [0-9a-f]{10}, now [0-9a-f]{10}", "since 0123456789, now 1234567890")
     story.steady(r'{"minX"[^}]*}', "{…}")
     story.say(
-        "# An agent operates a JavaFX program\n\nThe program, `examples/javafx/Demo.java`, runs already; nothing in it"
-        " was made for this, and no option was given to it."
+        "# An agent operates a JavaFX program\n\nThe program, `examples/javafx/Demo.java`, is already running. It was"
+        " neither changed nor started with special options."
     )
     story.shell("java -p /usr/share/openjfx/lib --add-modules javafx.controls -cp classes Demo &")
-    story.say("## A person lets agents look at it")
+    story.say("## A person attaches the program")
     ours = [line for line in person.run("ui-mcp", "attach").splitlines() if line.split()[0] == str(program)]
     story.shell("ui-mcp attach", "\n".join(ours))
     story.shell(f"ui-mcp attach {program}", person.run("ui-mcp", "attach", str(program)))
@@ -70,7 +70,7 @@ def test_an_agent_operates_a_javafx_program_that_knows_nothing_of_it(
         uids = look(story, host, named)
         operate(story, host, uids)
 
-    story.say("## The person takes it back; the program goes on")
+    story.say("## The person detaches the program; it keeps running")
     story.shell(
         f"ui-mcp attach --detach javafx-{program}", person.run("ui-mcp", "attach", "--detach", f"javafx-{program}")
     )
@@ -78,7 +78,7 @@ def test_an_agent_operates_a_javafx_program_that_knows_nothing_of_it(
 
 def look(story: Story, host: StdioHost, named: dict[str, str]) -> dict[str, str]:
     """See the program, and return its uids by id."""
-    story.say("## The agent sees what shows")
+    story.say("## The agent takes a snapshot")
     wanted = {"target": "javafx"}
     text = host.ask("tools/call", name="ui_get_snapshot", arguments=wanted)["content"][0]["text"]
     story.call("ui_get_snapshot", wanted, "\n".join([*text.splitlines()[:SHOWN_LINES], "…"]))
@@ -101,18 +101,18 @@ def operate(story: Story, host: StdioHost, uids: dict[str, str]) -> None:
     assert [entry["ok"] for entry in done["results"]] == [True, True]
     assert '"clicked 1"' in done["observed"]
 
-    story.say("## What a person could not do is refused at once")
+    story.say("## An action that a person could not perform is rejected immediately")
     refused = {"target": "javafx", "actions": [{"type": "click", "target": uids["off"]}]}
     answer = host.ask("tools/call", name="ui_perform", arguments=refused)
     assert answer["structuredContent"]["error"]["details"]["reason"] == "DISABLED"
     story.call("ui_perform", refused, answer["content"][0]["text"])
 
-    story.say("## Rows of a table of a thousand can be named though few of them show")
+    story.say("## Every row of a long table can be addressed, even if it is not visible")
     chosen = [{"type": "select", "target": uids["tabs"], "value": "Table"}]
     host.call(story, "ui_perform", target="javafx", actions=chosen)
     table = json.loads(host.call(story, "ui_query", target="javafx", selector={"css": "#people"}, limit=1))
     row = f"{table['matches'][0]['ref']['uid']}:r700"
     host.call(story, "ui_perform", target="javafx", actions=[{"type": "click", "target": row}])
     picture = host.ask("tools/call", name="ui_screenshot", arguments={"target": "javafx", "maxWidth": 700})
-    story.image(b64decode(picture["content"][0]["data"]), "operate-javafx", "The program, scrolled to the chosen row")
+    story.image(b64decode(picture["content"][0]["data"]), "operate-javafx", "The program, scrolled to the selected row")
     assert picture["content"][0]["mimeType"] == "image/png"

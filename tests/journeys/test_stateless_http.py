@@ -24,7 +24,7 @@ def address(process: subprocess.Popen[str], path: str) -> str:
 
 def test_a_stateless_host_works_across_a_restart(person: Person, tell: Telling, page: Page) -> None:
     story = tell("stateless-http")
-    story.say("# A stateless host over HTTP\n\nEvery request stands alone, so a restart of the server goes unnoticed.")
+    story.say("# A stateless host over HTTP\n\nEvery request is independent, so a server restart goes unnoticed.")
     story.shell("ui-mcp serve --port 0 --mcp-port 0")
     for code, answer in (("return 6 * 7", "42"), ("return 'and again'", "and again")):
         with person.start("ui-mcp", "serve", "--port", "0", "--mcp-port", "0") as process:

@@ -70,7 +70,7 @@ def library() -> Iterator[str]:
 
 def test_an_agent_uses_an_api_from_its_bare_address(person: Person, tell: Telling, library: str) -> None:
     story = tell("use-an-api")
-    story.say("# An API becomes tools\n\nA library service describes itself somewhere; its address is enough.")
+    story.say("# An API becomes tools\n\nA library service publishes an OpenAPI document; its address is enough.")
     configuration = f"targets:\n  - name: library\n    base_url: {library}\n"
     (person.home / "nlui.yaml").write_text(configuration)
     story.file("nlui.yaml", "yaml", configuration)
@@ -83,7 +83,7 @@ def test_an_agent_uses_an_api_from_its_bare_address(person: Person, tell: Tellin
         found = host.call(story, "library__listBooks", word="wal")
         assert "Walden" in found
         assert "Middlemarch" not in found
-        story.say("A call that cannot be right is refused before anything is sent, with the way out:")
+        story.say("A call with invalid arguments is rejected before anything is sent, with a hint:")
         refused = host.ask("tools/call", name="library__addBook", arguments={"name": "Emma"})
         assert refused["isError"]
         story.call("library__addBook", {"name": "Emma"}, refused["content"][0]["text"])
