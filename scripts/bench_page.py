@@ -14,15 +14,16 @@ AREAS = {
     "chat": "Chat",
     "gateway": "Gateway",
     "agent": "Agent",
-    "introspect": "Eyes and hands",
+    "introspect": "UI automation",
 }
 INTRODUCTION = """\
 # Benchmarks
 
 Measured on {date} by `make bench`: {machine}.
 
-It runs every file in `benchmarks/`, ours and the rival's in the same run, and writes this page. A figure is a ratio
-unless it names its unit. Timings differ from machine to machine; compare ratios.
+It runs every file in `benchmarks/`, ui-mcp and the compared tool in the same run, and writes this page. A figure is a
+ratio unless it names its unit. Timings differ from machine to machine; compare ratios. A *bar* is the limit that a
+figure must meet.
 
 {held} of {barred} bars hold.
 """
@@ -69,7 +70,7 @@ def page(date: str, machine: str, claims: Sequence[Claim]) -> str:
 def _section(area: str, title: str, claims: Sequence[Claim]) -> Iterator[str]:
     yield f"## {title}\n"
     if any(claim.at_most or claim.at_least for claim in claims):
-        yield f"![How {title} figures stand to their bars](images/bench/{area}.svg)"
+        yield f"![{title}: figures compared with their bars](images/bench/{area}.svg)"
     benchmark = ""
     for claim in claims:
         if claim.benchmark != benchmark:

@@ -22,7 +22,7 @@ SERVERS = {
     "`ui-mcp mcp`, `ui-mcp serve`": ["ui_mcp", "mcp"],
     "`ui-mcp chat --face human`": ["ui_mcp", "chat", "--face", "human"],
 }
-NOTE = "Written by `scripts/reference.py` from the code; `make docs` brings it up to date.\n"
+NOTE = "Generated from the code by `scripts/reference.py`; `make docs` updates it.\n"
 GUIDES = {"attributes.md": "viewdefs.md", "lua.md": "lua.md"}
 
 
@@ -105,7 +105,7 @@ def resources(asked: dict[str, dict[str, list[dict[str, Any]]]]) -> Iterator[str
 def codes() -> Iterator[str]:
     """Write one row an error."""
     yield f"# Errors\n\n{NOTE}"
-    yield "The first line of a message is complete by itself; further lines give the reason or the way out.\n"
+    yield "The first line of a message is complete by itself; further lines give the reason or a hint.\n"
     yield "| code | error | means |\n|---|---|---|"
     for name, kind in vars(errors).items():
         if isinstance(kind, type) and issubclass(kind, errors.UiMcpError):
