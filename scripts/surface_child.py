@@ -28,9 +28,9 @@ ASKED = "x-surface"
 
 def settings() -> dict[str, Any]:
     """Return every setting by its file. All imports of internal modules are in this function."""
-    from ui_mcp.agent.models.choose import ModelSettings
-    from ui_mcp.compositor.settings import GatewaySettings
+    from ui_mcp.agent.models import ModelSettings
     from ui_mcp.config import ENVIRONMENT, AccountSettings, Config
+    from ui_mcp.gateway.config.settings import GatewaySettings
     from ui_mcp.trust import WIDENING
 
     project = dict(_fields(Config, ""))

@@ -104,7 +104,7 @@ def test_a_secret_comes_from_the_keyring(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(ConfigError, match="The keyring has no password for shop/you"):
         token("keyring:shop/you")
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(ConfigError, match=r"pip install 'ui-mcp\[keyring\]'"):
+    with pytest.raises(ConfigError, match=r"pip install keyring"):
         token("keyring:shop/me")
 
 

@@ -13,6 +13,7 @@ from ui_mcp.agent.journal import Happened, Journal, Lease, Life, is_gone
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError, ConfigError, JournalError, LeaseLostError, way_out
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.storage.database import MISSING_DRIVER
 
 T = TypeVar("T")
 
@@ -211,7 +212,6 @@ def _prove(database: sqlite3.Connection, agent: str, lease: Lease) -> None:
 
 
 FILE = "agent.db"
-MISSING = "storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'"
 
 
 def journal_for(url: str | None, folder: Path) -> Journal:
@@ -225,7 +225,7 @@ def journal_for(url: str | None, folder: Path) -> Journal:
     try:
         from ui_mcp.agent.journal_postgres import PostgresJournal
     except ImportError as error:
-        raise ConfigError(MISSING) from error
+        raise ConfigError(MISSING_DRIVER) from error
     return PostgresJournal(str(url))
 
 

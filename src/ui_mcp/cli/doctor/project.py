@@ -205,7 +205,9 @@ async def store(workspace: Workspace, config: Config) -> Finding:
     try:
         from ui_mcp.storage.postgres import server_version
     except ImportError:
-        return problem("chat store", "the PostgreSQL driver is not installed", "pip install 'ui-mcp[postgres]'")
+        return problem(
+            "chat store", "the PostgreSQL driver is not installed", "pip install 'psycopg[binary]' psycopg-pool"
+        )
     try:
         with anyio.fail_after(SECONDS):
             return ok("chat store", f"PostgreSQL {await server_version(url)} at {shown}")

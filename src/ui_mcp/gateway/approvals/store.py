@@ -17,7 +17,7 @@ from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
-from ui_mcp.storage.database import Base, Schema, SqliteBase, file_of
+from ui_mcp.storage.database import MISSING_DRIVER, Base, Schema, SqliteBase, file_of
 
 _log = logger("compositor.approvals")
 _COLUMNS = tuple(field.name for field in fields(Approval))
@@ -206,7 +206,7 @@ def open_store(place: str) -> ApprovalStore:
         try:
             from ui_mcp.storage.postgres import PostgresBase
         except ImportError as error:
-            raise ConfigError("storage.url needs the PostgreSQL driver: pip install 'ui-mcp[postgres]'") from error
+            raise ConfigError(MISSING_DRIVER) from error
         return ApprovalStore(PostgresBase(place, _SCHEMA))
     if "://" in place and scheme != "sqlite":
         raise ConfigError(f"storage.url {scheme}://… is neither a path, sqlite:///PATH nor postgresql://…")

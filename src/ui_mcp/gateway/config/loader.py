@@ -165,7 +165,7 @@ def _from_keyring(name: str) -> str:
         import keyring  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise ConfigError(
-            "keyring: secrets need the package keyring\nRun: pip install 'ui-mcp[keyring]' (or use ${VARIABLE})."
+            "keyring: secrets need the package keyring\nRun: pip install keyring (or use ${VARIABLE})."
         ) from error
     try:
         found: str | None = keyring.get_password(service, user)
