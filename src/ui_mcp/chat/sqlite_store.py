@@ -12,7 +12,7 @@ from ui_mcp.chat import backup as copy
 from ui_mcp.chat.message import Clock, Draft, Head, Message, Page, Posted, Window, next_id, now_us
 from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, taken, window
 from ui_mcp.storage.sqlite import Writer, connect, prepare, translated
-from ui_mcp.storage.wakeup import Bell
+from ui_mcp.storage.wakeup import WakeupPipe
 
 T = TypeVar("T")
 _READERS = 4
@@ -27,7 +27,7 @@ class SqliteStore:
         self._poll = poll
         self._clock = clock
         real = path.resolve()
-        self._bell = Bell(real.with_name(f"{real.name}-bells"))
+        self._bell = WakeupPipe(real.with_name(f"{real.name}-bells"))
         self._writer = Writer(path, self._bell.ring)
         self._watcher = connect(path)
         self._seen = self._version()

@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from ui_mcp.errors import CompositorError, way_out
 from ui_mcp.jsontypes import Json
-from ui_mcp.storage.wakeup import Bell
+from ui_mcp.storage.wakeup import WakeupPipe
 
 MISSING_DRIVER = "storage.url needs the PostgreSQL driver: pip install 'psycopg[binary]' psycopg-pool"
 NET_SECONDS, POLL_SECONDS = 10.0, 0.25
@@ -85,7 +85,7 @@ class SqliteBase:
             raise CompositorError(f"The approvals store {file} cannot be opened: {error}{way_out(error)}") from error
         self._lock = threading.Lock()
         real = file.resolve()
-        self._bell = Bell(real.with_name(f"{real.name}-bells"))
+        self._bell = WakeupPipe(real.with_name(f"{real.name}-bells"))
 
     def close(self) -> None:
         """Close the file."""

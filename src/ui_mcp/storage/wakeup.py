@@ -18,7 +18,7 @@ _SUFFIX = ".bell"
 _ENOUGH = 4096
 
 
-class Bell:
+class WakeupPipe:
     """The bells of one store: our own to be woken by, the others' to ring."""
 
     def __init__(self, folder: Path) -> None:
