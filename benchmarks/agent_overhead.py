@@ -18,9 +18,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from ui_mcp.agent.conversation import Conversation, MakeLoop
-from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.orchestrator import InboxPage
@@ -111,7 +111,7 @@ async def bare(url: str) -> list[float]:
 def loop_for(url: str) -> MakeLoop:
     """Make loops whose model is at `url`."""
 
-    def make_loop(scribe: Scribe, deltas: Deltas) -> Loop:
+    def make_loop(scribe: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(None, [post, noop])
         settings = LoopSettings(text_policy="implicit_post")
         return Loop(OpenAiModel("m", url), tools, scribe, settings, deltas)
@@ -129,7 +129,7 @@ async def ours(url: str, vendor: Vendor, folder: Path) -> tuple[list[float], lis
         for turn in range(TURNS):
             vendor.asked.clear()
             said = people.say()
-            while sum(event.type == "ui_end_turn" for event in conversation.scribe.events) <= turn:
+            while sum(event.type == "ui_end_turn" for event in conversation.journal.events) <= turn:
                 await anyio.sleep(0.0005)
             first.append(vendor.asked[0] - said)
             second.append(vendor.asked[1] - vendor.asked[0])
@@ -144,7 +144,7 @@ async def resume(folder: Path) -> float:
     conversation = Conversation("resume", journal, People(), loop_for("http://127.0.0.1:9"))
     async with anyio.create_task_group() as tasks:
         await tasks.start(conversation.run)
-        await conversation.scribe.write(*(Happened("notice", {"level": "info", "text": "x"}) for _ in range(5000)))
+        await conversation.journal.write(*(NewEvent("notice", {"level": "info", "text": "x"}) for _ in range(5000)))
         times = []
         for _ in range(20):
             began = time.perf_counter()

@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 from claims import claim
 
-from ui_mcp.lua_runtime.interface import Host, Launch, Op
-from ui_mcp.lua_runtime.worker_process import ChildHost
-from ui_mcp.lua_runtime.worker_thread import ThreadHost
+from ui_mcp.lua_runtime.interface import Op, WorkerConfig, WorkerHost
+from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
+from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
 
 BAR = 0.120
 
@@ -32,22 +32,22 @@ class Nowhere:
     def ended(self, reason: str) -> None: ...
 
 
-async def start_time(launch: Launch, times: int = 15) -> float:
+async def start_time(launch: WorkerConfig, times: int = 15) -> float:
     taken = []
     for _ in range(times):
         begin = time.perf_counter()
-        world = await ChildHost().launch(launch, Nowhere())
+        world = await ProcessWorkerHost().launch(launch, Nowhere())
         taken.append(time.perf_counter() - begin)
         await world.close()
     return statistics.median(taken)
 
 
-async def entry_time(host: Host, launch: Launch, times: int = 2_000) -> float:
+async def entry_time(host: WorkerHost, launch: WorkerConfig, times: int = 2_000) -> float:
     world = await host.launch(launch, Nowhere())
     taken = []
     for _ in range(times):
         begin = time.perf_counter()
-        await world.enter(Op.RUN, "return 1")
+        await world.call(Op.RUN, "return 1")
         taken.append(time.perf_counter() - begin)
     await world.close()
     return statistics.median(taken)
@@ -65,10 +65,10 @@ async def bare_python(times: int = 15) -> float:
 
 async def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        launch = Launch(base_dir=str(Path(folder) / "ui"), project=folder)
+        launch = WorkerConfig(base_dir=str(Path(folder) / "ui"), project=folder)
         started, bare = await start_time(launch), await bare_python()
         print(f"start in a child: {started * 1e3:.0f} ms (bar {BAR * 1e3:.0f}; bare interpreter {bare * 1e3:.0f})")
-        child, thread = await entry_time(ChildHost(), launch), await entry_time(ThreadHost(), launch)
+        child, thread = await entry_time(ProcessWorkerHost(), launch), await entry_time(ThreadWorkerHost(), launch)
         print(f"one entry: child {child * 1e6:.0f} µs, in process {thread * 1e6:.0f} µs ({child / thread:.1f}x)")
         return 0 if claim("a child starts, ms", started * 1e3, at_most=BAR * 1e3) else 1
 

@@ -7,7 +7,7 @@ import time
 from claims import claim
 from engine_scan import FIELDS, enter, world
 
-from ui_mcp.lua_runtime.interface import NO_FACTS
+from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT
 
 ROWS = 1_000
 WATCH = '{"userEvent":false,"messages":[{"type":"watch","data":{"varId":1,"expand":true}}]}'
@@ -26,7 +26,7 @@ def main() -> int:
     for conn in range(2, 12):
         enter(core, "open", conn)
         start = time.perf_counter()
-        *_, frame = core.enter("frame", (conn, WATCH), NO_FACTS)
+        *_, frame = core.call("frame", (conn, WATCH), EMPTY_CONTEXT)
         taken.append(time.perf_counter() - start)
         frames = 1
         enter(core, "close", conn)

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import lupa.lua52 as lupa
 from claims import claim
 
-from ui_mcp.lua_runtime.interface import NO_FACTS
-from ui_mcp.lua_runtime.vm import Core
+from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT
+from ui_mcp.lua_runtime.vm import LuaVm
 from ui_mcp.ui.viewdef_store import ViewdefStore
 
 FIELDS = ("name", "mail", "age", "city", "active")
@@ -33,13 +33,13 @@ mcp.value = app
 """
 
 
-def world(rows: int) -> tuple[Core, int]:
+def world(rows: int) -> tuple[LuaVm, int]:
     """A core with one open page that shows `rows` rows; also the bytes Lua grew by opening the page."""
     folder = tempfile.mkdtemp()
     launch: dict[str, object] = {"base_dir": folder, "project": folder, "log": folder, "permissions": {}}
     launch |= {"session_id": "", "bundle_lua": "", "status": "{}"}
     launch |= {"max_seconds": 60, "max_memory_mb": 1024, "verbosity": 0}
-    core = Core(launch, lambda *_: None, lambda _: None)
+    core = LuaVm(launch, lambda *_: None, lambda _: None)
     store = ViewdefStore({})
     store.put("MCP", "DEFAULT", '<template><div ui-view="value"></div></template>')
     store.put("App", "DEFAULT", APP)
@@ -53,13 +53,13 @@ def world(rows: int) -> tuple[Core, int]:
     return core, collected(core) - before
 
 
-def enter(core: Core, op: str, *args: str | int) -> list[object]:
-    reply = core.enter(op, args, NO_FACTS)
+def enter(core: LuaVm, op: str, *args: str | int) -> list[object]:
+    reply = core.call(op, args, EMPTY_CONTEXT)
     assert not reply[0], reply
     return list(reply)
 
 
-def collected(core: Core) -> int:
+def collected(core: LuaVm) -> int:
     enter(core, "run", "collectgarbage() collectgarbage()")
     return core.memory
 
@@ -105,7 +105,7 @@ def main() -> int:
         rows = variables // len(FIELDS)
         core, grown = world(rows)
         times = max(5, 200_000 // variables)
-        scan = median(lambda core=core: core.enter("refresh", (), NO_FACTS), times)
+        scan = median(lambda core=core: core.call("refresh", (), EMPTY_CONTEXT), times)
         walk = median(naive(rows), max(3, times // 10))
         go = f"{GO[variables] / scan:.1f}x" if variables in GO else "-"
         print(

@@ -41,8 +41,8 @@ def ours(document: str) -> None:
 
     from ui_mcp.gateway.config.settings import GatewaySettings
     from ui_mcp.gateway.mount_connection import connector
-    from ui_mcp.gateway.service import Gateway, Surroundings
-    from ui_mcp.gateway.toolset import Offered
+    from ui_mcp.gateway.service import GatewayContext, GatewayService
+    from ui_mcp.gateway.toolset import GatewayToolset
     from ui_mcp.jsontypes import dumps
     from ui_mcp.mcp_server import results
     from ui_mcp.toolkit.tool import Call
@@ -53,9 +53,9 @@ def ours(document: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             target = {"name": "api", "spec": document, "base_url": "http://127.0.0.1:9"}
             settings = GatewaySettings.model_validate({"targets": [target]})
-            around = Surroundings(Path(folder) / "data", Path(folder) / "cache", connector())
-            async with Gateway(settings, around).running() as gateway:
-                tools = await Offered(gateway).tools(Call())
+            around = GatewayContext(Path(folder) / "data", Path(folder) / "cache", connector())
+            async with GatewayService(settings, around).running() as gateway:
+                tools = await GatewayToolset(gateway).tools(Call())
                 listed = dumps({"tools": [results.tool(tool) for tool in tools]})
                 spent = time.perf_counter() - start
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from introspect.demos import FX_TYPES, JAVA_OPTIONS, Cell, Demo, compiled, debian_cell, display, running
 from ui_mcp.introspection.backends.javafx import JavaFxBackend
-from ui_mcp.introspection.contract import FULL, Ask
-from ui_mcp.introspection.snapshot import Look, as_text
+from ui_mcp.introspection.contract import FULL, CaptureRequest
+from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.introspection.target import Target
 
 WARMING = 100
@@ -94,8 +94,8 @@ async def main() -> int:
             cold = await look(program, target)
             print(f"first look: {cold.ms:.0f} ms; slices {told([clock for clock, _ in cold.slices])} by the clock")
             print(f"first look: slices {told([work for _, work in cold.slices])}, work only")
-            nodes = sum(1 for _ in (await target.capture(Ask(stage="all", sections=FULL))).nodes())
-            text = await as_text(target, Look(stage="all", max_tokens=0))
+            nodes = sum(1 for _ in (await target.capture(CaptureRequest(stage="all", sections=FULL))).nodes())
+            text = await as_text(target, SnapshotRequest(stage="all", max_tokens=0))
             print(f"{nodes} nodes, outline {len(text) // 4} tokens")
             for _ in range(WARMING):
                 await look(program, target)
@@ -167,7 +167,7 @@ async def look(program: Program, target: Target) -> Seen:
     await target.backend.slices()
     waited, began = int(account.read_text().split()[1]), time.time()
     begun = time.perf_counter()
-    await target.capture(Ask(stage="all", sections=FULL))
+    await target.capture(CaptureRequest(stage="all", sections=FULL))
     ms = (time.perf_counter() - begun) * 1000
     scheduler = (int(account.read_text().split()[1]) - waited) / 1e6
     slices = await target.backend.slices()

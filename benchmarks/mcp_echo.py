@@ -13,7 +13,7 @@ def ours(transport: str) -> None:
     stdio = entry.reserve_stdio() if transport == "stdio" else None
     import anyio
 
-    from ui_mcp.mcp_server.definition import Face
+    from ui_mcp.mcp_server.definition import ServerDefinition
     from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
     from ui_mcp.toolkit.tool import Call
 
@@ -25,17 +25,17 @@ def ours(transport: str) -> None:
         """Say it again."""
         return args.text
 
-    face = Face("echo", "Echo", "1", FunctionToolset(None, [echo]))
+    face = ServerDefinition("echo", "Echo", "1", FunctionToolset(None, [echo]))
     if stdio is None:
-        from ui_mcp.mcp_server.transports.routes import Endpoints
+        from ui_mcp.mcp_server.transports.routes import McpRoutes
 
-        serve_http(Endpoints(face))
+        serve_http(McpRoutes(face))
     else:
-        from ui_mcp.mcp_server.server import Service
+        from ui_mcp.mcp_server.server import McpServer
         from ui_mcp.mcp_server.transports.stdio import serve
 
         async def main() -> None:
-            await serve(Service(face), *stdio)
+            await serve(McpServer(face), *stdio)
 
         anyio.run(main)
 

@@ -18,11 +18,11 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ui_mcp.lua_runtime.interface import Op
-from ui_mcp.lua_runtime.worker_thread import ThreadWorld
+from ui_mcp.lua_runtime.worker_thread import ThreadWorker
 from ui_mcp.testing.browser import Browser, open_socket
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
 from ui_mcp.ui.http.websocket import PageSocket
-from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.server import bind, listening, port_of
 
@@ -77,18 +77,18 @@ async def scan_alone(folder: Path) -> float:
         async with session.attach() as connection:
             await connection.receive('{"type":"watch","data":{"varId":1,"expand":true}}')
             world = session._life.world()
-            assert isinstance(world, ThreadWorld)
+            assert isinstance(world, ThreadWorker)
             assert world._core is not None
             facts = session._facts()
             times = []
             for _ in range(ROUNDS):
                 began = time.perf_counter()
-                world._core.enter(Op.REFRESH.value, (), facts)
+                world._core.call(Op.REFRESH.value, (), facts)
                 times.append(time.perf_counter() - began)
             return calm(times)
 
 
-async def prepared(sessions: Sessions) -> Session:
+async def prepared(sessions: SessionRegistry) -> Session:
     for key, html in VIEWDEFS.items():
         await sessions.upload_viewdef(key, html)
     session = sessions.get("1")

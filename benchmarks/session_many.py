@@ -14,13 +14,13 @@ from web_rivals import memory_of
 
 from ui_mcp.testing.browser import open_page
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
-from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.registry import SessionRegistry
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MANY, BAR_MS = 200, 120.0
 
 
-async def start_times(sessions: Sessions, count: int) -> list[float]:
+async def start_times(sessions: SessionRegistry, count: int) -> list[float]:
     times = []
     for _ in range(count):
         began = time.perf_counter()

@@ -10,7 +10,7 @@ from playwright.async_api import Browser, async_playwright
 
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.states import Running
 
 ROOT = Path(__file__).parents[1]
@@ -26,7 +26,7 @@ async def main() -> None:
         base = Path(folder) / ".claude" / "ui"
         for app in sorted((ROOT / "examples").glob("*/app.lua")):
             shutil.copytree(app.parent, base / "apps" / app.parent.name)
-        async with open_host({}, Doors(), Announcements()) as host, async_playwright() as playwright:
+        async with open_host({}, ListenPorts(), Announcements()) as host, async_playwright() as playwright:
             await host.begin(str(base))
             running = await host.start()
             chromium = shutil.which("chromium") or shutil.which("google-chrome")

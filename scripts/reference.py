@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 
 from ui_mcp import errors
-from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.service import default_url, open_store
 from ui_mcp.config import DEFAULT_DIR
 from ui_mcp.workspace import BUNDLE
@@ -57,7 +57,7 @@ async def human_token(base_dir: Path) -> str:
     """Make the token without which nothing speaks for the person but from a terminal."""
     (base_dir / "storage").mkdir(parents=True)
     async with open_store(default_url(base_dir / "storage")) as store:
-        return await Keys(store).create("docs", ROLES["human"])
+        return await AccessTokens(store).create("docs", ROLES["human"])
 
 
 def tools(asked: dict[str, dict[str, list[dict[str, Any]]]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.states import Running
 
 
@@ -20,6 +20,6 @@ async def running_server(
         "lua.max_seconds": 60,
         **{name.replace("__", "."): value for name, value in flags.items()},
     }
-    async with open_host(given, Doors(), announcements or Announcements()) as host:
+    async with open_host(given, ListenPorts(), announcements or Announcements()) as host:
         await host.begin(str(folder / ".claude" / "ui"))
         yield await host.start()

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.service import default_url, open_store
 from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
@@ -82,7 +82,7 @@ def run_in_terminal(
 async def human_token(base_dir: Path, name: str = "human") -> str:
     """Make a token of the role human for the chat of a base directory."""
     async with open_store(default_url(settle(Workspace.at(base_dir)))) as store:
-        return await Keys(store).create(name, ROLES["human"])
+        return await AccessTokens(store).create(name, ROLES["human"])
 
 
 def _written(terminal: int) -> str:

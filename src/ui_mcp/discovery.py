@@ -6,7 +6,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 
-def modules_of(package: ModuleType) -> Iterator[ModuleType]:
+def discover_modules(package: ModuleType) -> Iterator[ModuleType]:
     """Import and yield the modules directly inside `package`, by name."""
     for found in sorted(iter_modules(package.__path__), key=lambda module: module.name):
         yield import_module(f"{package.__name__}.{found.name}")

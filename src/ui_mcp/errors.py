@@ -47,7 +47,7 @@ DISK_HINT = "Make room on its disk, or make the disk writable, and try again; no
 _OF_THE_DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 
 
-def way_out(error: Exception) -> str:
+def hint(error: Exception) -> str:
     """Return the further line of a message about a disk that failed; nothing when it was something else."""
     failed = isinstance(error, OSError) or getattr(error, "sqlite_errorname", "").startswith(_OF_THE_DISK)
     return f"\n{DISK_HINT}" if failed else ""
@@ -187,25 +187,25 @@ class ChatError(UiMcpError):
         self.code = code
 
 
-class CompositorError(UiMcpError):
+class GatewayError(UiMcpError):
     """A mounted server or API failed or refused."""
 
     code = "compositor"
 
 
-class MountError(CompositorError):
+class MountError(GatewayError):
     """A server or API could not be mounted."""
 
     code = "mount"
 
 
-class DeniedError(CompositorError):
+class DeniedError(GatewayError):
     """Policy or a person said no."""
 
     code = "denied"
 
 
-class UpstreamError(CompositorError):
+class UpstreamError(GatewayError):
     """The mounted server or API answered with an error, or not at all."""
 
     code = "upstream"
@@ -265,7 +265,7 @@ class UiArgumentError(IntrospectError):
     code = "MCP_UI_INVALID_ARGUMENT"
 
 
-class ApprovalError(CompositorError):
+class ApprovalError(GatewayError):
     """An answer that cannot be taken; `code` says why."""
 
     code = "approval"

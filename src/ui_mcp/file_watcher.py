@@ -27,11 +27,11 @@ _ENOUGH = 65536
 QUIET_SECONDS, LONGEST_SECONDS = 0.05, 0.5
 """How long a folder is left alone after something stirred in it, and how long at most."""
 
-NET_SECONDS = 10.0
+RESCAN_SECONDS = 10.0
 """How long who rests goes without looking: other machines' changes of a shared disk are not noted."""
 
 
-class Stirring:
+class InotifyWatch:
     """The kernel's notes about some folders, with everything below them or not."""
 
     def __init__(self, folders: Iterable[Path], *, deep: bool) -> None:
@@ -53,7 +53,7 @@ class Stirring:
         """Forget the folders."""
         os.close(self._notes)
 
-    async def settled(self, within: float, quiet: float, longest: float) -> bool:
+    async def wait_quiet(self, within: float, quiet: float, longest: float) -> bool:
         """Return True once something stirred and then nothing for `quiet` seconds, or the burst took the `longest`.
 
         Return False when nothing stirs `within` some seconds.
@@ -97,9 +97,9 @@ class Rest:
     def __init__(self, poll: float) -> None:
         self._poll = poll
         self._folders: frozenset[Path] | None = None
-        self._notes: Stirring | None = None
+        self._notes: InotifyWatch | None = None
 
-    async def until_stirred(self, files: Iterable[Path]) -> None:
+    async def wait_changed(self, files: Iterable[Path]) -> None:
         """Return when something beside these files stirred; at once when they were not watched until now.
 
         Where the kernel makes no notes it is time to look after `poll` seconds.
@@ -107,12 +107,12 @@ class Rest:
         folders = _folders_of(files)
         if folders != self._folders:
             self.close()
-            self._folders, self._notes = folders, stirring(folders, deep=False)
+            self._folders, self._notes = folders, watch(folders, deep=False)
         elif self._notes is None:
             await sleep(self._poll)
         else:
             try:
-                await self._notes.settled(NET_SECONDS, QUIET_SECONDS, LONGEST_SECONDS)
+                await self._notes.wait_quiet(RESCAN_SECONDS, QUIET_SECONDS, LONGEST_SECONDS)
             except OSError:  # a folder was made anew, and no more can be watched
                 self.close()
 
@@ -128,13 +128,13 @@ def _folders_of(files: Iterable[Path]) -> frozenset[Path]:
     return frozenset(folder for file in files for folder in (file.parent, Path(realpath(file)).parent))
 
 
-def stirring(folders: Iterable[Path], *, deep: bool) -> Stirring | None:
+def watch(folders: Iterable[Path], *, deep: bool) -> InotifyWatch | None:
     """Return the kernel's notes, or None where it makes none."""
     # Where watchfiles does without inotify (it is told to, or runs under Windows' Linux) so do we.
     if sys.platform != "linux" or "WATCHFILES_FORCE_POLLING" in os.environ or "microsoft" in os.uname().release.lower():
         return None
     try:
-        return Stirring(folders, deep=deep)
+        return InotifyWatch(folders, deep=deep)
     except OSError as error:
         _log.info("Watching files without hints: %s", error)
         return None
@@ -151,7 +151,7 @@ def _tells_of_folders(notes: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedFile:
     """A file with new content: where it really lies, and every watched path that leads to it."""
 
     path: Path

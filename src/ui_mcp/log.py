@@ -17,7 +17,7 @@ _concealers: list[Callable[[str], str]] = []
 
 
 @contextmanager
-def concealing(conceal: Callable[[str], str]) -> Iterator[None]:
+def masking(conceal: Callable[[str], str]) -> Iterator[None]:
     """Let every record pass through `conceal` while the block runs, so that no log holds a secret."""
     _concealers.append(conceal)
     try:

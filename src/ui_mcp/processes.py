@@ -34,7 +34,7 @@ for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 """
 
 
-class Watchdog:
+class OrphanKiller:
     """Ends the process groups it was told of, once this program is gone."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ def _started() -> IO[bytes]:
 _running: list[subprocess.Popen[bytes]] = []
 """Kept for as long as the program lives, so that nobody waits for them."""
 
-WATCHDOG = Watchdog()
+WATCHDOG = OrphanKiller()
 
 
 async def in_daemon_thread(work: Callable[[], T]) -> T:
@@ -138,7 +138,7 @@ async def _cancel_on_signal(tasks: TaskGroup) -> None:
             return
 
 
-PARENT = os.getppid()
+PARENT_PID = os.getppid()
 POLL_SECONDS = 2.0
 
 
@@ -147,7 +147,7 @@ async def parent_gone() -> None:
     if sys.platform == "win32":
         await _windows_parent_gone()
         return
-    while os.getppid() == PARENT:  # noqa: ASYNC110 - no event tells of it
+    while os.getppid() == PARENT_PID:  # noqa: ASYNC110 - no event tells of it
         await anyio.sleep(POLL_SECONDS)
 
 
@@ -158,7 +158,7 @@ if sys.platform == "win32":
 
         synchronize, infinite = 0x00100000, 0xFFFFFFFF
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-        handle = kernel.OpenProcess(synchronize, 0, PARENT)
+        handle = kernel.OpenProcess(synchronize, 0, PARENT_PID)
         if not handle:
             await anyio.sleep_forever()
         await in_daemon_thread(lambda: kernel.WaitForSingleObject(handle, infinite))

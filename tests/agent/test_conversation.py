@@ -7,16 +7,16 @@ import anyio
 from agent.test_loop import World, post
 from agent.test_orchestrator import People
 from ui_mcp.agent.conversation import Conversation
-from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.timeline import replay
 from ui_mcp.toolkit.functions import FunctionToolset
 
 
-def make_loop(scribe: Scribe, deltas: Deltas) -> Loop:
+def make_loop(scribe: JournalWriter, deltas: Deltas) -> Loop:
     script = read_script([{"emit": [{"say": "hi"}]}])
     tools = FunctionToolset(World(), [post])
     return Loop(ScriptedModel(script), tools, scribe, LoopSettings(text_policy="implicit_post"), deltas)
@@ -27,14 +27,14 @@ async def test_five_thousand_items_resume_exactly(tmp_path: Path) -> None:
     conversation = Conversation("long", journal, People(), make_loop)
     async with anyio.create_task_group() as tasks:
         await tasks.start(conversation.run)
-        notices = [Happened("notice", {"level": "info", "text": str(number)}) for number in range(5000)]
-        await conversation.scribe.write(*notices)
+        notices = [NewEvent("notice", {"level": "info", "text": str(number)}) for number in range(5000)]
+        await conversation.journal.write(*notices)
 
         assert [frame["seq"] for frame in conversation.since(4990)] == list(range(4991, 5001))
         assert conversation.since(0)[0]["type"] == "ui_state_snapshot"
         assert conversation.since(5001)[0]["type"] == "ui_state_snapshot"
         assert conversation.since(5000) == []
-        assert replay(await journal.events("long")) == conversation.scribe.timeline.state
+        assert replay(await journal.events("long")) == conversation.journal.timeline.state
         tasks.cancel_scope.cancel()
     await journal.close()
 
@@ -50,12 +50,12 @@ async def test_asking_again_wakes_a_sleeping_agent(tmp_path: Path) -> None:
             await _answers(conversation, 2)
             tasks.cancel_scope.cancel()
 
-    kinds = [(item["kind"], item.get("superseded", False)) for item in conversation.scribe.timeline.state.items]
+    kinds = [(item["kind"], item.get("superseded", False)) for item in conversation.journal.timeline.state.items]
     assert kinds[:3] == [("user_message", True), ("assistant_markdown", True), ("end_turn", True)]
     assert kinds[3:] == [("user_message", False), ("assistant_markdown", False), ("end_turn", False)]
     await journal.close()
 
 
 async def _answers(conversation: Conversation, count: int) -> None:
-    while sum(item["kind"] == "end_turn" for item in conversation.scribe.timeline.state.items) < count:
+    while sum(item["kind"] == "end_turn" for item in conversation.journal.timeline.state.items) < count:
         await anyio.sleep(0.01)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agent.vendor import Vendor
 from ui_mcp.agent.model import (
-    AssistantSays,
+    AssistantMessage,
     Message,
     Model,
     ModelEvent,
@@ -14,11 +14,11 @@ from ui_mcp.agent.model import (
     ReasoningDelta,
     Stop,
     TextDelta,
+    ToolMessage,
     ToolOffer,
-    ToolSays,
     ToolUse,
     Usage,
-    UserSays,
+    UserMessage,
 )
 from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
@@ -29,11 +29,13 @@ from ui_mcp.errors import ModelError
 SCHEMA = {"type": "object", "properties": {"place": {"type": "string"}}, "additionalProperties": False}
 TOOL = ToolOffer("weather__get", "The weather.", SCHEMA)
 PAST: list[Message] = [
-    UserSays("Weather?"),
-    AssistantSays("Two places.", (ToolUse("c1", "weather__get", {"place": "Oslo"}), ToolUse("c2", "weather__get", {}))),
-    ToolSays("c1", "weather__get", '{"degrees": 4}'),
-    ToolSays("c2", "weather__get", "no such place", is_error=True),
-    UserSays("And now?"),
+    UserMessage("Weather?"),
+    AssistantMessage(
+        "Two places.", (ToolUse("c1", "weather__get", {"place": "Oslo"}), ToolUse("c2", "weather__get", {}))
+    ),
+    ToolMessage("c1", "weather__get", '{"degrees": 4}'),
+    ToolMessage("c2", "weather__get", "no such place", is_error=True),
+    UserMessage("And now?"),
 ]
 
 
@@ -173,7 +175,7 @@ async def test_anthropic_thoughts_go_back_unchanged(served: Vendor) -> None:
 
     events = await ask(
         AnthropicModel("m", "k", served.url),
-        messages=[UserSays("x"), AssistantSays("y", provider_data={"thinking": [thought]}), UserSays("z")],
+        messages=[UserMessage("x"), AssistantMessage("y", provider_data={"thinking": [thought]}), UserMessage("z")],
     )
 
     assert events[-1] == Stop("paused")
@@ -209,7 +211,9 @@ async def test_gemini_parts_and_signatures(served: Vendor) -> None:
     assert asked["contents"][2]["parts"][0]["functionResponse"]["response"] == {"degrees": 4}
     assert asked["contents"][2]["parts"][1]["functionResponse"]["response"] == {"error": "no such place"}
 
-    await ask(GeminiModel("m", "k", served.url), messages=[UserSays("x"), AssistantSays(calls=(use,)), UserSays("y")])
+    await ask(
+        GeminiModel("m", "k", served.url), messages=[UserMessage("x"), AssistantMessage(calls=(use,)), UserMessage("y")]
+    )
     assert served.asked[1]["contents"][1]["parts"][0]["thoughtSignature"] == "s1"
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.agent.model import AssistantSays, Message, ToolSays, ToolUse, UserSays
+from ui_mcp.agent.model import AssistantMessage, Message, ToolMessage, ToolUse, UserMessage
 from ui_mcp.agent.transcript import SHORTENED, blocks_of, tokens, trimmed
 
 
@@ -15,13 +15,13 @@ def conversations(draw: st.DrawFn) -> list[Message]:
         kind = draw(st.sampled_from(["user", "answer", "calls"]))
         text = "x" * draw(st.integers(0, 200))
         if kind == "user":
-            messages.append(UserSays(f"{number} {text}"))
+            messages.append(UserMessage(f"{number} {text}"))
         elif kind == "answer":
-            messages.append(AssistantSays(f"{number} {text}"))
+            messages.append(AssistantMessage(f"{number} {text}"))
         else:
             names = [f"{number}-{call}" for call in range(draw(st.integers(1, 3)))]
-            messages.append(AssistantSays(text, tuple(ToolUse(name, "t", {}) for name in names)))
-            messages += [ToolSays(name, "t", text) for name in names]
+            messages.append(AssistantMessage(text, tuple(ToolUse(name, "t", {}) for name in names)))
+            messages += [ToolMessage(name, "t", text) for name in names]
     return messages
 
 
@@ -30,28 +30,28 @@ def conversations(draw: st.DrawFn) -> list[Message]:
 def test_what_is_kept_fits_in_order_with_the_question_and_whole_calls(messages: list[Message], limit: int) -> None:
     kept = trimmed(messages, limit)
 
-    asked = [message for message in messages if isinstance(message, UserSays)]
+    asked = [message for message in messages if isinstance(message, UserMessage)]
     if asked and tokens(asked[-1]) <= limit:
         assert asked[-1] in kept
         assert sum(tokens(message) for message in kept) <= limit
-    called = {call.id for message in kept if isinstance(message, AssistantSays) for call in message.calls}
-    assert called == {message.call_id for message in kept if isinstance(message, ToolSays)}
+    called = {call.id for message in kept if isinstance(message, AssistantMessage) for call in message.calls}
+    assert called == {message.call_id for message in kept if isinstance(message, ToolMessage)}
     same = [message for message in messages if message in kept]
     assert [message for message in kept if message in same] == [message for message in same if message in kept]
 
 
 @pytest.mark.covers("R-LO-12")
 def test_a_question_that_is_too_long_is_shortened_not_dropped() -> None:
-    (kept,) = trimmed([UserSays("begin " + "x" * 10_000 + " end")], 100)
+    (kept,) = trimmed([UserMessage("begin " + "x" * 10_000 + " end")], 100)
 
-    assert isinstance(kept, UserSays)
+    assert isinstance(kept, UserMessage)
     assert kept.text.startswith("begin")
     assert kept.text.endswith("end")
     assert SHORTENED in kept.text
 
 
 def test_no_limit_keeps_everything() -> None:
-    messages: list[Message] = [UserSays("a"), AssistantSays("b")]
+    messages: list[Message] = [UserMessage("a"), AssistantMessage("b")]
 
     assert trimmed(messages, 0) == messages
     assert blocks_of(messages) == [(messages[0],), (messages[1],)]

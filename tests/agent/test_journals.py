@@ -7,14 +7,14 @@ import anyio
 import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
-from ui_mcp.agent.journal import Happened, Journal, MemoryJournal, holder_name
+from ui_mcp.agent.journal import Journal, MemoryJournal, NewEvent, holder_name
 from ui_mcp.agent.journal_postgres import PostgresJournal
 from ui_mcp.agent.journal_store import journal_for
 from ui_mcp.agent.observer import PostgresReader
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import LeaseLostError
 
-NOTE = Happened("notice", {"level": "info", "text": "x\0y ünïcode"})
+NOTE = NewEvent("notice", {"level": "info", "text": "x\0y ünïcode"})
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
@@ -45,10 +45,10 @@ async def test_messages_are_stored_once_with_their_watermark(journal: Journal) -
     assert events[3].data == NOTE.data
     assert await journal.events("a", 4) == events[4:]
     assert await journal.watermark("a") == "0003"
-    (life,) = await journal.lives()
+    (life,) = await journal.list_agents()
     assert (life.agent, life.first_text, life.events) == ("a", "message 1", 5)
-    assert await journal.forget("a")
-    assert not await journal.forget("a")
+    assert await journal.delete_agent("a")
+    assert not await journal.delete_agent("a")
     assert await journal.events("a") == []
     assert await journal.watermark("a") is None
 

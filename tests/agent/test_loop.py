@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field
 
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.timeline import replay
@@ -90,12 +90,12 @@ class Stage:
         self.world = World()
         self.journal = SqliteJournal(folder / "journal.db")
         self.tools = FunctionToolset(self.world, [post, add, slow, forbidden, fatal, broken])
-        self.scribe: Scribe
+        self.scribe: JournalWriter
 
     async def open(self) -> None:
         lease = await self.journal.take_lease("a", "test", 60)
         assert lease is not None
-        self.scribe = Scribe(self.journal, "a", lease)
+        self.scribe = JournalWriter(self.journal, "a", lease)
         await self.scribe.open()
 
     async def person(self, text: str, number: str = "1") -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.agent.observer import Observed
+from ui_mcp.agent.observer import TimelineObserver
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
@@ -36,7 +36,7 @@ class Busy:
 @pytest.mark.covers("R-BR-4", "R-UI-6")
 async def test_an_answer_never_stands_before_the_call_it_came_from_and_is_not_lost(tmp_path: Path) -> None:
     async with open_chat(f"sqlite:///{tmp_path}/runtime.db") as chat:
-        observed = Observed("default", chat, Busy(chat))
+        observed = TimelineObserver("default", chat, Busy(chat))
         await observed.refresh()
         assert observed.snapshot()["state"]["items"] == []
         with pytest.raises(AgentError):

@@ -8,12 +8,12 @@ import anyio
 import pytest
 
 from agent.test_loop import World, add, post
-from ui_mcp.agent.journal import Happened, Lease
+from ui_mcp.agent.journal import Lease, NewEvent
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
-from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, Pace
+from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, PollSettings
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import JournalError, LeaseLostError
 from ui_mcp.jsontypes import JsonObject
@@ -27,7 +27,7 @@ SCRIPT = [
 ]
 
 
-PACE = Pace(lease_seconds=0.05, renew_seconds=0.02, look_seconds=0.02, mend_seconds=0.005)
+PACE = PollSettings(lease_seconds=0.05, renew_seconds=0.02, look_seconds=0.02, mend_seconds=0.005)
 
 
 class People:
@@ -59,7 +59,7 @@ class Fragile(SqliteJournal):
         self._left = crash_at
         self._after = after
 
-    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+    async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
         return await self._fragile(super().append(agent, lease, events))
 
     async def inject(
@@ -81,7 +81,7 @@ class Fragile(SqliteJournal):
 def orchestrator(journal: SqliteJournal, people: People, world: World) -> Orchestrator:
     tools = FunctionToolset(world, [post, add])
 
-    def make_loop(scribe: Scribe) -> Loop:
+    def make_loop(scribe: JournalWriter) -> Loop:
         return Loop(ScriptedModel(read_script(SCRIPT)), tools, scribe, LoopSettings())
 
     return Orchestrator("a", journal, people, make_loop, pace=PACE)
@@ -199,10 +199,10 @@ async def test_a_second_orchestrator_waits_and_a_stale_one_cannot_write(tmp_path
 
     assert second.fence > first.fence
     with pytest.raises(LeaseLostError):
-        await journal.append("a", first, [Happened("notice", {})])
+        await journal.append("a", first, [NewEvent("notice", {})])
     with pytest.raises(LeaseLostError):
         await journal.inject("a", first, [], "1")
-    await journal.append("a", second, [Happened("notice", {"level": "info", "text": "x"})])
+    await journal.append("a", second, [NewEvent("notice", {"level": "info", "text": "x"})])
     assert len(await journal.events("a")) == 1
     await journal.close()
 
@@ -212,7 +212,7 @@ async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
     journal, world = SqliteJournal(tmp_path / "j.db"), World()
     script = read_script([{"emit": [{"delay_ms": 60000}]}])
 
-    def make_loop(scribe: Scribe) -> Loop:
+    def make_loop(scribe: JournalWriter) -> Loop:
         return Loop(ScriptedModel(script), FunctionToolset(world, [post]), scribe, LoopSettings())
 
     running = Orchestrator("a", journal, People("hello"), make_loop)
@@ -235,16 +235,16 @@ async def test_one_whose_agent_is_forgotten_stops_without_an_error(tmp_path: Pat
     journal, world = SqliteJournal(tmp_path / "j.db"), World()
     script = read_script([{"emit": [{"delay_ms": 600_000}]}])
 
-    def make_loop(scribe: Scribe) -> Loop:
+    def make_loop(scribe: JournalWriter) -> Loop:
         return Loop(ScriptedModel(script), FunctionToolset(world, [post]), scribe, LoopSettings())
 
-    running = Orchestrator("a", journal, People("hello"), make_loop, pace=Pace(renew_seconds=600))
+    running = Orchestrator("a", journal, People("hello"), make_loop, pace=PollSettings(renew_seconds=600))
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(running.run)
             while running.state != "running":
                 await anyio.sleep(0.005)
-            assert await journal.forget("a")
+            assert await journal.delete_agent("a")
             assert running.stop_turn()
 
     assert running.state == "idle"

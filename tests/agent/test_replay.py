@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ui_mcp.agent.conversation import Conversation
-from ui_mcp.agent.journal import Happened, MemoryJournal
-from ui_mcp.agent.journal_writer import Progress, Scribe
+from ui_mcp.agent.journal import MemoryJournal, NewEvent
+from ui_mcp.agent.journal_writer import JournalWriter, ReadProgress
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
-from ui_mcp.agent.orchestrator import InboxPage, Pace
+from ui_mcp.agent.orchestrator import InboxPage, PollSettings
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.agent.transcript import Transcript
 from ui_mcp.errors import DeniedError, NotFoundError
@@ -59,12 +59,12 @@ class World:
         self.news = anyio.Event()
 
     async def ask(self, call_id: str) -> str:
-        scribe, name = self.conversation.scribe, f"q{call_id}"
+        scribe, name = self.conversation.journal, f"q{call_id}"
         self.open[name] = anyio.Event()
         asked = {"approval_id": name, "call_id": call_id, "tool": "gated", "args": {}, "digest": "d"}
-        await scribe.write(Happened("approval_requested", asked))
+        await scribe.write(NewEvent("approval_requested", asked))
         await self.open[name].wait()
-        await scribe.write(Happened("approval_decided", {"approval_id": name, "status": self.answers[name]}))
+        await scribe.write(NewEvent("approval_decided", {"approval_id": name, "status": self.answers[name]}))
         return self.answers[name]
 
     def decide(self, number: int, answer: str) -> None:
@@ -127,11 +127,11 @@ def test_replaying_gives_the_live_state_after_any_interleaving(script: list[tupl
 async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
     world, journal = World(), MemoryJournal()
 
-    def make_loop(scribe: Scribe, deltas: Deltas) -> Loop:
+    def make_loop(scribe: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(world, [post, gated, quick])
         return Loop(ScriptedModel(read_script(SCRIPT)), tools, scribe, LoopSettings(text_policy=policy), deltas)
 
-    world.conversation = talk = Conversation("c", journal, world, make_loop, Pace(max_batch=2))
+    world.conversation = talk = Conversation("c", journal, world, make_loop, PollSettings(max_batch=2))
     frames: list[JsonObject] = []
     with anyio.fail_after(120), talk.news.watched() as news:
         async with anyio.create_task_group() as tasks:
@@ -145,7 +145,7 @@ async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
         while (frame := _next(news)) is not None:
             frames.append(frame)
 
-    live = talk.scribe.timeline.state
+    live = talk.journal.timeline.state
     assert replay(stored) == live
     stepwise = UiState()
     for event in stored:
@@ -157,11 +157,11 @@ async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
     assert taken == [message["id"] for message in world.said]
     told_again = Transcript(stored)
     assert told_again.open_calls() == []
-    progress = Progress()
+    progress = ReadProgress()
     for event in stored:
         progress.take(event)
     assert progress.turn == 0
-    assert told_again.messages() == talk.scribe.transcript.messages()
+    assert told_again.messages() == talk.journal.transcript.messages()
 
 
 def as_stored(event: StoredEvent) -> StoredEvent:
@@ -170,7 +170,7 @@ def as_stored(event: StoredEvent) -> StoredEvent:
 
 
 async def do(world: World, talk: Conversation, act: tuple[Any, ...]) -> None:
-    items = talk.scribe.timeline.state.items
+    items = talk.journal.timeline.state.items
     match act:
         case ("say", text):
             world.say(text)
@@ -198,7 +198,7 @@ async def settle(world: World, talk: Conversation) -> None:
     while quiet < 20:
         world.decide(0, "approved")
         await anyio.sleep(0.001)
-        scribe = talk.scribe
+        scribe = talk.journal
         asleep = not talk.running and not scribe.progress.turn and not scribe.progress.fresh
         taken = scribe.watermark == (world.said[-1]["id"] if world.said else None)
         quiet = quiet + 1 if asleep and taken else 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui_mcp.agent.model import AssistantSays, Message, ToolSays, ToolUse, UserSays
+from ui_mcp.agent.model import AssistantMessage, Message, ToolMessage, ToolUse, UserMessage
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.agent.transcript import Transcript
 from ui_mcp.jsontypes import Json, JsonObject
@@ -52,19 +52,19 @@ TALK = [
     ended(13, "11-1"),
     event(14, "user_text", message_id="m4", text="Thanks."),
 ]
-ASKED = UserSays("Look twice.")
+ASKED = UserMessage("Look twice.")
 FIRST, SECOND = ToolUse("v2-1", "look", {}), ToolUse("v2-2", "look", {})
-RESULTS = [ToolSays("v2-1", "look", "result 2-1"), ToolSays("v2-2", "look", "result 2-2")]
+RESULTS = [ToolMessage("v2-1", "look", "result 2-1"), ToolMessage("v2-2", "look", "result 2-2")]
 
 
 @pytest.mark.covers("GW-API-2")
 @pytest.mark.parametrize(
     ("item", "left"),
     [
-        ("u:m4", [ASKED, AssistantSays("I look.", (FIRST, SECOND)), *RESULTS, AssistantSays("Seen.")]),
-        ("a:m3", [ASKED, AssistantSays("I look.", (FIRST, SECOND)), *RESULTS]),
-        ("t:2-2", [ASKED, AssistantSays("I look.", (FIRST,)), RESULTS[0]]),
-        ("t:2-1", [ASKED, AssistantSays("I look.")]),
+        ("u:m4", [ASKED, AssistantMessage("I look.", (FIRST, SECOND)), *RESULTS, AssistantMessage("Seen.")]),
+        ("a:m3", [ASKED, AssistantMessage("I look.", (FIRST, SECOND)), *RESULTS]),
+        ("t:2-2", [ASKED, AssistantMessage("I look.", (FIRST,)), RESULTS[0]]),
+        ("t:2-1", [ASKED, AssistantMessage("I look.")]),
         ("a:m2", [ASKED]),
         ("u:m1", []),
     ],
@@ -76,4 +76,4 @@ def test_the_model_is_shown_what_came_before_the_item(item: str, left: list[Mess
 def test_a_call_cut_off_while_it_runs_leaves_no_trace() -> None:
     running = [*TALK[:7], event(15, "rewind", from_item="t:2-2"), ended(16, "2-1"), ended(17, "2-2")]
 
-    assert Transcript(running).messages() == [ASKED, AssistantSays("I look.")]
+    assert Transcript(running).messages() == [ASKED, AssistantMessage("I look.")]

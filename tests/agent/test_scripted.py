@@ -3,17 +3,17 @@
 import pytest
 
 from ui_mcp.agent.model import (
-    AssistantSays,
+    AssistantMessage,
     Message,
     Model,
     ModelEvent,
     ModelRequest,
     Stop,
     TextDelta,
-    ToolSays,
+    ToolMessage,
     ToolUse,
     Usage,
-    UserSays,
+    UserMessage,
 )
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.errors import ConfigError, ModelError
@@ -45,7 +45,7 @@ def text_of(events: list[ModelEvent]) -> str:
 
 @pytest.mark.covers("R-MP-8")
 async def test_a_step_that_fits_says_and_calls(model: ScriptedModel) -> None:
-    events = await answered(model, UserSays("Weather in Oslo?"))
+    events = await answered(model, UserMessage("Weather in Oslo?"))
 
     assert text_of(events) == "Looking…"
     assert events[1:] == [
@@ -57,22 +57,22 @@ async def test_a_step_that_fits_says_and_calls(model: ScriptedModel) -> None:
 
 @pytest.mark.covers("R-MP-8")
 async def test_results_can_be_quoted_by_path(model: ScriptedModel) -> None:
-    said = AssistantSays(calls=(ToolUse("call_1", "weather__get", {}),))
-    result = ToolSays("call_1", "weather__get", '{"degrees": 4, "days": ["mon", "tue"]}')
+    said = AssistantMessage(calls=(ToolUse("call_1", "weather__get", {}),))
+    result = ToolMessage("call_1", "weather__get", '{"degrees": 4, "days": ["mon", "tue"]}')
 
-    assert text_of(await answered(model, UserSays("x"), said, result)) == "It is 4 degrees, tue."
+    assert text_of(await answered(model, UserMessage("x"), said, result)) == "It is 4 degrees, tue."
 
 
 @pytest.mark.covers("R-MP-8")
 async def test_a_step_can_serve_once_and_the_last_one_always(model: ScriptedModel) -> None:
-    assert text_of(await answered(model, UserSays("once"))) == "first"
-    assert text_of(await answered(model, UserSays("once"))) == "I do not know."
+    assert text_of(await answered(model, UserMessage("once"))) == "first"
+    assert text_of(await answered(model, UserMessage("once"))) == "I do not know."
 
 
 @pytest.mark.covers("R-MP-8")
 async def test_a_script_can_fail_like_a_vendor(model: ScriptedModel) -> None:
     with pytest.raises(ModelError, match="out of tokens"):
-        await answered(model, UserSays("fail"))
+        await answered(model, UserMessage("fail"))
 
 
 @pytest.mark.parametrize("step", [{}, {"emit": [{"shout": "x"}]}, {"when": {"user": "("}, "emit": []}])

@@ -10,9 +10,9 @@ import pytest
 
 from agent.vendor import Vendor
 from ui_mcp.agent.journal import MemoryJournal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
-from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, TextDelta, Usage, UserSays
+from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, TextDelta, Usage, UserMessage
 from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
@@ -113,7 +113,7 @@ def model_at(served: Vendor, dialect: Dialect, idle: float = 60.0) -> Model:
 
 
 async def ask(model: Model) -> list[ModelEvent]:
-    return [event async for event in model.stream(ModelRequest(messages=[UserSays("hello")]))]
+    return [event async for event in model.stream(ModelRequest(messages=[UserMessage("hello")]))]
 
 
 @every
@@ -181,7 +181,7 @@ async def test_dotted_names_go_out_and_come_back_in_every_dialect(
     journal, spent = MemoryJournal(), list[Usage]()
     lease = await journal.take_lease("a", "test", 60)
     assert lease is not None
-    scribe = Scribe(journal, "a", lease)
+    scribe = JournalWriter(journal, "a", lease)
     await scribe.inject([{"message_id": "1", "mime": "text/plain", "text": "go"}], "1")
     settings = LoopSettings(text_policy="implicit_post", max_samplings=2)
     loop = Loop(model_at(served, dialect), FunctionToolset(None, [read]), scribe, settings, Deltas(usage=spent.append))

@@ -5,23 +5,23 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ui_mcp.app.chat_server import face_app, opened
-from ui_mcp.chat.mcp import Served, chat_face, directory_of
+from ui_mcp.app.chat_server import face_app, open_served_chat
+from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.service import Chat
-from ui_mcp.chat.tools import Open
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.chat.tools import OpenChat
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.webserver.auth import principal_of
 
 
 @asynccontextmanager
 async def face_of(folder: Path, port: int, rate: float = 20.0) -> AsyncIterator[tuple[Chat, Any]]:
     """Yield the chat of a base directory and the application of its human face."""
-    served = Served("human", str(folder))
-    async with opened(served) as (config, chat, announcements):
-        desk = Open(chat, directory_of(served, chat, always=True))
-        endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
+    served = ChatServerOptions("human", str(folder))
+    async with open_served_chat(served) as (config, chat, announcements):
+        desk = OpenChat(chat, directory_of(served, chat, always=True))
+        endpoints = McpRoutes(chat_definition(served, config, desk, announcements), principal=principal_of)
         try:
             yield chat, face_app("human", desk, rate, endpoints, port)
         finally:
-            chat.tail.interrupt()
+            chat.tail.cancel_waiters()
             endpoints.close()

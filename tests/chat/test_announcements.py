@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from terminals import with_terminal
 from ui_mcp.chat import announcer
 from ui_mcp.chat import tail as tails
-from ui_mcp.chat.announcer import Announcer, ReceiptBook
+from ui_mcp.chat.announcer import Announcer, ReceiptWriter
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, Page, now_us
-from ui_mcp.chat.service import Ask, Chat, open_chat
+from ui_mcp.chat.service import Chat, ReadRequest, open_chat
 from ui_mcp.chat.sqlite_store import SqliteStore
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.chat.tail import Follower, Tail
@@ -82,7 +82,7 @@ async def test_what_people_wrote_between_the_start_and_the_opening_is_told(store
     heard = Heard(bus)
     async with open_chat(store_url) as elsewhere:
         await elsewhere.post(HUMAN, "user", "default", [Draft("before the start")])
-        (before,) = (await elsewhere.read(HUMAN, Ask())).messages
+        (before,) = (await elsewhere.read(HUMAN, ReadRequest())).messages
         while (start := time.time()) * 1000 < before.ts // 1000 + 1:
             pass
         await elsewhere.post(HUMAN, "user", "default", [Draft("after it")])
@@ -188,7 +188,7 @@ async def test_the_store_is_watched_closely_only_while_somebody_subscribes_or_wa
     tail = Tail(store)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(tail.run)
-        tasks.start_soon(Announcer(store, tail, ReceiptBook(store), bus, lambda _: None).run)
+        tasks.start_soon(Announcer(store, tail, ReceiptWriter(store), bus, lambda _: None).run)
         await store.asked(closely=False)
         bus.interest("ui://themes", 1)
         bus.interest("ui-mcp://chat/inbox", 1)
@@ -211,7 +211,7 @@ async def test_a_writer_whose_clock_is_wrong_is_noticed_too(tmp_path: Path) -> N
             for number in range(3):
                 newest = await chat.post(HUMAN, "user", "default", [Draft("now")])
                 (old,) = await late.append(Post(f"ops{number}", "user", "human", (Draft("two hours ago"),)))
-                await chat.tail.past(f"ops{number}", 0)
+                await chat.tail.wait_past(f"ops{number}", 0)
     await late.close()
 
     assert old.id < newest[0].id

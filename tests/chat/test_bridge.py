@@ -10,10 +10,10 @@ import pytest
 
 from chat.faces import face_of
 from person_client import let_in
-from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.service import Chat
 from ui_mcp.webserver.auth import Rate
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, port_of
 
 
@@ -23,7 +23,7 @@ async def served(folder: Path, rate: float = 20) -> AsyncIterator[tuple[Chat, st
     port = port_of(listener)
     async with (
         face_of(folder, port, rate) as (chat, app),
-        listening(Guard(app, Rules(frozenset({port}))), listener),
+        listening(SecurityMiddleware(app, AccessRules(frozenset({port}))), listener),
     ):
         yield chat, f"http://127.0.0.1:{port}"
 
@@ -146,7 +146,7 @@ def test_a_bucket_refills_with_time() -> None:
 @pytest.mark.covers("R-ID-2", "R-ID-6", "R-PO-3")
 async def test_tokens_say_who_posts(tmp_path: Path) -> None:
     async with served(tmp_path) as (chat, url):
-        keys = Keys(chat.store)
+        keys = AccessTokens(chat.store)
         tokens = {name: await keys.create(name, ROLES[role]) for name, role in _ROLES.items()}
         async with httpx.AsyncClient(base_url=url, timeout=30) as http:
             answers = {

@@ -9,7 +9,7 @@ import pytest
 from ui_mcp.chat.http import event_stream
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.message import Draft
-from ui_mcp.chat.service import Ask, Chat, open_chat
+from ui_mcp.chat.service import Chat, ReadRequest, open_chat
 from ui_mcp.errors import ChatError
 
 HUMAN = principal("human", "human")
@@ -37,16 +37,16 @@ async def test_neither_side_can_post_as_the_other(chat: Chat) -> None:
             await chat.post(who, author, "default", [Draft("x")])  # type: ignore[arg-type]
         assert caught.value.code == "forbidden"
 
-    assert (await chat.read(HUMAN, Ask())).messages == ()
+    assert (await chat.read(HUMAN, ReadRequest())).messages == ()
 
 
 @pytest.mark.covers("R-RS-7")
 async def test_reading_as_another_subscriber_is_for_administrators(chat: Chat) -> None:
     await say(chat, "hi")
 
-    admin = await chat.read(principal("root", "admin"), Ask(subscriber="human"))
+    admin = await chat.read(principal("root", "admin"), ReadRequest(subscriber="human"))
     with pytest.raises(ChatError) as caught:
-        await chat.read(AGENT, Ask(subscriber="human"))
+        await chat.read(AGENT, ReadRequest(subscriber="human"))
 
     assert [message.content for message in admin.messages] == ["hi"]
     assert caught.value.code == "forbidden"
@@ -62,7 +62,11 @@ async def test_without_the_scope_nothing_can_be_read(chat: Chat) -> None:
 async def test_reading_moves_nothing(chat: Chat) -> None:
     await say(chat, "a", "b")
 
-    assert await chat.read(AGENT, Ask()) == await chat.read(AGENT, Ask()) == await chat.read(HUMAN, Ask())
+    assert (
+        await chat.read(AGENT, ReadRequest())
+        == await chat.read(AGENT, ReadRequest())
+        == await chat.read(HUMAN, ReadRequest())
+    )
 
 
 @pytest.mark.covers("R-RS-9")
@@ -70,7 +74,7 @@ async def test_a_waiter_gets_the_message_that_comes(chat: Chat) -> None:
     got: list[str] = []
 
     async def wait() -> None:
-        page = await chat.wait(AGENT, Ask(authors=["user"]), 30)
+        page = await chat.wait(AGENT, ReadRequest(authors=["user"]), 30)
         got.extend(message.content for message in page.messages)
 
     with anyio.fail_after(30):
@@ -88,22 +92,22 @@ async def test_a_waiter_gets_an_empty_page_when_time_is_up_or_it_leaves(chat: Ch
     leaving = anyio.Event()
     leaving.set()
 
-    in_time = await chat.wait(AGENT, Ask(), 0)
-    left = await chat.wait(AGENT, Ask(), 60, leaving.wait)
+    in_time = await chat.wait(AGENT, ReadRequest(), 0)
+    left = await chat.wait(AGENT, ReadRequest(), 60, leaving.wait)
 
     assert [in_time.messages, left.messages] == [(), ()]
 
 
 async def test_an_interruption_between_looking_and_waiting_is_not_missed(chat: Chat) -> None:
     looked = chat.tail.version
-    chat.tail.interrupt()
+    chat.tail.cancel_waiters()
     with anyio.fail_after(30):
-        assert await chat.tail.beyond(looked) != looked
+        assert await chat.tail.wait_version(looked) != looked
 
 
 async def test_who_came_before_an_interruption_is_sent_home_although_it_does_not_wait_yet(chat: Chat) -> None:
-    asked = Ask("", came=anyio.current_time())
-    chat.tail.interrupt()
+    asked = ReadRequest("", received_at=anyio.current_time())
+    chat.tail.cancel_waiters()
     with anyio.fail_after(30):
         waited = await chat.wait(AGENT, asked, 60)
         streamed = [part async for part in event_stream(chat, HUMAN, asked)]
@@ -113,11 +117,11 @@ async def test_who_came_before_an_interruption_is_sent_home_although_it_does_not
 
 
 async def test_who_comes_after_an_interruption_waits(chat: Chat) -> None:
-    chat.tail.interrupt()
+    chat.tail.cancel_waiters()
     got: list[str] = []
 
     async def wait() -> None:
-        page = await chat.wait(AGENT, Ask(), 60)
+        page = await chat.wait(AGENT, ReadRequest(), 60)
         got.extend(message.content for message in page.messages)
 
     with anyio.fail_after(30):
@@ -133,7 +137,7 @@ async def test_a_waiter_with_something_to_read_does_not_wait(chat: Chat) -> None
     await say(chat, "here")
 
     with anyio.fail_after(30):
-        assert len((await chat.wait(AGENT, Ask(), 60)).messages) == 1
+        assert len((await chat.wait(AGENT, ReadRequest(), 60)).messages) == 1
 
 
 @pytest.mark.covers("R-RS-6", "R-RS-9")
@@ -143,7 +147,7 @@ async def test_a_filtered_wait_finds_what_stands_behind_a_long_run_of_others(cha
     await say(chat, "stop")
 
     with anyio.fail_after(30):
-        page = await chat.wait(AGENT, Ask(authors=["user"]), 60)
+        page = await chat.wait(AGENT, ReadRequest(authors=["user"]), 60)
 
     assert [message.content for message in page.messages] == ["stop"]
     assert not page.has_more
@@ -154,7 +158,7 @@ async def test_unread_counts_since_the_last_page_handed_out(chat: Chat) -> None:
     await say(chat, "1", "2")
     before = await chat.unread(AGENT, "default")
 
-    await chat.read(AGENT, Ask())
+    await chat.read(AGENT, ReadRequest())
     nothing = await chat.unread(AGENT, "default")
     await say(chat, "3")
 
@@ -166,11 +170,11 @@ async def test_unread_counts_since_the_last_page_handed_out(chat: Chat) -> None:
 @pytest.mark.covers("CHAT-RECEIPT-1")
 async def test_the_human_sees_what_the_agent_has_read(chat: Chat) -> None:
     await say(chat, "1")
-    page = await chat.read(HUMAN, Ask())
+    page = await chat.read(HUMAN, ReadRequest())
     await chat.receipts.flush()
     before = await chat.receipts.read("default")
 
-    await chat.read(AGENT, Ask())
+    await chat.read(AGENT, ReadRequest())
     await chat.receipts.flush()
 
     assert before == {"notified": None, "read": None}
@@ -183,7 +187,7 @@ async def test_receipts_that_cannot_be_written_wait_until_they_can(tmp_path: Pat
         await chat.receipts.flush()
         writer = chat.store._writer._connection  # type: ignore[attr-defined]
         writer.execute("PRAGMA query_only = 1")
-        page = await chat.read(AGENT, Ask())
+        page = await chat.read(AGENT, ReadRequest())
         await chat.receipts.flush()
         refused = await chat.receipts.read("default")
         writer.execute("PRAGMA query_only = 0")

@@ -18,7 +18,7 @@ from ui_mcp.cli.doctor import project
 from ui_mcp.cli.doctor.findings import Health
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError
-from ui_mcp.storage.postgres import patiently
+from ui_mcp.storage.postgres import with_retry
 from ui_mcp.toolkit.announcements import Announcement, Announcements
 from ui_mcp.workspace import Workspace
 
@@ -143,7 +143,7 @@ async def test_a_database_that_never_comes_is_named_without_its_password(tmp_pat
         raise AssertionError
 
     with pytest.raises(ChatError) as failed:
-        await patiently(f"postgresql://me:hunter2@/chat?host={tmp_path}&password=hunter3", nothing, patience=0.3)
+        await with_retry(f"postgresql://me:hunter2@/chat?host={tmp_path}&password=hunter3", nothing, patience=0.3)
 
     assert f"postgresql://me@/chat?host={tmp_path}" in failed.value.message
     assert "hunter" not in failed.value.message

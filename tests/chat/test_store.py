@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft, Head
 from ui_mcp.chat.service import open_store
 from ui_mcp.chat.store import ChatStore, Post, Query, Token
@@ -261,7 +261,7 @@ async def test_parallel_writers_of_several_openers_are_all_seen_by_a_paging_read
 async def test_a_backup_of_either_store_is_restored_into_either(
     store: ChatStore, into: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    keys = Keys(store)
+    keys = AccessTokens(store)
     token = await keys.create("phone", ROLES["human"])
     for name in ("default", "ops"):
         batch = tuple(Draft(f"{name} \N{SNOWMAN} {n}", client_id=f"{n}") for n in range(1200))
@@ -276,14 +276,14 @@ async def test_a_backup_of_either_store_is_restored_into_either(
         await other.restore(str(tmp_path / "copy.db"))
         same = [await other.since(Query(name, limit=5000, max_bytes=1 << 30)) for name in ("default", "ops")]
         repeated = await other.append(Post("ops", "user", "human", (Draft("again", client_id="3"),)))
-        entered = await Keys(other).recognise(token)
+        entered = await AccessTokens(other).verify(token)
         receipts = await other.receipts("ops")
         with pytest.raises(ChatError, match=r"holds 240[12] messages"):
             await other.restore(str(tmp_path / "copy.db"))
 
     assert same == [await store.since(Query(name, limit=5000, max_bytes=1 << 30)) for name in ("default", "ops")]
     assert repeated[0].repeated
-    assert entered == await keys.recognise(token) is not None
+    assert entered == await keys.verify(token) is not None
     assert receipts == {"read": 7}
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, ROLES, Directory, Keys, Principal, principal
+from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, ROLES, AccessTokens, Authenticator, Principal, principal
 from ui_mcp.chat.store import ChatStore
 from ui_mcp.errors import ChatError
 
@@ -15,9 +15,9 @@ class Clock:
 
 @pytest.mark.covers("R-ID-5")
 async def test_a_token_is_recognised_and_its_text_is_nowhere_in_the_store(store: ChatStore) -> None:
-    keys = Keys(store)
+    keys = AccessTokens(store)
     text = await keys.create("alice", ROLES["human"])
-    token_id = await keys.recognise(text)
+    token_id = await keys.verify(text)
 
     assert token_id is not None
     assert len(text.split("_", 2)[2]) >= 43
@@ -26,29 +26,29 @@ async def test_a_token_is_recognised_and_its_text_is_nowhere_in_the_store(store:
     assert found is not None
     assert text.split("_", 2)[2].encode() not in found[1]
     for wrong in ("", "x", text[:-1], f"{text}x", text.replace("uimcp", "other"), f"uimcp_{token_id}_"):
-        assert await keys.recognise(wrong) is None
+        assert await keys.verify(wrong) is None
 
 
 @pytest.mark.covers("R-ID-3")
 async def test_rotation_keeps_the_subscriber_and_the_old_token_for_a_while(store: ChatStore) -> None:
     clock = Clock()
     store._clock = clock  # type: ignore[attr-defined]
-    keys = Keys(store, clock)
+    keys = AccessTokens(store, clock)
     old = await keys.create("phone", ROLES["human"], subscriber="human")
 
     new = await keys.rotate("phone", grace=10)
-    both = [await keys.recognise(old), await keys.recognise(new)]
+    both = [await keys.verify(old), await keys.verify(new)]
     clock.now += 11_000_000
 
     assert None not in both
-    assert await keys.recognise(old) is None
-    assert await keys.holder(await keys.recognise(new) or "") == Principal("human", ROLES["human"])
+    assert await keys.verify(old) is None
+    assert await keys.holder(await keys.verify(new) or "") == Principal("human", ROLES["human"])
 
 
 async def test_a_revoked_token_opens_nothing_also_on_open_connections(store: ChatStore) -> None:
-    keys = Keys(store)
-    directory = Directory(keys, principal("human", "human"))
-    name = await directory.admit(await keys.create("alice", ROLES["agent"]))
+    keys = AccessTokens(store)
+    directory = Authenticator(keys, principal("human", "human"))
+    name = await directory.authenticate(await keys.create("alice", ROLES["agent"]))
     assert name is not None
     assert (await directory.of(name)).name == "alice"
 
@@ -62,26 +62,26 @@ async def test_a_revoked_token_opens_nothing_also_on_open_connections(store: Cha
 @pytest.mark.covers("R-ID-1", "R-ID-4")
 async def test_a_caller_without_a_token_is_who_the_transport_says(store: ChatStore) -> None:
     human = principal("human", "human")
-    directory = Directory(Keys(store), human)
+    directory = Authenticator(AccessTokens(store), human)
 
-    assert await directory.admit(None) == "local"
-    assert await directory.admit("wrong") is None
+    assert await directory.authenticate(None) == "local"
+    assert await directory.authenticate("wrong") is None
     assert await directory.of("local") == human
 
 
 @pytest.mark.covers("R-ID-6")
 async def test_a_face_asks_for_a_token_once_there_is_one_for_its_side(store: ChatStore) -> None:
-    keys = Keys(store)
+    keys = AccessTokens(store)
     await keys.create("bot", ROLES["agent"])
-    human = Directory(keys, principal("human", "human"), open_scope=POST_USER)
-    agent = Directory(keys, principal("agent", "agent"), open_scope=POST_ASSISTANT)
+    human = Authenticator(keys, principal("human", "human"), open_scope=POST_USER)
+    agent = Authenticator(keys, principal("agent", "agent"), open_scope=POST_ASSISTANT)
 
-    assert await human.admit(None) == "local"
-    assert await agent.admit(None) is None
+    assert await human.authenticate(None) == "local"
+    assert await agent.authenticate(None) is None
 
 
 async def test_a_name_is_taken_while_its_token_is_good(store: ChatStore) -> None:
-    keys = Keys(store)
+    keys = AccessTokens(store)
     await keys.create("alice", ROLES["human"])
 
     with pytest.raises(ChatError, match="rotate or revoke"):
@@ -92,17 +92,17 @@ async def test_a_name_is_taken_while_its_token_is_good(store: ChatStore) -> None
 async def test_a_code_is_good_for_one_token_and_for_nothing_else(store: ChatStore) -> None:
     clock = Clock()
     store._clock = clock  # type: ignore[attr-defined]
-    keys = Keys(store, clock)
+    keys = AccessTokens(store, clock)
     await keys.create("phone", ROLES["human"], subscriber="human")
     code, old = await keys.code("phone"), await keys.code("phone", seconds=5)
     clock.now += 6_000_000
 
-    assert await keys.recognise(code) is None
+    assert await keys.verify(code) is None
     assert await keys.exchange(old) is None
     token = await keys.exchange(code)
     assert await keys.exchange(code) is None
-    assert await keys.holder(await keys.recognise(token or "") or "") == Principal("human", ROLES["human"])
+    assert await keys.holder(await keys.verify(token or "") or "") == Principal("human", ROLES["human"])
     assert [entry.name for entry, _ in await keys.listed()] == ["phone", "phone"]
     assert await keys.exchange(token or "") is None
     await keys.revoke("phone")
-    assert await keys.recognise(token or "") is None
+    assert await keys.verify(token or "") is None

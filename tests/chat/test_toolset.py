@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from ui_mcp.chat.identity import Directory, Keys, principal
+from ui_mcp.chat.identity import AccessTokens, Authenticator, principal
 from ui_mcp.chat.mcp import ChatResources
 from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.chat.tools import ChatTools, Naming, desk_for
+from ui_mcp.chat.tools import ChatTools, Naming, chat_context
 from ui_mcp.errors import NotFoundError, RefusedError, UnknownToolError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Text
@@ -39,9 +39,9 @@ class Faces:
 @pytest.fixture
 async def faces(tmp_path: object) -> AsyncIterator[Faces]:
     async with open_chat(f"sqlite:///{tmp_path}/storage/runtime.db") as chat:
-        keys = Keys(chat.store)
-        human = desk_for(chat, Directory(keys, principal("human", "human")))
-        agent = desk_for(chat, Directory(keys, principal("agent", "agent")))
+        keys = AccessTokens(chat.store)
+        human = chat_context(chat, Authenticator(keys, principal("human", "human")))
+        agent = chat_context(chat, Authenticator(keys, principal("agent", "agent")))
         yield Faces(chat, ChatTools(human, "human"), ChatTools(agent, "assistant"), ChatResources(agent))
 
 

@@ -12,7 +12,7 @@ from anyio.abc import SocketStream
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.live import DocumentCache, LiveTarget
 from ui_mcp.gateway.results import ResultStore
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import Json, dumps
 
 
@@ -108,7 +108,7 @@ def make_target(tmp_path: Path) -> Callable[..., LiveTarget]:
             TargetSettings.model_validate(settings),
             cache=DocumentCache(tmp_path / "cache"),
             store=ResultStore(tmp_path / "results"),
-            scrubber=Scrubber(),
+            scrubber=SecretMasker(),
         )
 
     return make

@@ -7,7 +7,7 @@ from pathlib import Path
 from compositor.conftest import Recorder, document
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.mount_connection import connector
-from ui_mcp.gateway.service import Gateway, Surroundings
+from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.gateway.source import Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.tool import Call, ToolResult
@@ -34,7 +34,7 @@ THINGS = document(
 
 
 @asynccontextmanager
-async def gateway(folder: Path, recorder: Recorder | None = None, **settings: Json) -> AsyncIterator[Gateway]:
+async def gateway(folder: Path, recorder: Recorder | None = None, **settings: Json) -> AsyncIterator[GatewayService]:
     """Run a gateway under the guard policy; it has the API `shop` when a server is given."""
     if recorder is not None:
         (folder / "shop.json").write_text(dumps(THINGS))
@@ -42,12 +42,12 @@ async def gateway(folder: Path, recorder: Recorder | None = None, **settings: Js
         settings["targets"] = [*settings.get("targets", []), shop]
     settings.setdefault("approvals", {"sync_wait_s": 0.3})
     settings["mcp"] = {"startup_wait_ms": 120_000, **settings.get("mcp", {})}
-    around = Surroundings(folder / "data", folder / "cache", connector(), mode="guard")
-    async with Gateway(GatewaySettings.model_validate(settings), around).running() as found:
+    around = GatewayContext(folder / "data", folder / "cache", connector(), mode="guard")
+    async with GatewayService(GatewaySettings.model_validate(settings), around).running() as found:
         await found.ready()
         yield found
 
 
-async def at_its_source(found: Gateway, name: str, arguments: JsonObject, call: Call = Call()) -> ToolResult:
+async def at_its_source(found: GatewayService, name: str, arguments: JsonObject, call: Call = Call()) -> ToolResult:
     """Call a tool as policy would have allowed it."""
     return await found.catalogue.call(name, arguments, call, Permit(found.catalogue.entry(name).fingerprint))

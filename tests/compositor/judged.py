@@ -7,14 +7,14 @@ from pathlib import Path
 import httpx2
 
 from ui_mcp.errors import UpstreamError
-from ui_mcp.gateway.approvals.questions import Rulebook
-from ui_mcp.gateway.approvals.service import Desk
+from ui_mcp.gateway.approvals.questions import EnforcementSettings
+from ui_mcp.gateway.approvals.service import ApprovalService
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.audit import Audit, lines
-from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.config.parse import Notes
 from ui_mcp.gateway.config.settings import ApprovalSettings, Decision, Mode, Rule, TargetSettings
-from ui_mcp.gateway.enforcement import Policed
+from ui_mcp.gateway.enforcement import PolicyEnforcer
 from ui_mcp.gateway.openapi.auth import Credentials, Tokens
 from ui_mcp.gateway.openapi.document import Document
 from ui_mcp.gateway.openapi.files import Files
@@ -24,7 +24,7 @@ from ui_mcp.gateway.openapi.send import Sender
 from ui_mcp.gateway.openapi.target import Parts, Target
 from ui_mcp.gateway.policy import Policy
 from ui_mcp.gateway.results import ResultStore
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import Json, JsonObject
 
 
@@ -46,7 +46,7 @@ class Judged:
     sent: list[Sent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.scrubber = Scrubber()
+        self.scrubber = SecretMasker()
         parts = Parts(
             Credentials({}, {}, Tokens(_nowhere)),
             Sender(lambda *_: httpx2.AsyncClient(transport=httpx2.MockTransport(self._received)), "test"),
@@ -55,18 +55,18 @@ class Judged:
             self.scrubber,
         )
         self.target = Target(TargetSettings(name="api", set_auth=False), parts)
-        self.catalogue = Catalogue()
+        self.catalogue = Catalog()
         self.catalogue.add(self.target)
         self.start()
 
     def start(self) -> None:
         """Begin, or begin anew after a restart, with what the store kept."""
         self.store = open_store(str(self.folder / "approvals.db"))
-        self.desk = Desk(self.store)
+        self.desk = ApprovalService(self.store)
         self._audit = Audit(self.folder / "audit.jsonl", "full", self.scrubber)
         patience = ApprovalSettings(sync_wait_s=0)
-        rulebook = Rulebook(lambda _: Policy(self.mode, self.standing, self.fixed), patience)
-        self.policed = Policed(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
+        rulebook = EnforcementSettings(lambda _: Policy(self.mode, self.standing, self.fixed), patience)
+        self.policed = PolicyEnforcer(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
 
     def end(self) -> None:
         self.store.close()

@@ -17,21 +17,21 @@ from compositor.gateways import gateway
 from ui_mcp import account_seal
 from ui_mcp.errors import (
     AlreadyDecidedError,
-    CompositorError,
     DeniedError,
     DigestMismatchError,
     ExpiredError,
+    GatewayError,
     InvalidArgumentsError,
     NotFoundError,
 )
 from ui_mcp.gateway.approvals.model import Approval, rule_for
-from ui_mcp.gateway.approvals.service import Desk, Reply
+from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Question, matches
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import Entry
-from ui_mcp.gateway.toolset import Offered
-from ui_mcp.gateway.web.api import Carried
+from ui_mcp.gateway.toolset import GatewayToolset
+from ui_mcp.gateway.web.api import ForwardedTokens
 from ui_mcp.jsontypes import JsonObject, canonical, loads
 from ui_mcp.storage import database
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
@@ -39,25 +39,25 @@ from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 ADD: JsonObject = {"body": {"name": "boat"}}
 
 
-async def asked(found: Gateway, arguments: JsonObject = ADD, tool: str = "shop__addThing") -> Approval:
+async def asked(found: GatewayService, arguments: JsonObject = ADD, tool: str = "shop__addThing") -> Approval:
     """Call a tool that must ask, and return the question."""
-    result = await found.policed.call(tool, arguments, Call())
+    result = await found.enforcer.call(tool, arguments, Call())
     assert (result.structured or {})["status"] == "awaiting_approval"
     return await found.desk.get((result.structured or {})["approval_id"])
 
 
-async def yes(found: Gateway, row: Approval, by: str = "ann", **more: object) -> Approval:
-    return await found.desk.answer(row.id, Reply("approve", row.digest, by, **more))  # type: ignore[arg-type]
+async def yes(found: GatewayService, row: Approval, by: str = "ann", **more: object) -> Approval:
+    return await found.desk.decide(row.id, Decision("approve", row.digest, by, **more))  # type: ignore[arg-type]
 
 
-async def outcome(found: Gateway, row: Approval) -> ToolResult:
-    return await found.policed.outcome(row.id, 120, Call())
+async def outcome(found: GatewayService, row: Approval) -> ToolResult:
+    return await found.enforcer.outcome(row.id, 120, Call())
 
 
 @pytest.mark.covers("GW-POL-2", "R-AP-1")
 async def test_reading_goes_through_and_writing_asks(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
-        read = await found.policed.call("shop__listThings", {}, Call())
+        read = await found.enforcer.call("shop__listThings", {}, Call())
         await asked(found)
         await asked(found, {"id": 1}, "shop__deleteThing")
 
@@ -86,7 +86,7 @@ async def test_a_waiting_caller_gets_the_result_as_its_own(recorder: Recorder, t
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 30}) as found:
 
         async def caller() -> None:
-            results.append(await found.policed.call("shop__addThing", ADD, Call()))
+            results.append(await found.enforcer.call("shop__addThing", ADD, Call()))
 
         async with anyio.create_task_group() as group:
             group.start_soon(caller)
@@ -125,7 +125,7 @@ async def test_the_same_call_made_several_times_at_once_is_one_question(recorder
 async def test_a_no_keeps_its_meaning_and_its_reason(decision, code, recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
-        await found.desk.answer(row.id, Reply(decision, row.digest, "ann", "not today"))
+        await found.desk.decide(row.id, Decision(decision, row.digest, "ann", "not today"))
         with pytest.raises(DeniedError) as caught:
             await outcome(found, row)
 
@@ -142,7 +142,7 @@ async def test_of_two_people_answering_at_once_one_wins(recorder: Recorder, tmp_
 
         async def answer(by: str, decision: str) -> None:
             try:
-                await found.desk.answer(row.id, Reply(decision, row.digest, by))  # type: ignore[arg-type]
+                await found.desk.decide(row.id, Decision(decision, row.digest, by))  # type: ignore[arg-type]
             except AlreadyDecidedError as error:
                 losers.append(error)
 
@@ -160,7 +160,7 @@ async def test_an_answer_about_another_call_is_refused(recorder: Recorder, tmp_p
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
         with pytest.raises(DigestMismatchError):
-            await found.desk.answer(row.id, Reply("approve", "0" * 64, "ann"))
+            await found.desk.decide(row.id, Decision("approve", "0" * 64, "ann"))
 
         assert (await found.desk.get(row.id)).status == "pending"
 
@@ -170,7 +170,7 @@ async def test_edited_arguments_are_what_runs_and_the_caller_is_told(recorder: R
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
         edited = {"body": {"name": "ship"}}
-        decided = await found.desk.answer(row.id, Reply("approve_with_edit", row.digest, "ann", arguments=edited))
+        decided = await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited))
         result = await outcome(found, row)
 
     assert loads(recorder.last.body) == {"name": "ship"}
@@ -240,7 +240,7 @@ async def test_what_ran_when_the_process_died_is_never_run_again(recorder: Recor
 async def test_a_caller_that_leaves_does_not_take_its_question_along(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 30}) as found:
         async with anyio.create_task_group() as group:
-            group.start_soon(found.policed.call, "shop__addThing", ADD, Call())
+            group.start_soon(found.enforcer.call, "shop__addThing", ADD, Call())
             with anyio.fail_after(120):
                 while not await found.desk.pending():
                     await anyio.lowlevel.checkpoint()
@@ -258,12 +258,12 @@ async def test_a_yes_for_longer_covers_the_same_arguments_and_any_body(recorder:
         row = await asked(found)
         await yes(found, row, scope="session")
         await outcome(found, row)
-        again = await found.policed.call("shop__addThing", {"body": {"name": "other"}}, Call())
-        stranger = await found.policed.call("shop__addThing", ADD, Call(principal="eve"))
+        again = await found.enforcer.call("shop__addThing", {"body": {"name": "other"}}, Call())
+        stranger = await found.enforcer.call("shop__addThing", ADD, Call(principal="eve"))
         other = await asked(found, {"id": 1}, "shop__deleteThing")
         await yes(found, other, scope="session")
         await outcome(found, other)
-        same = await found.policed.call("shop__deleteThing", {"id": 1}, Call())
+        same = await found.enforcer.call("shop__deleteThing", {"id": 1}, Call())
         await asked(found, {"id": 2}, "shop__deleteThing")
     async with gateway(tmp_path, recorder) as restarted:
         await asked(restarted)
@@ -279,7 +279,7 @@ async def test_a_yes_for_always_is_a_rule_as_wide_as_the_person_says_and_can_be_
         await yes(found, row, scope="always", pattern={"id": "1?"})
         await outcome(found, row)
     async with gateway(tmp_path, recorder) as restarted:
-        always = await restarted.policed.call("shop__deleteThing", {"id": 12}, Call())
+        always = await restarted.enforcer.call("shop__deleteThing", {"id": 12}, Call())
         await asked(restarted, {"id": 2}, "shop__deleteThing")
         number, rule = (await restarted.store.rules())[0]
         await restarted.store.remove_rule(number)
@@ -309,7 +309,7 @@ async def test_answers_and_rules_of_another_process_are_heard_without_looking_fo
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
         elsewhere = database.open_store(str(tmp_path / "data" / "approvals.db"))
-        await Desk(elsewhere).answer(row.id, Reply("approve", row.digest, "ann", scope="always"))
+        await ApprovalService(elsewhere).decide(row.id, Decision("approve", row.digest, "ann", scope="always"))
         with anyio.fail_after(60):
             ran = await outcome(found, row)
             await heard(found, rules=1)
@@ -320,7 +320,7 @@ async def test_answers_and_rules_of_another_process_are_heard_without_looking_fo
     assert ran.structured == {"id": 7}
 
 
-async def heard(found: Gateway, rules: int) -> None:
+async def heard(found: GatewayService, rules: int) -> None:
     while len(found.policy(Call()).rules) != len(found.settings.policy.rules) + rules:
         await anyio.sleep(0.01)
 
@@ -330,9 +330,9 @@ async def heard(found: Gateway, rules: int) -> None:
 async def test_an_answer_of_another_process_is_announced_however_early_it_comes(tmp_path: Path) -> None:
     heard: list[str] = []
     with closing(database.open_store(str(tmp_path / "approvals.db"))) as store:
-        desk = Desk(store, announce=heard.append)
+        desk = ApprovalService(store, announce=heard.append)
         row = await desk.ask(desk.new(principal="p", server="s", tool="t", arguments={}, life=60))
-        await Desk(store).answer(row.id, Reply("deny_continue", row.digest, "ann"))
+        await ApprovalService(store).decide(row.id, Decision("deny_continue", row.digest, "ann"))
         heard.clear()
 
         await desk.settled(row.id, 60)
@@ -381,7 +381,7 @@ async def test_the_question_shows_the_real_request(recorder: Recorder, tmp_path:
 async def test_arguments_that_do_not_fit_are_refused_before_anyone_is_asked(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
         with pytest.raises(InvalidArgumentsError):
-            await found.policed.call("shop__deleteThing", {"id": "x"}, Call())
+            await found.enforcer.call("shop__deleteThing", {"id": "x"}, Call())
 
         assert await found.desk.pending() == []
 
@@ -389,7 +389,7 @@ async def test_arguments_that_do_not_fit_are_refused_before_anyone_is_asked(reco
 @pytest.mark.covers("GW-REL-4")
 async def test_a_dry_run_asks_nobody(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
-        result = await found.policed.call("shop__addThing", {**ADD, "_dry_run": True}, Call())
+        result = await found.enforcer.call("shop__addThing", {**ADD, "_dry_run": True}, Call())
 
         assert (result.structured or {})["method"] == "POST"
         assert await found.desk.pending() == []
@@ -404,7 +404,7 @@ async def test_a_client_that_can_ask_its_user_is_asked_first(recorder: Recorder,
         return {"action": "accept", "content": {"decision": "approve"}}
 
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 120}) as found:
-        result = await found.policed.call("shop__addThing", ADD, Call(client_name="desk", ask_user=ask_user))
+        result = await found.enforcer.call("shop__addThing", ADD, Call(client_name="desk", ask_user=ask_user))
         row = (await found.desk.history())[0]
 
     assert result.structured == {}
@@ -415,7 +415,7 @@ async def test_a_client_that_can_ask_its_user_is_asked_first(recorder: Recorder,
 @pytest.mark.covers("R-AP-14", "GW-AUD-1")
 async def test_the_audit_tells_a_persons_yes_from_the_policys(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
-        await found.policed.call("shop__listThings", {}, Call())
+        await found.enforcer.call("shop__listThings", {}, Call())
         row = await asked(found)
         await yes(found, row)
         await outcome(found, row)
@@ -436,20 +436,20 @@ async def test_the_audit_tells_a_persons_yes_from_the_policys(recorder: Recorder
 async def test_a_proposal_is_replayed_over_the_calls_of_the_past_and_waits_for_a_person(recorder, tmp_path) -> None:
     rule = {"source": "shop", "tool": "deleteThing", "args": {"id": "[12]"}, "decision": "allow"}
     async with gateway(tmp_path, recorder) as before:
-        await before.policed.call("shop__listThings", {}, Call())
+        await before.enforcer.call("shop__listThings", {}, Call())
     async with gateway(tmp_path, recorder) as found:
-        offered = Offered(found)
-        await found.policed.call("shop__listThings", {}, Call())
+        offered = GatewayToolset(found)
+        await found.enforcer.call("shop__listThings", {}, Call())
         for number, decision in ((1, "approve"), (2, "deny_continue"), (3, "approve")):
             row = await asked(found, {"id": number}, "shop__deleteThing")
-            await found.desk.answer(row.id, Reply(decision, row.digest, "ann"))
+            await found.desk.decide(row.id, Decision(decision, row.digest, "ann"))
             with suppress(DeniedError):
                 await outcome(found, row)
         proposed = (await offered.call("policy__propose", {"rule": rule, "rationale": "old"}, Call())).structured or {}
         await asked(found, {"id": 1}, "shop__deleteThing")
         await found.proposals.settle(proposed["id"], "accepted", "ann")
         await found.refresh_rules()
-        after = await found.policed.call("shop__deleteThing", {"id": 2}, Call())
+        after = await found.enforcer.call("shop__deleteThing", {"id": 2}, Call())
         with pytest.raises(NotFoundError):
             await found.proposals.settle(proposed["id"], "refused", "bob")
         with pytest.raises(InvalidArgumentsError):
@@ -467,7 +467,7 @@ async def test_a_secret_argument_is_sent_but_stored_nowhere(recorder: Recorder, 
     async with gateway(tmp_path, recorder, audit={"level": "full"}) as found:
         row = await asked(found, login)
         edited = {"body": {"user": "bob", "password": "•••"}}
-        await found.desk.answer(row.id, Reply("approve_with_edit", row.digest, "ann", arguments=edited))
+        await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited))
         await outcome(found, row)
         lost = await asked(found, login)
     async with gateway(tmp_path, recorder) as restarted:
@@ -494,17 +494,17 @@ async def test_a_persons_token_goes_with_the_calls_of_their_conversation_alone(
     has_token: bool, header: str, recorder: Recorder, tmp_path: Path
 ) -> None:
     async with gateway(tmp_path, recorder) as found:
-        carried = Carried(partial(found.carry, "agent"), has_token=has_token)
+        carried = ForwardedTokens(partial(found.forward_token, "agent"), has_token=has_token)
         for name, value in (("Authorization", "Bearer wrong-one"), (header, "Bearer persons-own")):
             carried.take(Request({"type": "http", "headers": [(name.lower().encode(), value.encode())]}), "talk")
         mine = Call(principal="agent", client_name="talk/1")
-        await found.policed.call("shop__listThings", {}, mine)
-        await found.policed.call("shop__listThings", {}, Call(principal="agent", client_name="other/1"))
-        await found.policed.call("shop__listThings", {}, Call(principal="local", client_name="talk/1"))
-        asked_for = (await found.policed.call("shop__addThing", ADD, mine)).structured or {}
+        await found.enforcer.call("shop__listThings", {}, mine)
+        await found.enforcer.call("shop__listThings", {}, Call(principal="agent", client_name="other/1"))
+        await found.enforcer.call("shop__listThings", {}, Call(principal="local", client_name="talk/1"))
+        asked_for = (await found.enforcer.call("shop__addThing", ADD, mine)).structured or {}
         row = await found.desk.get(asked_for["approval_id"])
         await yes(found, row)
-        await found.policed.outcome(row.id, 120, mine)
+        await found.enforcer.outcome(row.id, 120, mine)
 
     sent = [request.headers.get("authorization") for request in recorder.requests]
     assert sent == ["Bearer persons-own", None, None, "Bearer persons-own"]
@@ -516,14 +516,14 @@ async def test_of_several_apis_only_those_that_say_so_get_a_persons_token(record
     spec = {"spec": str(tmp_path / "shop.json"), "base_url": recorder.url}
     targets = [{"name": "open", **spec, "auth": {"passthrough": True}}, {"name": "closed", **spec}]
     async with gateway(tmp_path, recorder, targets=targets) as found:
-        found.carry("agent", "talk", "persons-own")
+        found.forward_token("agent", "talk", "persons-own")
         for name in ("open", "closed", "shop"):
-            await found.policed.call(f"{name}__listThings", {}, Call(principal="agent", client_name="talk/1"))
+            await found.enforcer.call(f"{name}__listThings", {}, Call(principal="agent", client_name="talk/1"))
 
     assert [request.headers.get("authorization") for request in recorder.requests] == ["Bearer persons-own", None, None]
 
 
-def read_only(found: Gateway, *, on: bool) -> None:
+def read_only(found: GatewayService, *, on: bool) -> None:
     """Let SQLite itself refuse every write of the approvals, as it does on a disk that is read-only."""
     found.store._base._base.execute(f"PRAGMA query_only = {on:d}")  # type: ignore[attr-defined]
 
@@ -549,14 +549,14 @@ async def test_a_store_that_cannot_be_written_holds_up_an_approved_call_and_its_
         row = await asked(found)
         found.store._base._base.execute(_NO_START)  # type: ignore[attr-defined]
         await yes(found, row)
-        assert (await found.policed.outcome(row.id, 0.5, Call())).structured["status"] == "awaiting_approval"
+        assert (await found.enforcer.outcome(row.id, 0.5, Call())).structured["status"] == "awaiting_approval"
         assert recorder.requests == []
 
         found.store._base._base.execute("DROP TRIGGER no_start")  # type: ignore[attr-defined]
         while not recorder.requests:
             await anyio.sleep(0.01)
-        with pytest.raises(CompositorError, match=r"approvals\.db failed(.|\n)*make the disk writable"):
-            await found.policed.call("shop__addThing", {"body": {"name": "raft"}}, Call())
+        with pytest.raises(GatewayError, match=r"approvals\.db failed(.|\n)*make the disk writable"):
+            await found.enforcer.call("shop__addThing", {"body": {"name": "raft"}}, Call())
         read_only(found, on=False)
         result = await outcome(found, row)
 
@@ -588,5 +588,5 @@ async def test_a_store_that_somebody_else_made_answers_no_question(
     assert [request.line for request in recorder.requests] == ["DELETE /things/1 HTTP/1.1"]
 
     async with gateway(tmp_path, recorder) as found:
-        again = await found.policed.call("shop__deleteThing", {"id": 1}, Call())
+        again = await found.enforcer.call("shop__deleteThing", {"id": 1}, Call())
     assert again.structured == {}

@@ -19,7 +19,7 @@ from compositor.conftest import document
 from compositor.judged import Judged, Sent
 from ui_mcp.errors import DeniedError
 from ui_mcp.gateway.approvals.model import Approval, Scope
-from ui_mcp.gateway.approvals.service import Desk, Reply
+from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call
 
@@ -117,7 +117,7 @@ class Approvals(RuleBasedStateMachine):
     def say_yes(self, data: st.DataObject, scope: Scope, at_once: bool) -> None:
         row = data.draw(st.sampled_from(self.waiting))
         self._agreed(
-            row, scope, self._do(self.api.desk.answer(row.id, Reply("approve", row.digest, "ann", scope=scope)))
+            row, scope, self._do(self.api.desk.answer(row.id, Decision("approve", row.digest, "ann", scope=scope)))
         )
         if at_once:
             self.run()
@@ -126,7 +126,7 @@ class Approvals(RuleBasedStateMachine):
     @rule(data=st.data(), arguments=ARGUMENTS)
     def say_yes_to_something_else(self, data: st.DataObject, arguments: JsonObject) -> None:
         row = data.draw(st.sampled_from(self.waiting))
-        reply = Reply("approve_with_edit", row.digest, "ann", arguments=arguments)
+        reply = Decision("approve_with_edit", row.digest, "ann", arguments=arguments)
         self._agreed(row, "once", self._do(self.api.desk.answer(row.id, reply)))
 
     @precondition(lambda self: self.waiting)
@@ -134,14 +134,16 @@ class Approvals(RuleBasedStateMachine):
     def say_yes_to_something_else_where_no_request_is_shown(self, data: st.DataObject, arguments: JsonObject) -> None:
         row = data.draw(st.sampled_from(self.waiting))
         self._do(
-            Desk(self.api.store).answer(row.id, Reply("approve_with_edit", row.digest, "ann", arguments=arguments))
+            ApprovalService(self.api.store).decide(
+                row.id, Decision("approve_with_edit", row.digest, "ann", arguments=arguments)
+            )
         )
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data())
     def say_no(self, data: st.DataObject) -> None:
         row = data.draw(st.sampled_from(self.waiting))
-        self._do(self.api.desk.answer(row.id, Reply("deny_continue", row.digest, "ann")))
+        self._do(self.api.desk.answer(row.id, Decision("deny_continue", row.digest, "ann")))
 
     @rule()
     def run_what_was_approved(self) -> None:

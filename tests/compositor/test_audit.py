@@ -12,7 +12,7 @@ from ui_mcp.cli.nlui.audit import printed
 from ui_mcp.errors import ConfigError, DeniedError, InvalidArgumentsError
 from ui_mcp.gateway.audit import rotated
 from ui_mcp.gateway.config.settings import GatewaySettings, Rule
-from ui_mcp.gateway.toolset import Offered
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.toolkit.tool import Call
 
 
@@ -21,7 +21,7 @@ async def test_the_log_is_printed_by_time_and_as_a_table(recorder: Recorder, tmp
     settings = GatewaySettings(data_dir=str(tmp_path / "data"))
     async with gateway(tmp_path, recorder, audit={"level": "args"}, policy={"mode": "host"}) as found:
         for number in range(3):
-            await found.policed.call("shop__deleteThing", {"id": number}, Call(client_name="=cmd()"))
+            await found.enforcer.call("shop__deleteThing", {"id": number}, Call(client_name="=cmd()"))
     file = tmp_path / "data" / "audit.jsonl"
     old = {"ts": "2020-01-01T00:00:00Z", "tool": "ancient", "outcome": "policy_allow", "id": "0"}
     rotated(file).write_text(json.dumps(old) + '\n{"cut by a crash')
@@ -42,7 +42,7 @@ async def test_the_log_is_printed_by_time_and_as_a_table(recorder: Recorder, tmp
 @pytest.mark.covers("GW-AUD-1")
 async def test_a_line_is_there_before_the_answer(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder, policy={"mode": "host"}) as found:
-        await found.policed.call("shop__listThings", {}, Call())
+        await found.enforcer.call("shop__listThings", {}, Call())
         kept = (tmp_path / "data" / "audit.jsonl").read_text()
 
     assert [json.loads(line)["tool"] for line in kept.splitlines()] == ["shop__listThings"]
@@ -52,7 +52,7 @@ async def test_a_line_is_there_before_the_answer(recorder: Recorder, tmp_path: P
 async def test_the_gateways_own_tools_need_no_permission_and_are_noted(recorder: Recorder, tmp_path: Path) -> None:
     rules = [{"decision": "deny_continue", "tool": "*"}]
     async with gateway(tmp_path, recorder, policy={"mode": "guard", "rules": rules}) as found:
-        offered = Offered(found)
+        offered = GatewayToolset(found)
         await offered.call("nlui__search", {"query": "things"}, Call(principal="agent"))
         with pytest.raises(InvalidArgumentsError):
             await offered.call("nlui__describe", {}, Call(principal="agent"))
@@ -81,7 +81,7 @@ def test_a_missing_log_and_a_bad_time_are_named(tmp_path: Path) -> None:
 @pytest.mark.covers("R-PC-5")
 async def test_asking_what_policy_says_calls_nothing_and_asks_nobody(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
-        offered = Offered(found)
+        offered = GatewayToolset(found)
         said = [
             (await offered.call("policy__decide", {"name": name, "arguments": {"id": 1}}, Call())).structured
             for name in ("shop__deleteThing", "shop__listThings")

@@ -13,14 +13,14 @@ from compositor.conftest import Recorder, document, json_reply
 from compositor.gateways import THINGS, gateway
 from ui_mcp.errors import DeniedError, InvalidArgumentsError
 from ui_mcp.gateway.approvals.model import Approval
-from ui_mcp.gateway.approvals.service import Desk, Reply
+from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rule
 from ui_mcp.gateway.mcp import OwnResources
-from ui_mcp.gateway.mount_connection import Listeners
-from ui_mcp.gateway.service import Gateway, Surroundings
-from ui_mcp.gateway.toolset import Offered
+from ui_mcp.gateway.mount_connection import MountHandlers
+from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
-from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.results import tool_answer
 from ui_mcp.storage import database
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult, text_result
@@ -34,22 +34,22 @@ def told(result: ToolResult) -> JsonObject:
     return result.structured or {}
 
 
-async def asked(found: Gateway, tool: str, arguments: JsonObject, call: Call = A) -> Approval:
+async def asked(found: GatewayService, tool: str, arguments: JsonObject, call: Call = A) -> Approval:
     """Call a tool that must ask, and return the question."""
-    answer = told(await found.policed.call(tool, arguments, call))
+    answer = told(await found.enforcer.call(tool, arguments, call))
     assert answer["status"] == "awaiting_approval"
     return await found.desk.get(answer["approval_id"])
 
 
-async def yes(found: Gateway, row: Approval, **more: Any) -> Approval:
-    return await found.desk.answer(row.id, Reply("approve", row.digest, "ann", **more))
+async def yes(found: GatewayService, row: Approval, **more: Any) -> Approval:
+    return await found.desk.decide(row.id, Decision("approve", row.digest, "ann", **more))
 
 
-async def outcome(found: Gateway, row: Approval, call: Call = A) -> ToolResult:
-    return await found.policed.outcome(row.id, 120, call)
+async def outcome(found: GatewayService, row: Approval, call: Call = A) -> ToolResult:
+    return await found.enforcer.outcome(row.id, 120, call)
 
 
-async def changed(found: Gateway, row: Approval) -> Approval:
+async def changed(found: GatewayService, row: Approval) -> Approval:
     """Wait for the question that takes the place of an approved one."""
     with anyio.fail_after(120):
         while (await found.desk.get(row.id)).successor is None:
@@ -85,7 +85,7 @@ async def test_a_dry_run_that_contradicts_itself_is_refused_and_names_both(recor
     deny = {"rules": [{"tool": "addThing", "decision": "deny_abort"}]}
     async with gateway(tmp_path, recorder, policy=deny) as found:
         with pytest.raises(InvalidArgumentsError) as caught:
-            await found.policed.call("shop__addThing", {**ADD, "_dry_run": True}, Call(meta={"ui-mcp/dry_run": False}))
+            await found.enforcer.call("shop__addThing", {**ADD, "_dry_run": True}, Call(meta={"ui-mcp/dry_run": False}))
 
     assert "_dry_run says true" in caught.value.message
     assert '_meta["ui-mcp/dry_run"] says false' in caught.value.message
@@ -101,7 +101,7 @@ async def test_a_parameter_named_like_the_option_never_switches_policy_off(value
         write(tmp_path, operation("/things", "post", parameters=[query("_dry_run")]))
         await found.refresh_targets()
         with pytest.raises(DeniedError):
-            await found.policed.call("shop__addThing", {**ADD, "_dry_run": value}, Call())
+            await found.enforcer.call("shop__addThing", {**ADD, "_dry_run": value}, Call())
 
     assert recorder.requests == []
     assert outcomes(tmp_path) == ["policy_deny_abort"]
@@ -111,13 +111,13 @@ async def test_a_parameter_named_like_the_option_never_switches_policy_off(value
 async def test_every_call_has_a_line_dry_denied_invalid_or_given_up(recorder: Recorder, tmp_path: Path) -> None:
     deny = {"rules": [{"tool": "deleteThing", "decision": "deny_continue"}]}
     async with gateway(tmp_path, recorder, policy=deny) as found:
-        dry = await found.policed.call("shop__addThing", ADD, Call(meta={"ui-mcp/dry_run": True}))
+        dry = await found.enforcer.call("shop__addThing", ADD, Call(meta={"ui-mcp/dry_run": True}))
         for tool, arguments in (("shop__deleteThing", {"id": 1}), ("shop__addThing", {"body": 1})):
             with pytest.raises((DeniedError, InvalidArgumentsError)):
-                await found.policed.call(tool, arguments, Call())
+                await found.enforcer.call(tool, arguments, Call())
         with anyio.CancelScope() as left:
             left.cancel()
-            await found.policed.call("shop__listThings", {}, Call())
+            await found.enforcer.call("shop__listThings", {}, Call())
 
     assert told(dry)["method"] == "POST"
     assert recorder.requests == []
@@ -136,7 +136,7 @@ async def test_a_preview_fetches_neither_a_token_nor_a_file(recorder: Recorder, 
     )
     async with gateway(tmp_path, targets=[target]) as found:
         given = {"body": {"f": {"url": f"{recorder.url}/cat.png"}}}
-        shown = told(await found.policed.call("up__send", {**given, "_dry_run": True}, Call()))
+        shown = told(await found.enforcer.call("up__send", {**given, "_dry_run": True}, Call()))
         row = await asked(found, "up__send", given)
 
     assert recorder.requests == []
@@ -152,7 +152,7 @@ async def test_an_operation_replaced_after_the_question_is_shown_again_instead_o
         await found.refresh_targets()
         await yes(found, row)
         again = await changed(found, row)
-        waiting = told(await found.policed.outcome(row.id, 0, A))
+        waiting = told(await found.enforcer.outcome(row.id, 0, A))
         before = list(recorder.requests)
         await yes(found, again)
         await outcome(found, row)
@@ -183,7 +183,9 @@ async def test_an_operation_replaced_while_nothing_ran_is_shown_again(recorder: 
 async def answered_elsewhere(folder: Path, row: Approval, **more: Any) -> None:
     """Answer in a process of its own, which knows no tools."""
     store = database.open_store(str(folder / "data" / "approvals.db"))
-    await Desk(store).answer(row.id, Reply(**{"decision": "approve", "digest": row.digest, "by": "ann", **more}))
+    await ApprovalService(store).decide(
+        row.id, Decision(**{"decision": "approve", "digest": row.digest, "by": "ann", **more})
+    )
     store.close()
 
 
@@ -217,8 +219,8 @@ async def test_edited_arguments_are_bound_to_the_request_they_mean(recorder: Rec
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found, "shop__addThing", ADD)
         with pytest.raises(InvalidArgumentsError):
-            await found.desk.answer(row.id, Reply("approve_with_edit", row.digest, "ann", arguments={"body": 1}))
-        edited = await found.desk.answer(row.id, Reply("approve_with_edit", row.digest, "ann", arguments=ship))
+            await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments={"body": 1}))
+        edited = await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=ship))
         await outcome(found, row)
         other = await asked(found, "shop__addThing", ADD)
         await answered_elsewhere(tmp_path, other, decision="approve_with_edit", arguments=ship)
@@ -253,7 +255,7 @@ async def test_a_yes_for_longer_ends_when_its_name_means_another_operation(scope
         row = await asked(found, "shop__addThing", ADD)
         await yes(found, row, scope=scope)
         await outcome(found, row)
-        covered = told(await found.policed.call("shop__addThing", ADD, A))
+        covered = told(await found.enforcer.call("shop__addThing", ADD, A))
         write(tmp_path, EVERYTHING)
         await found.refresh_targets()
         again = await asked(found, "shop__addThing", ADD)
@@ -275,7 +277,7 @@ async def test_a_rule_of_before_asks_once_more_and_is_renewed(recorder: Recorder
         row = await asked(found, "shop__addThing", ADD)
         await yes(found, row, scope="always")
         await outcome(found, row)
-        renewed = told(await found.policed.call("shop__addThing", ADD, B))
+        renewed = told(await found.enforcer.call("shop__addThing", ADD, B))
 
     assert "answer once more for always to renew it" in row.reason
     assert renewed == {}
@@ -285,11 +287,11 @@ async def test_a_rule_of_before_asks_once_more_and_is_renewed(recorder: Recorder
 async def test_an_accepted_proposal_ends_when_its_name_means_another_operation(recorder, tmp_path: Path) -> None:
     rule = {"source": "shop", "tool": "addThing", "decision": "allow"}
     async with gateway(tmp_path, recorder) as found:
-        offered = Offered(found)
+        offered = GatewayToolset(found)
         proposed = told(await offered.call("policy__propose", {"rule": rule, "rationale": "often"}, A))
         await found.proposals.settle(proposed["id"], "accepted", "ann")
         await found.refresh_rules()
-        allowed = told(await found.policed.call("shop__addThing", ADD, A))
+        allowed = told(await found.enforcer.call("shop__addThing", ADD, A))
         write(tmp_path, EVERYTHING)
         await found.refresh_targets()
         await asked(found, "shop__addThing", ADD)
@@ -307,7 +309,7 @@ async def test_a_yes_for_a_value_covers_no_other_json_value(given, others, recor
         row = await asked(found, "shop__addThing", {"n": given})
         await yes(found, row, scope="session", pattern={"n": pattern_shown(given)})
         await outcome(found, row)
-        same = told(await found.policed.call("shop__addThing", {"n": given}, A))
+        same = told(await found.enforcer.call("shop__addThing", {"n": given}, A))
         for other in others:
             await asked(found, "shop__addThing", {"n": other})
         await asked(found, "shop__addThing", {})
@@ -326,7 +328,7 @@ async def test_a_yes_for_a_name_with_dots_covers_nothing_inside_of_another(
         row = await asked(found, "shop__addThing", {"a.b": 1})
         await yes(found, row, scope="session", pattern=pattern)
         await outcome(found, row)
-        same = told(await found.policed.call("shop__addThing", {"a.b": 1}, A))
+        same = told(await found.enforcer.call("shop__addThing", {"a.b": 1}, A))
         await asked(found, "shop__addThing", {"a.b": 1, "a": "other"})
         if pattern is None:
             await asked(found, "shop__addThing", {"a": {"b": 1, "c": "other"}})
@@ -345,7 +347,7 @@ async def test_no_second_argument_of_the_same_path_hides_the_one_a_rule_denies(
         await found.refresh_targets()
         for arguments in ({**ADD, "body.name": "x"}, {"body": {"name": "x"}, "body.name": "boat"}):
             with pytest.raises(DeniedError):
-                await found.policed.call("shop__addThing", arguments, A)
+                await found.enforcer.call("shop__addThing", arguments, A)
 
     assert recorder.requests == []
 
@@ -363,7 +365,7 @@ async def test_a_glob_of_a_persons_own_still_goes_by_the_text(recorder: Recorder
         row = await asked(found, "shop__addThing", {"n": "boat-1"})
         await yes(found, row, scope="session", pattern={"n": "boat-*"})
         await outcome(found, row)
-        covered = told(await found.policed.call("shop__addThing", {"n": "boat-2"}, A))
+        covered = told(await found.enforcer.call("shop__addThing", {"n": "boat-2"}, A))
         await asked(found, "shop__addThing", {"n": "ship-2"})
 
     assert covered == {}
@@ -385,7 +387,7 @@ async def test_pages_are_followed_only_where_nothing_changes(recorder: Recorder,
         await found.refresh_targets()
         for call in (A, replace(A, meta={"ui-mcp/pages": 5})):
             with pytest.raises(InvalidArgumentsError, match=r"_pages: POST /search(.|\n)*readOnlyHint: true"):
-                await found.policed.call("shop__addThing", {"page": 1, **({} if call.meta else {"_pages": 5})}, call)
+                await found.enforcer.call("shop__addThing", {"page": 1, **({} if call.meta else {"_pages": 5})}, call)
         row = await asked(found, "read__addThing", {"page": 1, "_pages": 2})
         await yes(found, row)
         joined = told(await outcome(found, row))
@@ -403,7 +405,7 @@ async def test_clients_of_one_principal_share_neither_questions_nor_results_nor_
         await outcome(found, mine, A)
         with pytest.raises(DeniedError, match="belongs to another client"):
             await outcome(found, mine, B)
-        covered = told(await found.policed.call("shop__addThing", ADD, A))
+        covered = told(await found.enforcer.call("shop__addThing", ADD, A))
         await asked(found, "shop__addThing", {"body": {"name": "raft"}}, B)
         resources = OwnResources(found)
         seen = loads((await resources.read("approvals://pending", B))[0].body)["approvals"]
@@ -420,13 +422,13 @@ async def test_over_another_connection_the_digest_proves_whose_result_it_is(reco
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found, "shop__addThing", ADD, A)
         edited = {"body": {"name": "ship"}}
-        await found.desk.answer(row.id, Reply("approve_with_edit", row.digest, "ann", arguments=edited))
+        await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited))
         with pytest.raises(DeniedError):
-            await found.policed.outcome(row.id, 0, B, "0" * 64)
+            await found.enforcer.outcome(row.id, 0, B, "0" * 64)
         with pytest.raises(DeniedError):
-            await found.policed.outcome(row.id, 0, replace(B, principal="eve"), row.digest)
+            await found.enforcer.outcome(row.id, 0, replace(B, principal="eve"), row.digest)
         proof = {"approval_id": row.id, "digest": row.digest, "wait_s": 120}
-        result = await Offered(found).call("approvals__result", proof, B)
+        result = await GatewayToolset(found).call("approvals__result", proof, B)
 
     assert "ann changed the arguments" in str(result.content)
 
@@ -443,7 +445,7 @@ def nested(depth: int) -> Json:
 @pytest.mark.parametrize("depth", [150, 300, 900])
 async def test_arguments_nested_too_deeply_are_invalid_parameters(tool, depth, recorder, tmp_path, caplog) -> None:
     async with gateway(tmp_path, recorder) as found:
-        face = Face("nlui", "nlui", "1", Offered(found))
+        face = ServerDefinition("nlui", "nlui", "1", GatewayToolset(found))
         arguments: JsonObject = {"body": nested(depth)}
         if tool == "nlui__call":
             arguments = {"name": "shop__addThing", "arguments": arguments}
@@ -458,7 +460,7 @@ async def test_arguments_nested_too_deeply_are_invalid_parameters(tool, depth, r
 async def test_a_number_that_json_cannot_hold_is_an_invalid_argument(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
         with pytest.raises(InvalidArgumentsError, match="cannot be written as JSON"):
-            await found.policed.call("shop__listThings", {"page": 2**64}, Call())
+            await found.enforcer.call("shop__listThings", {"page": 2**64}, Call())
 
     assert len(lines(tmp_path)) == 1
 
@@ -473,10 +475,10 @@ class Shifty:
         self.description = "Send a note."
         self.answer = text_result("sent")
         self.calls: list[JsonObject] = []
-        self.listeners: Listeners | None = None
+        self.listeners: MountHandlers | None = None
 
     @asynccontextmanager
-    async def connect(self, settings: BackendSettings, listeners: Listeners) -> AsyncIterator[Any]:
+    async def connect(self, settings: BackendSettings, listeners: MountHandlers) -> AsyncIterator[Any]:
         self.listeners = listeners
         yield self
 
@@ -490,7 +492,7 @@ class Shifty:
         self.calls.append(arguments)
         return self.answer
 
-    async def relisted(self, found: Gateway, is_there: Callable[[Tool], bool]) -> None:
+    async def relisted(self, found: GatewayService, is_there: Callable[[Tool], bool]) -> None:
         assert self.listeners is not None
         self.listeners.list_changed("tools")
         with anyio.fail_after(120):
@@ -499,10 +501,10 @@ class Shifty:
 
 
 @asynccontextmanager
-async def mounted(folder: Path, server: Shifty) -> AsyncIterator[Gateway]:
-    around = Surroundings(folder / "data", folder / "cache", server.connect, mode="guard")
+async def mounted(folder: Path, server: Shifty) -> AsyncIterator[GatewayService]:
+    around = GatewayContext(folder / "data", folder / "cache", server.connect, mode="guard")
     settings = {"approvals": {"sync_wait_s": 0.3}, "mcp": {"servers": [{"name": "far", "command": "far"}]}}
-    async with Gateway(GatewaySettings.model_validate(settings), around).running() as found:
+    async with GatewayService(GatewaySettings.model_validate(settings), around).running() as found:
         await found.ready()
         yield found
 

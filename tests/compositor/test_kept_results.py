@@ -16,7 +16,7 @@ async def test_a_result_that_cannot_be_written_is_held_in_memory_up_to_a_limit(
     (tmp_path / "results").write_text("in the way")
     store = ResultStore(tmp_path / "results")
 
-    first, second = [await store.keep(data, "text/plain", "ann") for data in (b"first", b"second")]
+    first, second = [await store.store(data, "text/plain", "ann") for data in (b"first", b"second")]
 
     assert (await store.read(second, "ann")).data == b"second"
     with pytest.raises(NotFoundError, match="make the call again"):

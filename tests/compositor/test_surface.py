@@ -9,7 +9,7 @@ import pytest
 from compositor.conftest import Recorder, document
 from compositor.gateways import gateway
 from ui_mcp.errors import DeniedError
-from ui_mcp.gateway.toolset import Offered, instructions
+from ui_mcp.gateway.toolset import GatewayToolset, instructions
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 
@@ -23,7 +23,7 @@ async def test_describe_and_more_stand_beside_a_full_list_unless_told_otherwise(
     extra: bool, tmp_path: Path, recorder: Recorder
 ) -> None:
     async with gateway(tmp_path, recorder, catalogue={"extra_tools": extra}) as found:
-        names = {tool.name for tool in await Offered(found).tools(Call())}
+        names = {tool.name for tool in await GatewayToolset(found).tools(Call())}
 
     assert "shop__listThings" in names
     assert ({"nlui__describe", "nlui__more"} <= names) is extra
@@ -55,7 +55,7 @@ async def test_apis_and_servers_are_one_list_and_every_call_passes_the_policy(
 ) -> None:
     rules = [{"source": "*", "decision": "deny_continue", "reason": "closed today"}]
     async with gateway(tmp_path, recorder, mcp={"servers": [GOOD]}, policy={"rules": rules}) as found:
-        offered = Offered(found)
+        offered = GatewayToolset(found)
         names = {tool.name for tool in await offered.tools(Call())}
         for tool in ("shop__listThings", "good__pid"):
             with pytest.raises(DeniedError, match="closed today"):
@@ -86,7 +86,7 @@ async def test_a_cancelled_call_ends_its_request_and_no_other_is_sent(tmp_path: 
         tasks.start_soon(listener.serve, silent)
         with anyio.fail_after(120):
             async with anyio.create_task_group() as calls:
-                calls.start_soon(found.policed.call, "shop__listThings", {}, Call())
+                calls.start_soon(found.enforcer.call, "shop__listThings", {}, Call())
                 await asked.wait()
                 calls.cancel_scope.cancel()
             await gone.wait()

@@ -12,7 +12,7 @@ from conformance.tools import PIXEL, TOOLS
 from ui_mcp.errors import NotFoundError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server import results
-from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.server import call_of
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
@@ -100,10 +100,10 @@ def _messages(*contents: JsonObject) -> JsonObject:
     return {"messages": [{"role": "user", "content": content} for content in contents]}
 
 
-def face() -> Face:
+def face() -> ServerDefinition:
     announcements = Announcements()
     prompts = SuitePrompts()
-    base = Face(
+    base = ServerDefinition(
         name="ui-mcp-conformance",
         title="Conformance fixture",
         version="1.0.0",

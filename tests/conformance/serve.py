@@ -21,23 +21,23 @@ def _run(main: object) -> None:
 
 async def _stdio(stdin: int, stdout: int) -> None:
     from conformance.faces import face
-    from ui_mcp.mcp_server.server import Service
+    from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
 
-    await serve(Service(face()), stdin, stdout)
+    await serve(McpServer(face()), stdin, stdout)
 
 
 async def _http() -> None:
     import anyio
 
     from conformance.faces import face
-    from ui_mcp.mcp_server.transports.routes import Endpoints
-    from ui_mcp.webserver.security import Guard, Rules
+    from ui_mcp.mcp_server.transports.routes import McpRoutes
+    from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
     from ui_mcp.webserver.server import bind, listening, port_of
 
     listener = bind("127.0.0.1", 0)
     port = port_of(listener)
-    async with listening(Guard(Endpoints(face()), Rules(frozenset({port}))), listener):
+    async with listening(SecurityMiddleware(McpRoutes(face()), AccessRules(frozenset({port}))), listener):
         print(port, flush=True)
         await anyio.sleep_forever()
 

@@ -15,17 +15,17 @@ from docs.blocks import ROOT, Block, blocks, together
 from docs.terminal import Terminal
 from lua.worlds import Recorded
 from mcpd.wire import wired
-from ui_mcp.lua_runtime.interface import Facts, Launch, Op
-from ui_mcp.lua_runtime.worker_process import ChildHost
-from ui_mcp.mcp_client.client import Options, connected
+from ui_mcp.lua_runtime.interface import EntryContext, Op, WorkerConfig
+from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
+from ui_mcp.mcp_client.client import Options, connect
 from ui_mcp.mcp_client.transport import Command
-from ui_mcp.mcp_server.results import ResultFiles
+from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.testing.project import make_workspace, settings
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_resources, ui_toolset
-from ui_mcp.ui.server import Host
-from ui_mcp.ui.sessions.registry import Server, Sessions
+from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.viewdef_store import ViewdefStore
 
 SCRIPTED = """
@@ -52,7 +52,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @together("run", *blocks("docs/engine.md"))
 async def test_a_world_is_launched_opened_and_watched(given: tuple[Block], here: Path) -> None:
     outputs = Recorded()
-    at_hand = {"ChildHost": ChildHost, "Launch": Launch, "Op": Op, "store": ViewdefStore(), "facts": Facts()}
+    at_hand = {
+        "ChildHost": ProcessWorkerHost,
+        "Launch": WorkerConfig,
+        "Op": Op,
+        "store": ViewdefStore(),
+        "facts": EntryContext(),
+    }
 
     left = await run(given[0].code, outputs=outputs, **at_hand)
 
@@ -65,10 +71,10 @@ async def test_a_world_is_launched_opened_and_watched(given: tuple[Block], here:
 async def test_a_session_is_found_shown_asked_and_attached_to(given: tuple[Block], tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, ROOT / "examples" / "contacts")
     announcements = Announcements()
-    async with Host(lambda _: None) as host:  # type: ignore[arg-type, return-value]
+    async with UiServer(lambda _: None) as host:  # type: ignore[arg-type, return-value]
         left = await run(
-            given[0].code, Sessions=Sessions, Server=Server, workspace=workspace, config=settings(), host=host,
-            announcements=announcements,
+            given[0].code, SessionRegistry=SessionRegistry, ServerInfo=ServerInfo, workspace=workspace,
+            config=settings(), host=host, announcements=announcements,
         )  # fmt: skip
 
     assert left["session"].vended == "1"
@@ -80,10 +86,10 @@ async def test_a_face_is_served_and_a_foreign_server_called(
 ) -> None:
     face, mounting = given
     announcements = Announcements()
-    async with Host(lambda _: None) as host:  # type: ignore[arg-type, return-value]
+    async with UiServer(lambda _: None) as host:  # type: ignore[arg-type, return-value]
         left = await run(
             face.code, version="1", toolset=ui_toolset(host), resources=ui_resources(host, announcements),
-            announcements=announcements, ResultFiles=ResultFiles, workspace=make_workspace(terminal.home),
+            announcements=announcements, ResultFiles=OverflowFiles, workspace=make_workspace(terminal.home),
         )  # fmt: skip
         async with wired(left["face"]) as wire:
             hello = await wire.shake_hands()
@@ -91,7 +97,7 @@ async def test_a_face_is_served_and_a_foreign_server_called(
 
     monkeypatch.setenv("PATH", terminal.environment["PATH"])
     told: list[Any] = []
-    at_hand = {"connected": connected, "Command": Command, "Options": Options, "call": Call()}
+    at_hand = {"connected": connect, "Command": Command, "Options": Options, "call": Call()}
     await run(mounting.code, listed=told.append, updated=lambda *news: told.append(news), **at_hand)
 
 

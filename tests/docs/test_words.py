@@ -10,7 +10,7 @@ from docs.blocks import PAGES, ROOT
 from ui_mcp.cli.completion import every_place
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_toolset
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 PLACES = {place.path: place for place in every_place()}
 SPAN = re.compile(r"`([^`\n]+)`")
@@ -56,7 +56,7 @@ def test_every_command_in_a_sentence_exists_with_its_options() -> None:
 
 @pytest.mark.covers("UI-CLI-14")
 async def test_every_tool_in_a_sentence_exists() -> None:
-    async with Host(lambda _: None) as host:  # type: ignore[arg-type, return-value]
+    async with UiServer(lambda _: None) as host:  # type: ignore[arg-type, return-value]
         known = {tool.name for tool in await ui_toolset(host).tools(Call())} | {"ui_x", "ui_update", "ui_mcp"}
 
     assert [one for one in spans(r"ui_[a-z_]+") if one[1] not in known] == []

@@ -12,7 +12,7 @@ from fuzz.border import Border
 from fuzz.mounted import TOOL, Case, Client, Upstream, connect_to
 from fuzz.values import any_json, mutated, text_of
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.service import Gateway, Surroundings
+from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsonrpc import messages
 
 YES = {"action": "accept", "content": {"decision": "approve", "reason": "fine"}}
@@ -28,7 +28,7 @@ WRITES = {"tools": [{**TOOL, "name": "add", "annotations": {"destructiveHint": T
 class Asked:
     """A gateway that asks before it writes, and a client whose user answers anything."""
 
-    def __init__(self, gateway: Gateway, upstream: Upstream) -> None:
+    def __init__(self, gateway: GatewayService, upstream: Upstream) -> None:
         self._upstream = upstream
         self._client = Client(gateway)
         self._numbers = count()
@@ -69,14 +69,14 @@ async def approvals_opened(folder: Path) -> AsyncIterator[Asked]:
     upstream = Upstream()
     upstream.case = Case({"tools/list": WRITES})
     chosen = {"mcp": {"servers": [{"name": "good", "command": "none"}]}}
-    around = Surroundings(
+    around = GatewayContext(
         folder / "data",
         folder / "cache",
         connect_to({"good": upstream}),
         mode="guard",
         patience=lambda _: 20.0 if _is_yes(asked.reply) else 0.02,  # nobody else answers what stays open
     )
-    async with Gateway(GatewaySettings.model_validate(chosen), around).running() as gateway:
+    async with GatewayService(GatewaySettings.model_validate(chosen), around).running() as gateway:
         await gateway.ready()
         asked = Asked(gateway, upstream)
         await asked.greet()

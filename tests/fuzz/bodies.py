@@ -15,11 +15,11 @@ from fuzz.values import messages
 from ui_mcp.chat.http import ChatBridge
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.gateway.config.configuration import Asked
+from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.mcp import gateway_face
-from ui_mcp.gateway.web.service import chat_app, serving
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.gateway.mcp import gateway_definition
+from ui_mcp.gateway.web.service import chat_app, open_chat_page
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.person import PersonKeys
 from ui_mcp.webserver.person_auth import CREDENTIAL_HEADER, NONCE_HEADER, Access
 
@@ -69,10 +69,10 @@ async def nlui_opened(folder: Path) -> AsyncIterator[Bodies]:
     script = [{"emit": [{"say": "hello"}]}]
     llm = {"provider": "scripted", "script": script}
     settings = GatewaySettings.model_validate({"data_dir": str(folder / "data"), "llm": llm})
-    asked = Asked(settings=settings)
-    async with serving(asked) as chat:
+    asked = GatewayOptions(settings=settings)
+    async with open_chat_page(asked) as chat:
         access = Access("fuzz", PersonKeys(folder / "person"))
-        app = chat_app(chat, Endpoints(gateway_face(chat.gateway, asked)), access)
+        app = chat_app(chat, McpRoutes(gateway_definition(chat.gateway, asked)), access)
         bodies = Bodies(app, ("GET", "/api/conversations", b""))
         bodies.http.headers |= {
             CREDENTIAL_HEADER: access.keys.exchange(access.keys.new_code(), "fuzz") or "",

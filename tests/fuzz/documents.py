@@ -12,8 +12,8 @@ from fuzz.values import any_json, damage, damaged, mutated, text_of, yaml_of
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.settings import GatewaySettings, TargetSettings
 from ui_mcp.gateway.mount_connection import connector
-from ui_mcp.gateway.service import Gateway, Surroundings
-from ui_mcp.gateway.toolset import Offered
+from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import dumps
 from ui_mcp.toolkit.tool import Call
 
@@ -90,9 +90,9 @@ GOOD = {"openapi": "3.0.3", "info": {"title": "G", "version": "1"}, "paths": {"/
 class Targets:
     """A gateway with a fuzzed API and a good one."""
 
-    def __init__(self, gateway: Gateway, folder: Path) -> None:
+    def __init__(self, gateway: GatewayService, folder: Path) -> None:
         self._gateway, self._file = gateway, folder / "api.txt"
-        self._offered = Offered(gateway)
+        self._offered = GatewayToolset(gateway)
 
     async def take(self, case: tuple[bytes, Any]) -> None:
         document, arguments = case
@@ -124,8 +124,8 @@ async def targets_opened(folder: Path) -> AsyncIterator[Targets]:
     (folder / "good.json").write_text(dumps(GOOD))
     good = {"name": "good", "spec": str(folder / "good.json"), "base_url": "http://127.0.0.1:9"}
     settings = GatewaySettings.model_validate({"targets": [good]})
-    around = Surroundings(folder / "data", folder / "cache", connector())
-    async with Gateway(settings, around).running() as gateway:
+    around = GatewayContext(folder / "data", folder / "cache", connector())
+    async with GatewayService(settings, around).running() as gateway:
         await gateway.ready()
         yield Targets(gateway, folder)
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, messages, mutated, text_of
 from mcpd.faces import face
-from ui_mcp.mcp_server.transports.routes import Endpoints
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.mcp_server.transports.routes import McpRoutes
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 
 VERSION = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {"sampling": {}}, "clientInfo": {"name": "t", "version": "1"}}
@@ -57,7 +57,7 @@ class HttpClients:
     """Two clients of one listener: a bad one with a session, and a good one."""
 
     def __init__(self) -> None:
-        self._app = Guard(Endpoints(face()), Rules(frozenset({80})))
+        self._app = SecurityMiddleware(McpRoutes(face()), AccessRules(frozenset({80})))
         self._sessions: list[str] = []
 
     async def greet(self) -> None:

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
-from ui_mcp.gateway.config.configuration import Asked
+from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings
-from ui_mcp.gateway.mcp import gateway_face
-from ui_mcp.gateway.mount_connection import Listeners
-from ui_mcp.gateway.service import Gateway, Surroundings
+from ui_mcp.gateway.mcp import gateway_definition
+from ui_mcp.gateway.mount_connection import MountHandlers
+from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsonrpc import messages
-from ui_mcp.mcp_client.client import Callers, McpServer, Options
-from ui_mcp.mcp_client.stdio import LineChannel
-from ui_mcp.mcp_client.transport import Greeting, Hooks, relayed
-from ui_mcp.mcp_server.connection import Conversation
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_client.client import McpClient, Options, ServerRequestHandler
+from ui_mcp.mcp_client.stdio import StdioTransport
+from ui_mcp.mcp_client.transport import NotificationHandlers, ServerInfo, relayed
+from ui_mcp.mcp_server.connection import ClientConnection
+from ui_mcp.mcp_server.server import McpServer
 
 SCHEMA = {
     "type": "object",
@@ -100,7 +100,7 @@ class Upstream:
         self.case = Case()
         self.calls = 0
         """Calls of tools that came this far."""
-        self.channel: LineChannel
+        self.channel: StdioTransport
 
     def write(self, data: bytes) -> None:
         """Take what the client writes, as `pipes.Writer` does."""
@@ -129,8 +129,8 @@ class Upstream:
 class Client:
     """An MCP client of the gateway that can be asked; its user always replies the same."""
 
-    def __init__(self, gateway: Gateway) -> None:
-        self._conversation = Conversation(Service(gateway_face(gateway, Asked())))
+    def __init__(self, gateway: GatewayService) -> None:
+        self._conversation = ClientConnection(McpServer(gateway_definition(gateway, GatewayOptions())))
         self.reply: Any = None
 
     async def greet(self) -> None:
@@ -161,7 +161,7 @@ class Client:
 class Mounted:
     """A gateway with a fuzzed server and a good one, as a client of the gateway uses it."""
 
-    def __init__(self, gateway: Gateway, upstreams: dict[str, Upstream]) -> None:
+    def __init__(self, gateway: GatewayService, upstreams: dict[str, Upstream]) -> None:
         self._gateway, self._upstreams = gateway, upstreams
         self.client = Client(gateway)
 
@@ -189,18 +189,18 @@ def connect_to(upstreams: dict[str, Upstream]) -> Any:
     """Return how mounts reach these servers, as `app.upstreams.connector` does for real ones."""
 
     @asynccontextmanager
-    async def connect(settings: BackendSettings, listeners: Listeners) -> AsyncIterator[McpServer]:
-        callers = Callers(())
+    async def connect(settings: BackendSettings, listeners: MountHandlers) -> AsyncIterator[McpClient]:
+        callers = ServerRequestHandler(())
         notified = relayed(listeners.list_changed, listeners.resource_updated)
-        hooks = Hooks(notified, callers.answer, listeners.stderr, callers.capabilities)
+        hooks = NotificationHandlers(notified, callers.answer, listeners.stderr, callers.capabilities)
         problem: Exception | None = None
         async with anyio.create_task_group() as tasks:
             upstream = upstreams[settings.name]
-            upstream.channel = LineChannel(upstream, hooks, tasks)  # type: ignore[arg-type]
+            upstream.channel = StdioTransport(upstream, hooks, tasks)  # type: ignore[arg-type]
             kinds: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
-            upstream.channel.greeting = Greeting(False, "s", None, kinds)
+            upstream.channel.greeting = ServerInfo(False, "s", None, kinds)
             try:
-                yield McpServer(upstream.channel, callers, Options(call_seconds=20))
+                yield McpClient(upstream.channel, callers, Options(call_seconds=20))
             except Exception as error:  # raised again outside, as `client.connected` does
                 problem = error
             tasks.cancel_scope.cancel()
@@ -214,8 +214,8 @@ def connect_to(upstreams: dict[str, Upstream]) -> Any:
 async def mounted_opened(folder: Path) -> AsyncIterator[Mounted]:
     upstreams = {"good": Upstream(), "bad": Upstream()}
     settings = GatewaySettings.model_validate({"mcp": {"servers": [{"name": "good", "command": "none"}]}})
-    around = Surroundings(folder / "data", folder / "cache", connect_to(upstreams))
-    async with Gateway(settings, around).running() as gateway:
+    around = GatewayContext(folder / "data", folder / "cache", connect_to(upstreams))
+    async with GatewayService(settings, around).running() as gateway:
         await gateway.ready()
         mounted = Mounted(gateway, upstreams)
         await mounted.client.greet()

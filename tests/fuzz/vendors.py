@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
-from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, UserSays
+from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, UserMessage
 from ui_mcp.agent.models import ModelSettings, choose_model
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import dumps
@@ -92,7 +92,7 @@ class Vendor:
 
 async def asked(model: Model) -> list[ModelEvent]:
     """Return everything the model says, and see that it can be written down as our journal does."""
-    events = [event async for event in model.stream(ModelRequest([UserSays("hello")]))]
+    events = [event async for event in model.stream(ModelRequest([UserMessage("hello")]))]
     for event in events:
         for name in event.__slots__:
             dumps(getattr(event, name))

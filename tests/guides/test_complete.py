@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.cli.main import is_command
-from ui_mcp.discovery import modules_of
+from ui_mcp.discovery import discover_modules
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_resources, ui_toolset
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.workspace import BUNDLE
 
 ROOT = Path(__file__).parents[2]
@@ -24,21 +24,21 @@ REFERENCE = (BUNDLE / "base" / "resources" / "reference.md").read_text()
 
 
 @pytest.fixture
-async def host() -> AsyncIterator[Host]:
+async def host() -> AsyncIterator[UiServer]:
     def serve(configured: object) -> None:
         raise NotImplementedError
 
-    async with Host(serve) as host:  # type: ignore[arg-type]
+    async with UiServer(serve) as host:  # type: ignore[arg-type]
         yield host
 
 
-async def test_the_reference_names_every_tool(host: Host) -> None:
+async def test_the_reference_names_every_tool(host: UiServer) -> None:
     tools = [tool.name for tool in await ui_toolset(host).tools(Call()) if not tool.app_only]
 
     assert [name for name in tools if f"`{name}`" not in REFERENCE] == []
 
 
-async def test_the_reference_names_every_fixed_resource(host: Host) -> None:
+async def test_the_reference_names_every_fixed_resource(host: UiServer) -> None:
     resources = await ui_resources(host, Announcements()).resources(Call())
 
     assert [entry.uri for entry in resources if entry.uri not in REFERENCE] == ["ui://reference"]
@@ -48,7 +48,7 @@ def test_the_readme_names_every_command() -> None:
     from ui_mcp import cli
 
     readme = (ROOT / "README.md").read_text()
-    commands = [module.__name__.rpartition(".")[2] for module in modules_of(cli) if is_command(module)]
+    commands = [module.__name__.rpartition(".")[2] for module in discover_modules(cli) if is_command(module)]
 
     assert [name for name in commands if not re.search(rf"`ui-mcp {name}\b", readme)] == []
 

@@ -25,7 +25,7 @@ def rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rest]:
 
 async def stirs(rest: Rest, *files: Path) -> None:
     with anyio.fail_after(60):
-        await rest.until_stirred(files)
+        await rest.wait_changed(files)
 
 
 @linux

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.ui.server import Host
-from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.states import Configured, Running
 
 
@@ -27,8 +27,8 @@ class Served:
         self.open.remove(configured.workspace.base)
 
 
-def _sessions() -> Sessions:
-    return Sessions.__new__(Sessions)
+def _sessions() -> SessionRegistry:
+    return SessionRegistry.__new__(SessionRegistry)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def served() -> Served:
 
 
 @pytest.fixture
-async def host(served: Served) -> AsyncIterator[Host]:
-    async with Host(served) as host:
+async def host(served: Served) -> AsyncIterator[UiServer]:
+    async with UiServer(served) as host:
         yield host
         await host.stop()

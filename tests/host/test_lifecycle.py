@@ -7,12 +7,12 @@ import pytest
 
 from host.conftest import Served
 from ui_mcp.errors import AlreadyRunningError, ConfigError, NotConfiguredError, NotStartedError
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running, Unconfigured
 
 
 @pytest.mark.covers("UI-FSM-1", "UI-FSM-2", "UI-CLI-8")
-async def test_start_up_leads_to_configured_with_everything_installed(host: Host, tmp_path: Path) -> None:
+async def test_start_up_leads_to_configured_with_everything_installed(host: UiServer, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / ".claude/ui"))
 
     assert isinstance(host.state, Configured)
@@ -21,7 +21,7 @@ async def test_start_up_leads_to_configured_with_everything_installed(host: Host
 
 
 @pytest.mark.covers("UI-DIR-1")
-async def test_configuring_lays_out_the_base_directory(host: Host, tmp_path: Path) -> None:
+async def test_configuring_lays_out_the_base_directory(host: UiServer, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))
 
     folders = {path.name for path in (tmp_path / "ui").iterdir() if path.is_dir()}
@@ -29,7 +29,7 @@ async def test_configuring_lays_out_the_base_directory(host: Host, tmp_path: Pat
 
 
 @pytest.mark.covers("UI-FSM-4", "UI-FSM-5")
-async def test_the_errors_are_the_agreed_words(host: Host, tmp_path: Path) -> None:
+async def test_the_errors_are_the_agreed_words(host: UiServer, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))
     with pytest.raises(NotStartedError) as not_started:
         host.running()
@@ -41,7 +41,7 @@ async def test_the_errors_are_the_agreed_words(host: Host, tmp_path: Path) -> No
 
 
 @pytest.mark.covers("UI-FSM-3")
-async def test_a_failed_start_up_leaves_it_unconfigured_until_configured(host: Host, tmp_path: Path) -> None:
+async def test_a_failed_start_up_leaves_it_unconfigured_until_configured(host: UiServer, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     await host.begin(str(tmp_path / "file/ui"))
 
@@ -56,7 +56,7 @@ async def test_a_failed_start_up_leaves_it_unconfigured_until_configured(host: H
 
 
 @pytest.mark.covers("UI-FSM-3", "UI-CFG-1")
-async def test_a_broken_configuration_file_is_the_reason(host: Host, tmp_path: Path) -> None:
+async def test_a_broken_configuration_file_is_the_reason(host: UiServer, tmp_path: Path) -> None:
     (tmp_path / "ui/config").mkdir(parents=True)
     (tmp_path / "ui/config/config.toml").write_text("[server\n")
 
@@ -66,7 +66,7 @@ async def test_a_broken_configuration_file_is_the_reason(host: Host, tmp_path: P
 
 
 @pytest.mark.covers("UI-FSM-7")
-async def test_a_bad_directory_leaves_a_running_server_alone(host: Host, served: Served, tmp_path: Path) -> None:
+async def test_a_bad_directory_leaves_a_running_server_alone(host: UiServer, served: Served, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))
     running = await host.start()
     (tmp_path / "file").write_text("in the way")
@@ -80,7 +80,7 @@ async def test_a_bad_directory_leaves_a_running_server_alone(host: Host, served:
 
 @pytest.mark.covers("UI-FSM-1", "UI-FSM-7", "UI-ROB-5")
 async def test_configuring_from_running_ends_what_runs_and_can_be_repeated(
-    host: Host, served: Served, tmp_path: Path
+    host: UiServer, served: Served, tmp_path: Path
 ) -> None:
     for name in ("a", "b", "a", "c"):
         await host.configure(str(tmp_path / name))
@@ -90,7 +90,7 @@ async def test_configuring_from_running_ends_what_runs_and_can_be_repeated(
 
 
 @pytest.mark.covers("UI-FSM-6")
-async def test_a_failed_start_changes_nothing(host: Host, served: Served, tmp_path: Path) -> None:
+async def test_a_failed_start_changes_nothing(host: UiServer, served: Served, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))
     served.fail = ConfigError("no port")
 
@@ -103,7 +103,7 @@ async def test_a_failed_start_changes_nothing(host: Host, served: Served, tmp_pa
 
 
 @pytest.mark.covers("UI-FSM-10")
-async def test_of_many_concurrent_starts_exactly_one_succeeds(host: Host, tmp_path: Path) -> None:
+async def test_of_many_concurrent_starts_exactly_one_succeeds(host: UiServer, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))
     outcomes: list[str] = []
 
@@ -122,7 +122,7 @@ async def test_of_many_concurrent_starts_exactly_one_succeeds(host: Host, tmp_pa
 
 
 @pytest.mark.covers("UI-FSM-11")
-async def test_logs_are_kept_over_configurations(host: Host, tmp_path: Path) -> None:
+async def test_logs_are_kept_over_configurations(host: UiServer, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))
     (tmp_path / "ui/log/lua.log").write_text("kept\n")
 
@@ -132,7 +132,7 @@ async def test_logs_are_kept_over_configurations(host: Host, tmp_path: Path) -> 
 
 
 @pytest.mark.covers("UI-TOOL-18", "UI-TOOL-6")
-async def test_status_tells_each_state(host: Host, tmp_path: Path) -> None:
+async def test_status_tells_each_state(host: UiServer, tmp_path: Path) -> None:
     await host.begin(str(tmp_path / "ui"))
     configured = host.status()
 
@@ -142,7 +142,7 @@ async def test_status_tells_each_state(host: Host, tmp_path: Path) -> None:
 
 @pytest.mark.covers("UI-FSM-6")
 async def test_two_hosts_on_one_project_and_the_second_start_names_the_first(tmp_path: Path) -> None:
-    async with Host(Served()) as first, Host(Served()) as second:
+    async with UiServer(Served()) as first, UiServer(Served()) as second:
         await first.begin(str(tmp_path / "ui"))
         await second.begin(str(tmp_path / "ui"))
         await first.start()

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ui_mcp.webserver.auth import OneTimeTokens
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 
 
 async def _echo(request: Request) -> PlainTextResponse:
@@ -29,7 +29,9 @@ def client(**rules: object) -> TestClient:
     app = Starlette(
         routes=[Route("/wait", _json), Route("/x", _echo, methods=["GET", "POST"]), WebSocketRoute("/ws", _socket)]
     )
-    guard = Guard(app, Rules(ports=frozenset({8000, 8001}), navigable=lambda path: path != "/wait", **rules))  # type: ignore[arg-type]
+    guard = SecurityMiddleware(
+        app, AccessRules(ports=frozenset({8000, 8001}), navigable=lambda path: path != "/wait", **rules)
+    )  # type: ignore[arg-type]
     return TestClient(guard, base_url="http://127.0.0.1:8000")
 
 

@@ -16,7 +16,7 @@ from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.timeline import StoredEvent, replay
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
-from ui_mcp.chat.service import Ask, Chat, open_chat
+from ui_mcp.chat.service import Chat, ReadRequest, open_chat
 from ui_mcp.workspace import Workspace
 
 SCRIPT = """
@@ -86,7 +86,7 @@ async def test_a_message_is_answered_through_the_persons_own_chat_server(folder:
             await until_quiet(folder, 1)
             await say(chat, "written while it runs")
             events = await until_quiet(folder, 2)
-            page = await chat.read(HUMAN, Ask())
+            page = await chat.read(HUMAN, ReadRequest())
 
     assert [(message.author, message.content) for message in page.messages] == [
         ("user", "written before it started"),

@@ -15,8 +15,8 @@ import pytest
 from anyio.streams.text import TextReceiveStream
 
 from ui_mcp.introspection.arguments import Action, Selector
-from ui_mcp.introspection.contract import Ask
-from ui_mcp.introspection.perform import Outcome, Performance, perform
+from ui_mcp.introspection.contract import CaptureRequest
+from ui_mcp.introspection.perform import ActionBatch, BatchResult, perform
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import Node
 
@@ -39,7 +39,9 @@ class Demo:
         return found[0]
 
     async def find(self, **selector) -> list[Node]:
-        ask = Ask(stage="all", sections=frozenset({"bounds"}), css=selector.get("css"), internals="css" in selector)
+        ask = CaptureRequest(
+            stage="all", sections=frozenset({"bounds"}), css=selector.get("css"), internals="css" in selector
+        )
         return await self.target.find(Selector.model_validate(selector), ask)
 
     async def uid(self, css: str) -> str:
@@ -49,11 +51,11 @@ class Demo:
         """Return what the status line says."""
         return (await self.one("#status")).record.get("l", "")
 
-    async def do(self, *actions: dict, **options) -> Outcome:
+    async def do(self, *actions: dict, **options) -> BatchResult:
         made = [Action.model_validate(action) for action in actions]
-        return await perform(self.target, Performance(made, **{"timeout_ms": int(PATIENCE * 1000), **options}))
+        return await perform(self.target, ActionBatch(made, **{"timeout_ms": int(PATIENCE * 1000), **options}))
 
-    async def click(self, css: str, **options) -> Outcome:
+    async def click(self, css: str, **options) -> BatchResult:
         return await self.do({"type": "click", "target": await self.uid(css), **options})
 
 

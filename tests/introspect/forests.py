@@ -3,18 +3,18 @@
 import json
 from pathlib import Path
 
-from ui_mcp.introspection.contract import FULL, Ask
+from ui_mcp.introspection.contract import FULL, CaptureRequest
 from ui_mcp.introspection.tree import Capture, build
 
 GOLDEN = Path(__file__).parents[2] / "contracts" / "golden" / "introspect"
 
 
 def golden(name: str, sections=FULL) -> Capture:
-    return build(json.loads((GOLDEN / name / "records.json").read_text()), Ask(sections=sections))
+    return build(json.loads((GOLDEN / name / "records.json").read_text()), CaptureRequest(sections=sections))
 
 
 def forest(
-    parents: list[int], texts: list[str] | None = None, uids: list[str] | None = None, ask: Ask | None = None
+    parents: list[int], texts: list[str] | None = None, uids: list[str] | None = None, ask: CaptureRequest | None = None
 ) -> Capture:
     """Build a tree whose i-th node (0 = root) hangs under `parents[i - 1]`."""
     counts: dict[int, int] = {}
@@ -29,4 +29,4 @@ def forest(
         "focus": None,
         "stages": [{"index": 0, "uid": "s", "title": "T", "width": 1.0, "height": 1.0, "nodes": records}],
     }
-    return build(raw, ask or Ask())
+    return build(raw, ask or CaptureRequest())

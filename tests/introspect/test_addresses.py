@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cli.command import ui_mcp
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
-from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
+from ui_mcp.introspection.backends.chromium_launch import complete_url, require_debugger
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def test_attaching_where_nothing_answers_is_refused_with_the_command_that_starts
 )
 async def test_something_else_at_the_address_is_told_apart(scheme: str, words: bytes) -> None:
     with answering(words) as address, pytest.raises(UiNotEnabledError) as refused:
-        await expect_browser(f"{scheme}://{address}")
+        await require_debugger(f"{scheme}://{address}")
 
     said = f"What answers at {scheme}://{address} is no browser with an open debugging port\n"
     assert str(refused.value).startswith(said)
@@ -77,10 +77,10 @@ async def test_something_else_at_the_address_is_told_apart(scheme: str, words: b
 @pytest.mark.parametrize("text", ["example", "http://", "http://[", "http://127.0.0.1:99999", "ftp://127.0.0.1/"])
 def test_what_is_no_address_is_not_asked(text: str) -> None:
     with pytest.raises(UiArgumentError, match="is no address"):
-        whole_address(text)
+        complete_url(text)
 
 
 @given(st.text() | st.from_regex(r"(https?|wss?|file):/{0,3}[\[\]@:/?#.\w]*", fullmatch=True))
 def test_any_text_is_an_address_or_refused(text: str) -> None:
     with suppress(UiArgumentError):
-        assert whole_address(text) == text
+        assert complete_url(text) == text

@@ -20,10 +20,10 @@ from ui_mcp.errors import (
     UiTimeoutError,
     WireError,
 )
-from ui_mcp.introspection.contract import answered
-from ui_mcp.introspection.tree import all_letters, letters
+from ui_mcp.introspection.contract import as_tool_result
+from ui_mcp.introspection.tree import all_letters, uid_prefix
 from ui_mcp.toolkit.tool import ToolResult
-from ui_mcp.ui.sessions.pages import Eyes
+from ui_mcp.ui.sessions.pages import PageQueries
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "contracts" / "ui-error.schema.json").read_text())
 KINDS = [
@@ -39,7 +39,7 @@ async def raising(error: Exception) -> ToolResult:
 @pytest.mark.covers("IN-67", "IN-2")
 @pytest.mark.parametrize("kind", KINDS)
 async def test_each_error_has_the_shape_and_a_code_of_the_contract(kind: type[IntrospectError]) -> None:
-    answer = await answered(raising(kind("Something\nA way out.", reason="X")))
+    answer = await as_tool_result(raising(kind("Something\nA way out.", reason="X")))
 
     Draft202012Validator(SCHEMA).validate(answer.structured)
     assert json.loads(answer.content[0].text) == answer.structured
@@ -48,7 +48,7 @@ async def test_each_error_has_the_shape_and_a_code_of_the_contract(kind: type[In
 
 @pytest.mark.covers("IN-67")
 async def test_what_nobody_expected_is_internal_and_shows_no_trace() -> None:
-    answer = await answered(raising(ZeroDivisionError("secret detail")))
+    answer = await as_tool_result(raising(ZeroDivisionError("secret detail")))
 
     assert answer.structured["error"]["code"] == "MCP_UI_INTERNAL"
     assert "secret" not in answer.content[0].text
@@ -56,16 +56,16 @@ async def test_what_nobody_expected_is_internal_and_shows_no_trace() -> None:
 
 @pytest.mark.covers("IN-72")
 async def test_a_server_that_was_not_started_is_not_enabled() -> None:
-    answer = await answered(raising(NotStartedError()))
+    answer = await as_tool_result(raising(NotStartedError()))
 
     assert answer.structured["error"]["details"] == {"reason": "NOT_STARTED"}
 
 
 @given(st.text() | st.text().map(lambda text: '{"type":"looked","data":' + text + "}"))
 def test_an_answer_that_makes_no_sense_is_refused_and_breaks_nothing(frame: str) -> None:
-    eyes = Eyes(lambda _: None)
+    eyes = PageQueries(lambda _: None)
     try:
-        eyes.answered(frame)
+        eyes.on_answer(frame)
     except WireError:
         return
 
@@ -74,4 +74,4 @@ def test_an_answer_that_makes_no_sense_is_refused_and_breaks_nothing(frame: str)
 def test_letters_are_counted_without_repeats(number: int) -> None:
     from itertools import islice
 
-    assert next(islice(all_letters(), number - 1, None)) == letters(number)
+    assert next(islice(all_letters(), number - 1, None)) == uid_prefix(number)

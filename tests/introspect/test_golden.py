@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from introspect.forests import GOLDEN, golden
 from ui_mcp.introspection import snapshot_json
-from ui_mcp.introspection.contract import PATH, Ask
+from ui_mcp.introspection.contract import PATH, CaptureRequest
 from ui_mcp.introspection.outline import outline
 from ui_mcp.introspection.tree import build
 
@@ -31,8 +31,8 @@ def test_records_become_the_golden_snapshot(name: str) -> None:
 def test_a_ui_that_changed_while_it_was_read_is_told_as_such() -> None:
     raw = json.loads((GOLDEN / "form" / "records.json").read_text())
 
-    assert snapshot_json.header(build(raw | {"consistent": False}, Ask()))["consistent"] is False
-    assert "consistent" not in snapshot_json.header(build(raw, Ask()))
+    assert snapshot_json.header(build(raw | {"consistent": False}, CaptureRequest()))["consistent"] is False
+    assert "consistent" not in snapshot_json.header(build(raw, CaptureRequest()))
 
 
 @pytest.mark.covers("IN-89")

@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 
 import anyio
 
-from ui_mcp.agent.model import ModelRequest, UserSays
+from ui_mcp.agent.model import ModelRequest, UserMessage
 from ui_mcp.agent.models import ModelSettings, choose_model
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.live import DocumentCache, LiveTarget
 from ui_mcp.gateway.results import ResultStore
-from ui_mcp.gateway.sanitize import Scrubber
-from ui_mcp.gateway.web.model_settings import LiveModel
+from ui_mcp.gateway.sanitize import SecretMasker
+from ui_mcp.gateway.web.model_settings import ModelSettingsService
 from ui_mcp.toolkit.tool import Call
 
 ROOM = 640 * 1024 * 1024
@@ -24,7 +24,7 @@ ROOM = 640 * 1024 * 1024
 
 def target(folder: Path, **settings: str) -> LiveTarget:
     given = TargetSettings.model_validate({"name": "api", **settings})
-    return LiveTarget(given, cache=DocumentCache(folder), store=ResultStore(folder), scrubber=Scrubber())
+    return LiveTarget(given, cache=DocumentCache(folder), store=ResultStore(folder), scrubber=SecretMasker())
 
 
 async def reads(folder: Path, **settings: str) -> str:
@@ -46,13 +46,13 @@ async def calls(folder: Path, url: str) -> str:
 
 async def asks(url: str) -> str:
     settings = ModelSettings(provider="openai", api_base=f"{url}/stream", model="m", api_key="k")
-    answer: AsyncIterator[object] = choose_model(settings, retries=0).stream(ModelRequest([UserSays("?")]))
+    answer: AsyncIterator[object] = choose_model(settings, retries=0).stream(ModelRequest([UserMessage("?")]))
     return str([event async for event in answer])
 
 
 async def lists(folder: Path, url: str) -> str:
     settings = ModelSettings(provider="openai", api_base=url, model="m", api_key="k")
-    return str(await LiveModel(settings, None, None, folder).models({}))
+    return str(await ModelSettingsService(settings, None, None, folder).models({}))
 
 
 async def main(url: str) -> None:

@@ -8,8 +8,8 @@ from compositor.conftest import Recorder, document
 from compositor.gateways import at_its_source, gateway
 from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config.parse import Notes, parse
-from ui_mcp.gateway.service import Gateway
-from ui_mcp.gateway.web.target_settings import LiveTargets
+from ui_mcp.gateway.service import GatewayService
+from ui_mcp.gateway.web.target_settings import TargetSettingsService
 from ui_mcp.jsontypes import dumps
 from ui_mcp.toolkit.tool import Call
 
@@ -36,7 +36,7 @@ REFUSED = {
 BROKEN = READABLE | REFUSED
 
 
-async def answers(found: Gateway) -> bool:
+async def answers(found: GatewayService) -> bool:
     return not (await at_its_source(found, "shop__listThings", {}, Call())).is_error
 
 
@@ -79,7 +79,7 @@ async def test_a_broken_upload_is_refused_or_noted_and_the_others_answer(tmp_pat
         return ""
 
     async with gateway(tmp_path, recorder) as found:
-        targets = LiveTargets(found, None, no_demo)
+        targets = TargetSettingsService(found, None, no_demo)
         for name, text in BROKEN.items():
             try:
                 added = await targets.upload(source := f"up{len(found.targets)}", text)

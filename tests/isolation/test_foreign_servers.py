@@ -16,7 +16,7 @@ from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.mcp import MountedPrompts, MountedResources
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.mcp_client import parsing
-from ui_mcp.mcp_client.client import Options, connected
+from ui_mcp.mcp_client.client import Options, connect
 from ui_mcp.mcp_client.transport import HttpUrl
 from ui_mcp.mcp_server import results
 from ui_mcp.toolkit.tool import Call, Relayed
@@ -79,7 +79,7 @@ async def test_a_malformed_tool_is_left_out_or_repaired_behind_an_address_too(na
         return json_reply({"jsonrpc": "2.0", "id": message["id"], "result": answers[message["method"]]})
 
     recorder.default = answer
-    async with connected(HttpUrl(f"{recorder.url}/mcp"), Options(mode="legacy")) as found:
+    async with connect(HttpUrl(f"{recorder.url}/mcp"), Options(mode="legacy")) as found:
         tools = {tool.name: tool for tool in await found.tools(Call())}
         prompts = await found.prompts(Call())
 

@@ -12,8 +12,8 @@ from compositor.gateways import gateway
 from ui_mcp.agent.models import ModelSettings
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.config import loader
-from ui_mcp.gateway.web.model_settings import PROVIDERS, LiveModel
-from ui_mcp.gateway.web.target_settings import LiveTargets
+from ui_mcp.gateway.web.model_settings import PROVIDERS, ModelSettingsService
+from ui_mcp.gateway.web.target_settings import TargetSettingsService
 from ui_mcp.jsontypes import JsonObject
 
 OPENAI = "https://api.openai.com/v1"
@@ -21,14 +21,16 @@ ENVIRONMENT = {"AWS_SECRET_ACCESS_KEY": "canary1", "OPENAI_API_KEY": "canary2", 
 
 
 @pytest.fixture
-def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., LiveModel]:
+def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModelSettingsService]:
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     file = tmp_path / "nlui.yaml"
     file.write_text("llm: {}\n")
 
-    def make(**settings: str) -> LiveModel:
-        return LiveModel(ModelSettings.model_validate({"model": "m", **settings}), None, file, tmp_path / "data")
+    def make(**settings: str) -> ModelSettingsService:
+        return ModelSettingsService(
+            ModelSettings.model_validate({"model": "m", **settings}), None, file, tmp_path / "data"
+        )
 
     return make
 
@@ -36,7 +38,7 @@ def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., LiveM
 @pytest.mark.covers("GW-ISO-8")
 @pytest.mark.parametrize("name", ["AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "PATH", "", "A B", "${LLM_KEY}"])
 async def test_no_variable_is_sent_to_an_address_of_the_callers_choice(
-    name: str, live: Callable[..., LiveModel], recorder: Recorder
+    name: str, live: Callable[..., ModelSettingsService], recorder: Recorder
 ) -> None:
     model = live()
     asked = {"provider": "openai", "api_base": recorder.url, "model": "m", "api_key_env": name or " "}
@@ -51,7 +53,9 @@ async def test_no_variable_is_sent_to_an_address_of_the_callers_choice(
 
 
 @pytest.mark.covers("GW-ISO-8")
-def test_a_vendors_variable_is_taken_for_that_vendor_alone(live: Callable[..., LiveModel], tmp_path: Path) -> None:
+def test_a_vendors_variable_is_taken_for_that_vendor_alone(
+    live: Callable[..., ModelSettingsService], tmp_path: Path
+) -> None:
     model = live()
     for wrong in (
         {"provider": "anthropic"},
@@ -83,7 +87,7 @@ def test_a_vendors_variable_is_taken_for_that_vendor_alone(live: Callable[..., L
     ],
 )
 def test_a_key_stays_while_provider_scheme_host_and_port_do(
-    given: JsonObject, changed: JsonObject, kept: bool, live: Callable[..., LiveModel]
+    given: JsonObject, changed: JsonObject, kept: bool, live: Callable[..., ModelSettingsService]
 ) -> None:
     model = live(api_key="sk-typed-by-a-person", **given)
 
@@ -92,7 +96,7 @@ def test_a_key_stays_while_provider_scheme_host_and_port_do(
 
 @pytest.mark.covers("GW-ISO-5")
 async def test_a_key_does_not_follow_a_redirect_of_a_model_server(
-    live: Callable[..., LiveModel], recorder: Recorder, served: Vendor
+    live: Callable[..., ModelSettingsService], recorder: Recorder, served: Vendor
 ) -> None:
     recorder.default = Reply(307, b"", {"Location": f"{served.url}/models"})
     model = live(api_key="canary", api_base=recorder.url, provider="anthropic")
@@ -103,14 +107,14 @@ async def test_a_key_does_not_follow_a_redirect_of_a_model_server(
 
 
 @pytest.mark.covers("GW-ISO-5")
-def test_a_proxy_that_could_read_the_key_is_refused(live: Callable[..., LiveModel]) -> None:
+def test_a_proxy_that_could_read_the_key_is_refused(live: Callable[..., ModelSettingsService]) -> None:
     with pytest.raises(InvalidArgumentsError, match="proxy would read the key"):
         live(api_key="k", api_base="http://one.example", provider="openai").use_proxy("http://evil.example")
 
 
 @pytest.mark.covers("GW-ISO-8")
 def test_what_is_typed_into_the_models_settings_is_not_expanded_after_a_restart(
-    live: Callable[..., LiveModel], tmp_path: Path
+    live: Callable[..., ModelSettingsService], tmp_path: Path
 ) -> None:
     typed = {"provider": "openai", "api_base": "http://evil.example/${LLM_KEY}", "model": "$${LLM_KEY}"}
     live().change({**typed, "api_key": "env:LLM_KEY"})
@@ -123,7 +127,7 @@ def test_what_is_typed_into_the_models_settings_is_not_expanded_after_a_restart(
 
 @pytest.mark.covers("GW-ISO-8")
 def test_a_reference_in_the_file_stays_one_when_something_else_changes(
-    live: Callable[..., LiveModel], tmp_path: Path
+    live: Callable[..., ModelSettingsService], tmp_path: Path
 ) -> None:
     file = tmp_path / "nlui.yaml"
     model = live(provider="openai", api_base="http://canary3.example", api_key="canary3")
@@ -156,7 +160,7 @@ async def test_what_is_typed_into_an_apis_settings_is_not_expanded_after_a_resta
     }
     typed = {"name": "api", "base_url": "http://127.0.0.1:9/${LLM_KEY}", "description": "${LLM_KEY:-x}", "auth": auth}
     async with gateway(tmp_path) as found:
-        await LiveTargets(found, file, no_demo).add(typed)
+        await TargetSettingsService(found, file, no_demo).add(typed)
 
     (read,) = loader.load(file).settings.targets
     assert read.auth is not None

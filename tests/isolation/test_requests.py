@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from compositor.conftest import Recorder, Reply, document, json_reply
-from ui_mcp.gateway.openapi.schemas import drift
+from ui_mcp.gateway.openapi.schemas import schema_mismatch
 from ui_mcp.gateway.openapi.validation import Checker, UncheckableError
 from ui_mcp.http_client import open_client
 from ui_mcp.toolkit.tool import Call
@@ -173,7 +173,7 @@ async def test_no_pattern_of_a_document_holds_up_a_call(schema: dict, recorder: 
         result = await target.source.call("api__go", {"body": {CATASTROPHE: CATASTROPHE}}, Call())
 
     assert not result.is_error
-    assert drift({"type": "object", **schema}, {CATASTROPHE: CATASTROPHE}) == []
+    assert schema_mismatch({"type": "object", **schema}, {CATASTROPHE: CATASTROPHE}) == []
 
 
 @pytest.mark.covers("GW-ISO-4")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.vendor import Vendor
 from ui_mcp.agent.conversation import Broadcast, Conversation
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import (
     Model,
@@ -25,7 +25,7 @@ from ui_mcp.agent.model import (
     TextDelta,
     ToolUse,
     Usage,
-    UserSays,
+    UserMessage,
 )
 from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
@@ -37,7 +37,7 @@ from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.toolset import Combined
 
-ASKED = ModelRequest([UserSays("Hello?")])
+ASKED = ModelRequest([UserMessage("Hello?")])
 WRONG = {
     "openai": ['{"choices":[null]}', "[1]", '{"choices":{}}', '{"choices":[{"delta":"x"}]}', "5",
                '{"choices":[{"delta":{"content":{"a":1}}}]}', '{"choices":[{"delta":{"tool_calls":[{"index":[]}]}}]}',
@@ -125,7 +125,7 @@ async def turn_of(found: Model, file: Path) -> str:
     journal = SqliteJournal(file)
     lease = await journal.take_lease("a", "test", 60)
     assert lease is not None
-    scribe = Scribe(journal, "a", lease)
+    scribe = JournalWriter(journal, "a", lease)
     await scribe.open()
     async with anyio.create_task_group() as background:
         ended = await Loop(found, Combined([]), scribe, LoopSettings()).turn(checkpoint, background)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from lua.page import Page
-from ui_mcp.lua_runtime.interface import NO_FACTS, Facts
-from ui_mcp.lua_runtime.vm import Core, Runtime
+from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT, EntryContext
+from ui_mcp.lua_runtime.vm import LuaRuntime, LuaVm
 from ui_mcp.ui.viewdef_store import ViewdefStore
 
 WATCH = '{"type":"watch","data":{"varId":1,"expand":true}}'
@@ -23,11 +23,11 @@ class Bench:
         self.folder = folder
         self.out: list[tuple[str, str, float]] = []
         launch |= {"max_seconds": PATIENCE, "max_memory_mb": 64} | changes
-        self._runtime, self._megabytes = Runtime(), int(str(launch["max_memory_mb"]))
-        self.core = Core(launch, self._emit, lambda _: None, self._runtime)
+        self._runtime, self._megabytes = LuaRuntime(), int(str(launch["max_memory_mb"]))
+        self.core = LuaVm(launch, self._emit, lambda _: None, self._runtime)
         self.store = ViewdefStore()
         self.pages: dict[int, Page] = {}
-        self.facts = NO_FACTS
+        self.facts = EMPTY_CONTEXT
         self.must("start")
         self.must("viewdefs", self.store.bundle())
 
@@ -45,9 +45,9 @@ class Bench:
         self.must("frame", number, WATCH if expand else WATCH.replace(',"expand":true', ""))
         return page
 
-    def enter(self, op: str, *args: str | int, facts: Facts | None = None) -> tuple[str, str, Any]:
+    def enter(self, op: str, *args: str | int, facts: EntryContext | None = None) -> tuple[str, str, Any]:
         """Code, message and result; frames go to the pages."""
-        code, message, _trace, result, *frames = self.core.enter(op, args, facts or self.facts)
+        code, message, _trace, result, *frames = self.core.call(op, args, facts or self.facts)
         for conn, frame in zip(frames[::2], frames[1::2], strict=True):
             self.pages[int(str(conn))].apply(str(frame))
         return str(code), str(message), json.loads(str(result))
@@ -60,7 +60,7 @@ class Bench:
 
     def allow(self, seconds: float) -> None:
         """Let code run this long from now on."""
-        self._runtime.grant(self._megabytes * 1024 * 1024, seconds, lambda _: None)
+        self._runtime.set_limits(self._megabytes * 1024 * 1024, seconds, lambda _: None)
 
     def run(self, code: str) -> Any:
         """Run Lua that must succeed."""

@@ -232,7 +232,7 @@ def test_high_priority_runs_first_and_is_sent_first(bench: Bench) -> None:
     bench.run("app = App:new() mcp.value = app")
     page = bench.open()
 
-    *_, frame = bench.core.enter("run", ("app.n = 4 app.slow = 1",), bench.facts)
+    *_, frame = bench.core.call("run", ("app.n = 4 app.slow = 1",), bench.facts)
 
     view = max(page.views)
     assert json.loads(str(frame)) == [[view, 2, 4], [view, 0, 8], [view, 1, 1]]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.lua_runtime.interface import heard
-from ui_mcp.lua_runtime.messages import HEAD, answer, asked, length, question
+from ui_mcp.lua_runtime.interface import decode_reply
+from ui_mcp.lua_runtime.messages import HEAD, decode_request, encode_reply, encode_request, length
 
 NUMBERS = st.one_of(st.none(), st.booleans(), st.integers(-(2**61), 2**61), st.floats(allow_nan=False))
 ASKED = st.one_of(NUMBERS, st.binary(max_size=50), st.text(st.characters(), max_size=50))
@@ -14,24 +14,24 @@ SAID = st.one_of(NUMBERS.filter(lambda value: abs(value or 0) != float("inf")), 
 
 @given(st.lists(ASKED, max_size=8))
 def test_questions_survive_the_pipe(values: list[object]) -> None:
-    data = question(values)  # type: ignore[arg-type]
+    data = encode_request(values)  # type: ignore[arg-type]
 
     assert length(data[:HEAD]) == len(data) - HEAD
-    assert asked(data[HEAD:]) == values
+    assert decode_request(data[HEAD:]) == values
 
 
 @given(st.lists(SAID, min_size=1, max_size=8))
 def test_answers_survive_the_pipe(values: list[object]) -> None:
-    data = answer(values)  # type: ignore[arg-type]
+    data = encode_reply(values)  # type: ignore[arg-type]
 
     assert length(data[:HEAD]) == len(data) - HEAD
-    assert heard(data[HEAD:]) == values
+    assert decode_reply(data[HEAD:]) == values
 
 
 @given(st.one_of(st.binary(max_size=200), st.text('[]{}",:019eENa', max_size=50).map(str.encode)))
 def test_any_bytes_of_a_child_are_read_or_refused(data: bytes) -> None:
     try:
-        values = heard(data)
+        values = decode_reply(data)
     except ValueError:
         return
     assert len(values) <= len(data)

@@ -119,12 +119,12 @@ def test_a_hundred_thousand_random_entries_never_end_the_process(tmp_path: Path)
         bench.run("app = App:new({rows = {}}) mcp.value = app")
         for _ in range(CALLS // 20):
             op, args = an_entry(rng)
-            code, message, _trace, result, *frames = bench.core.enter(op, args, bench.facts)
+            code, message, _trace, result, *frames = bench.core.call(op, args, bench.facts)
             assert isinstance(code, str), (op, args)
             assert op == "run" or "engine/" not in str(message), (op, args, message)
             json.loads(str(result))
             for frame in frames[1::2]:
                 json.loads(str(frame))
-        assert bench.core.enter("run", ("return 1",), bench.facts)[0] == ""
+        assert bench.core.call("run", ("return 1",), bench.facts)[0] == ""
         log = (bench.folder / "log" / "lua-err.log").read_text()
         assert [line for line in log.splitlines() if "change detection: " in line] == []

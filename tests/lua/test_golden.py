@@ -19,6 +19,6 @@ def test_each_step_gives_the_golden_frame(bench: Bench, scenario: str) -> None:
 
     for step in json.loads((GOLDEN / scenario / "steps.json").read_text()):
         op, args = ("run", (step["run"],)) if "run" in step else ("frame", (1, json.dumps(step["send"])))
-        code, message, _trace, _result, *frames = bench.core.enter(op, args, bench.facts)
+        code, message, _trace, _result, *frames = bench.core.call(op, args, bench.facts)
         assert code == "", message
         assert (json.loads(str(frames[1])) if frames else None) == step["frame"]

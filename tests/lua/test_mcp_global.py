@@ -8,8 +8,8 @@ import pytest
 from lua.cores import Bench
 from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import LuaError
-from ui_mcp.lua_runtime.interface import Facts
-from ui_mcp.lua_runtime.worker_thread import ThreadHost
+from ui_mcp.lua_runtime.interface import EntryContext
+from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
 
 
 def write(folder: Path, name: str, text: str) -> None:
@@ -40,7 +40,7 @@ async def test_a_failing_start_file_is_a_start_error(tmp_path: Path, name: str) 
     write(tmp_path, f"ui/lua/{name}.lua", "local x = nil + 1")
 
     with pytest.raises(LuaError, match="arithmetic"):
-        await ThreadHost().launch(launch_at(tmp_path), Recorded())
+        await ThreadWorkerHost().launch(launch_at(tmp_path), Recorded())
 
 
 @pytest.mark.covers("UI-WAIT-1", "UI-MCPG-2", "UI-MCPG-10", "UI-JSON-2")
@@ -57,7 +57,7 @@ def test_events_leave_at_once_as_json(bench: Bench) -> None:
 
 @pytest.mark.covers("UI-WAIT-11")
 def test_a_full_queue_refuses_loudly(bench: Bench) -> None:
-    facts = Facts(room=2)
+    facts = EntryContext(room=2)
 
     code, message, _ = bench.enter("run", "for i = 1, 5 do mcp.pushState({i = i}) end", facts=facts)
 
@@ -68,7 +68,7 @@ def test_a_full_queue_refuses_loudly(bench: Bench) -> None:
 @pytest.mark.covers("UI-MCPG-3", "UI-MCPG-5", "UI-MCPG-7")
 def test_lua_hears_about_waiters_and_status(bench: Bench) -> None:
     status = '{"state":"running","version":"1.2.3","base_dir":".ui","url":"http://127.0.0.1:1","sessions":2}'
-    bench.facts = Facts(polling=True, waited=3.0, pending=4, status=status)
+    bench.facts = EntryContext(polling=True, waited=3.0, pending=4, status=status)
 
     assert bench.run("return {mcp:pollingEvents(), mcp.pendingEventCount(), mcp:waitTime(), mcp.sessionId}") == [
         True,
@@ -77,7 +77,7 @@ def test_lua_hears_about_waiters_and_status(bench: Bench) -> None:
         "secret",
     ]
     assert bench.run("return mcp:status()") == json.loads(status)
-    bench.facts = Facts(waited=3.0)
+    bench.facts = EntryContext(waited=3.0)
     assert bench.run("return mcp:waitTime() >= 3") is True
 
 

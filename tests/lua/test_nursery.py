@@ -19,8 +19,8 @@ from lua.worlds import Recorded, launch_at
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.lua_runtime import fork_client, fork_server_process
 from ui_mcp.lua_runtime.fork_server_process import FORKS, command
-from ui_mcp.lua_runtime.interface import NO_FACTS, Op
-from ui_mcp.lua_runtime.worker_process import ChildHost, ChildWorld
+from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT, Op
+from ui_mcp.lua_runtime.worker_process import ProcessWorker, ProcessWorkerHost
 
 SHOWING = """
 import sys
@@ -46,8 +46,8 @@ def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]
 
 
 @asynccontextmanager
-async def worlds(folder: Path, count: int = 1) -> AsyncIterator[list[ChildWorld]]:
-    opened = [await ChildHost().launch(launch_at(folder), Recorded()) for _ in range(count)]
+async def worlds(folder: Path, count: int = 1) -> AsyncIterator[list[ProcessWorker]]:
+    opened = [await ProcessWorkerHost().launch(launch_at(folder), Recorded()) for _ in range(count)]
     try:
         yield opened
     finally:
@@ -69,32 +69,32 @@ def descriptors(pid: int) -> dict[int, str]:
 
 async def test_worlds_outlive_a_killed_nursery_and_the_next_comes_from_another(tmp_path: Path) -> None:
     async with worlds(tmp_path, 2) as (first, second):
-        killed = fork_client.here()
-        await first.enter(Op.RUN, "kept = 7")
+        killed = fork_client.for_running_loop()
+        await first.call(Op.RUN, "kept = 7")
 
         os.kill(killed.process.pid, signal.SIGKILL)
         async with worlds(tmp_path) as [third]:
-            assert (await third.enter(Op.RUN, "return kept")).result == "null"
-            assert fork_client.here() is not killed
-            assert children(fork_client.here().process.pid) == [third.pid]
+            assert (await third.call(Op.RUN, "return kept")).result == "null"
+            assert fork_client.for_running_loop() is not killed
+            assert children(fork_client.for_running_loop().process.pid) == [third.pid]
 
-        assert (await first.enter(Op.RUN, "return kept")).result == "7"
+        assert (await first.call(Op.RUN, "return kept")).result == "7"
         os.kill(second.pid, signal.SIGKILL)
         with pytest.raises(SessionGoneError, match="process ended"):
-            await second.enter(Op.RUN, "while true do end")
+            await second.call(Op.RUN, "while true do end")
     with pytest.raises(ProcessLookupError):
         os.kill(killed.process.pid, 0)
 
 
 async def test_what_is_asked_before_it_is_known_how_a_world_ended_fails_with_it(tmp_path: Path) -> None:
     async with worlds(tmp_path) as [world]:
-        bearing = fork_client.here()
+        bearing = fork_client.for_running_loop()
         os.kill(bearing.process.pid, signal.SIGSTOP)
         os.kill(world.pid, signal.SIGKILL)
         with anyio.fail_after(60):
             while not bearing._questions:
                 await checkpoint()
-        asked = [world.enter(Op.RUN, "return 1") for _ in range(3)]
+        asked = [world.call(Op.RUN, "return 1") for _ in range(3)]
         os.kill(bearing.process.pid, signal.SIGCONT)
 
         for answer in asked:
@@ -103,30 +103,30 @@ async def test_what_is_asked_before_it_is_known_how_a_world_ended_fails_with_it(
 
 
 async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
-    stopped = fork_client.here().process.pid
+    stopped = fork_client.for_running_loop().process.pid
     os.kill(stopped, signal.SIGSTOP)
 
     async with asyncio.TaskGroup() as group:
-        launches = [group.create_task(ChildHost().launch(launch_at(tmp_path), Recorded())) for _ in range(3)]
+        launches = [group.create_task(ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())) for _ in range(3)]
         await asyncio.sleep(0)
         os.kill(stopped, signal.SIGKILL)
 
-    assert children(fork_client.here().process.pid) == [task.result().pid for task in launches]
+    assert children(fork_client.for_running_loop().process.pid) == [task.result().pid for task in launches]
     for task in launches:
         await task.result().close()
 
 
 async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fork_client, "PATIENCE", 0.1)
-    stopped = fork_client.here().process.pid
+    stopped = fork_client.for_running_loop().process.pid
     os.kill(stopped, signal.SIGSTOP)
 
-    launch = asyncio.create_task(ChildHost().launch(launch_at(tmp_path), Recorded()))
+    launch = asyncio.create_task(ProcessWorkerHost().launch(launch_at(tmp_path), Recorded()))
     await asyncio.sleep(0)
     monkeypatch.undo()
     world = await launch
 
-    assert children(fork_client.here().process.pid) == [world.pid]
+    assert children(fork_client.for_running_loop().process.pid) == [world.pid]
     with pytest.raises(ProcessLookupError):
         os.kill(stopped, 0)
     await world.close()
@@ -142,18 +142,18 @@ async def test_without_a_nursery_a_world_is_a_program_of_its_own(
     monkeypatch.setattr(fork_server_process, "take", refuse)
 
     async with worlds(tmp_path) as [world]:
-        assert (await world.enter(Op.RUN, "return 1")).result == "1"
+        assert (await world.call(Op.RUN, "return 1")).result == "1"
         assert world.pid in children(os.getpid())
 
 
 async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
-    bearing = fork_client.here().process.pid
+    bearing = fork_client.for_running_loop().process.pid
     os.kill(bearing, signal.SIGSTOP)
     with anyio.move_on_after(0.05):
-        await ChildHost().launch(launch_at(tmp_path), Recorded())
+        await ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())
     os.kill(bearing, signal.SIGCONT)
     with anyio.fail_after(60):
-        while fork_client.here()._questions:
+        while fork_client.for_running_loop()._questions:
             await checkpoint()
     assert children(bearing) == []
 
@@ -163,7 +163,7 @@ async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> No
 
 async def test_a_world_holds_nothing_but_its_own_pipes_and_leads_a_session_of_its_own(tmp_path: Path) -> None:
     async with worlds(tmp_path, 4) as opened:
-        bearing = fork_client.here().process.pid
+        bearing = fork_client.for_running_loop().process.pid
         pids = [world.pid for world in opened]
         held = [[name for _, name in sorted(descriptors(pid).items())] for pid in pids]
 
@@ -173,20 +173,20 @@ async def test_a_world_holds_nothing_but_its_own_pipes_and_leads_a_session_of_it
         assert all(name.startswith("pipe:") for name in pipes)
         assert sorted(descriptors(bearing)) == [0, 1, 2, 3]
         assert [os.getsid(pid) for pid in [bearing, *pids]] == [bearing, *pids]
-        names = [(await world.enter(Op.RUN, "return os.tmpname()")).result for world in opened]
+        names = [(await world.call(Op.RUN, "return os.tmpname()")).result for world in opened]
         assert len(set(names)) == 4
 
 
 async def test_what_two_hundred_worlds_took_is_given_back(tmp_path: Path) -> None:
     gc.collect()  # what other tests left open must not be closed while we count
     async with worlds(tmp_path):
-        bearing, before = fork_client.here().process.pid, len(descriptors(os.getpid()))
+        bearing, before = fork_client.for_running_loop().process.pid, len(descriptors(os.getpid()))
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(ChildHost().launch(launch_at(tmp_path), Recorded())) for _ in range(200)]
+            tasks = [group.create_task(ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())) for _ in range(200)]
         opened = [task.result() for task in tasks]
         assert len(children(bearing)) == 201
 
-        answers = await asyncio.gather(*(world.enter(Op.RUN, f"return {at}") for at, world in enumerate(opened)))
+        answers = await asyncio.gather(*(world.call(Op.RUN, f"return {at}") for at, world in enumerate(opened)))
         assert [int(reply.result) for reply in answers] == list(range(200))
         for at, world in enumerate(opened):
             os.kill(world.pid, signal.SIGKILL) if at % 2 else None
@@ -199,7 +199,7 @@ async def test_what_two_hundred_worlds_took_is_given_back(tmp_path: Path) -> Non
 def test_a_loop_that_was_closed_leaves_its_nursery_to_the_next(tmp_path: Path) -> None:
     async def bearing() -> int:
         async with worlds(tmp_path):
-            return fork_client.here().process.pid
+            return fork_client.for_running_loop().process.pid
 
     assert asyncio.run(bearing()) == asyncio.run(bearing())
 
@@ -210,7 +210,7 @@ def test_a_world_that_shows_an_app_imports_nothing_more(tmp_path: Path) -> None:
     (tmp_path / "ui" / "apps" / "note" / "app.lua").write_text("note = {type = 'Note'}")
     (tmp_path / "ui" / "apps" / "note" / "README.md").write_text("# Nótes 🗒\n\nWords.", encoding="utf-8")
     *program, package, lupa = command("worker", "")
-    script = SHOWING.format(launch=launch_at(tmp_path).settings(), facts=(*NO_FACTS,))
+    script = SHOWING.format(launch=launch_at(tmp_path).settings(), facts=(*EMPTY_CONTEXT,))
 
     done = subprocess.run([*program[:-1], script, package, lupa], capture_output=True, text=True, check=True)
 

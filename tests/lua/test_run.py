@@ -7,12 +7,12 @@ import pytest
 
 from lua.worlds import Recorded, launch_at
 from ui_mcp.lua_runtime.interface import Op, Reply
-from ui_mcp.lua_runtime.worker_thread import ThreadHost
+from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
 
 
 async def run(folder: Path, code: str, **changes: object) -> Reply:
-    world = await ThreadHost().launch(launch_at(folder, **changes), Recorded())
-    return await world.enter(Op.RUN, code)
+    world = await ThreadWorkerHost().launch(launch_at(folder, **changes), Recorded())
+    return await world.call(Op.RUN, code)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from anyio import Event
 
-from ui_mcp.lua_runtime.interface import Launch
+from ui_mcp.lua_runtime.interface import WorkerConfig
 
 
 @dataclass
@@ -39,6 +39,6 @@ class Recorded:
         self.over.set()
 
 
-def launch_at(folder: object, **changes: object) -> Launch:
+def launch_at(folder: object, **changes: object) -> WorkerConfig:
     """A launch whose project is `folder` and whose base directory is `folder/ui`."""
-    return Launch(base_dir=f"{folder}/ui", project=str(folder), **changes)  # type: ignore[arg-type]
+    return WorkerConfig(base_dir=f"{folder}/ui", project=str(folder), **changes)  # type: ignore[arg-type]

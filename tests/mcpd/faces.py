@@ -11,7 +11,7 @@ import anyio
 from pydantic import Field
 
 from ui_mcp.errors import LuaError, NotStartedError, ResourceNotFoundError, UpstreamError
-from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import Args, FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
@@ -152,8 +152,8 @@ def face(
     spill: Callable[[str], Awaitable[str]] | None = None,
     max_result_chars: int = 1000,
     **more: Any,
-) -> Face:
-    return Face(
+) -> ServerDefinition:
+    return ServerDefinition(
         name="test",
         title="Test server",
         version="1.2.3",

@@ -10,13 +10,13 @@ print("printed while importing")
 
 from mcpd.faces import face  # noqa: E402
 from ui_mcp.log import to_stderr  # noqa: E402
-from ui_mcp.mcp_server.server import Service  # noqa: E402
+from ui_mcp.mcp_server.server import McpServer  # noqa: E402
 from ui_mcp.mcp_server.transports.stdio import serve  # noqa: E402
 
 
 async def main() -> None:
     to_stderr()
-    await serve(Service(face()), *stdio)
+    await serve(McpServer(face()), *stdio)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from mcpd.faces import face
 from mcpd.web import served
 from ui_mcp.errors import MountError, ResourceNotFoundError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_client.client import McpServer, Options, connected
+from ui_mcp.mcp_client.client import McpClient, Options, connect
 from ui_mcp.mcp_client.transport import Address, Command, HttpUrl, SseUrl
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.tool import Call, Relayed
@@ -27,15 +27,15 @@ Transport = Literal["stdio", "http", "sse"]
 
 
 @asynccontextmanager
-async def mounted(transport: Transport, options: Options) -> AsyncIterator[McpServer]:
+async def mounted(transport: Transport, options: Options) -> AsyncIterator[McpClient]:
     if transport == "stdio":
-        async with connected(PROGRAM, options) as server:
+        async with connect(PROGRAM, options) as server:
             yield server
         return
     async with served(face()) as client:
         base = str(client.base_url).rstrip("/")
         address: Address = HttpUrl(f"{base}/mcp") if transport == "http" else SseUrl(f"{base}/sse")
-        async with connected(address, options) as server:
+        async with connect(address, options) as server:
             yield server
 
 
@@ -102,7 +102,7 @@ async def test_announcements_of_a_mounted_server_are_relayed(mode: Mode) -> None
     options = Options(mode=mode, start_seconds=PATIENCE, list_changed=lists.append, resource_updated=updated)
     async with (
         served(face(announcements=bus)) as client,
-        connected(HttpUrl(f"{str(client.base_url).rstrip('/')}/mcp"), options) as server,
+        connect(HttpUrl(f"{str(client.base_url).rstrip('/')}/mcp"), options) as server,
     ):
         await server.subscribe("ui://state")
         with anyio.fail_after(PATIENCE):
@@ -128,14 +128,14 @@ async def test_a_server_that_cannot_be_reached_is_a_mount_error(tmp_path: Path) 
         (SseUrl("http://127.0.0.1:9/sse"), PATIENCE),
     ):
         with pytest.raises(MountError):
-            async with connected(address, Options(start_seconds=seconds, stderr=told.append)):
+            async with connect(address, Options(start_seconds=seconds, stderr=told.append)):
                 pass
 
     assert told == ["no config"]
 
 
 async def test_the_end_of_a_mounted_process_is_noticed() -> None:
-    async with connected(PROGRAM, Options(start_seconds=PATIENCE)) as server:
+    async with connect(PROGRAM, Options(start_seconds=PATIENCE)) as server:
         with pytest.raises(UpstreamError):
             await server.call("die", {}, Call())
         with anyio.fail_after(PATIENCE):
@@ -144,5 +144,5 @@ async def test_the_end_of_a_mounted_process_is_noticed() -> None:
 
 async def test_an_error_in_the_block_leaves_it_unwrapped() -> None:
     with pytest.raises(ZeroDivisionError):
-        async with connected(PROGRAM, Options(start_seconds=PATIENCE)):
+        async with connect(PROGRAM, Options(start_seconds=PATIENCE)):
             raise ZeroDivisionError

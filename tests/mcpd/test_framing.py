@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.jsonrpc.pipes import Framer, Line, TooLong
+from ui_mcp.jsonrpc.pipes import Line, LineSplitter, OversizedLine
 
 BOM = b"\xef\xbb\xbf"
 PLAIN = st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"").strip()).filter(lambda raw: raw[:3] != BOM)
@@ -12,7 +12,7 @@ LINES = st.lists(PLAIN)
 
 
 def framed(chunks: list[bytes], limit: int = 1000) -> list[Line]:
-    framer = Framer(limit)
+    framer = LineSplitter(limit)
     return [line for chunk in chunks for line in framer.feed(chunk)] + framer.end()
 
 
@@ -41,11 +41,11 @@ def test_a_line_over_the_limit_is_skipped_once_and_the_next_is_read(cuts: list[i
         chunks.append(rest[:cut])
         rest = rest[cut:]
 
-    assert framed([*chunks, rest], limit=20) == [TooLong.LINE, b"short"]
+    assert framed([*chunks, rest], limit=20) == [OversizedLine.LINE, b"short"]
 
 
 def test_what_waits_for_its_end_never_outgrows_the_limit() -> None:
-    framer = Framer(100)
+    framer = LineSplitter(100)
     for _ in range(1000):
         framer.feed(b"y" * 90)
 

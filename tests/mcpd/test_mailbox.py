@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui_mcp.mcp_server.definition import ALIASES
-from ui_mcp.mcp_server.notifications import MAX_WAITING, QUIET_SECONDS, Mailbox
+from ui_mcp.mcp_server.notifications import MAX_WAITING, QUIET_SECONDS, NotificationQueue
 from ui_mcp.toolkit.announcements import ChannelEvent, ListChanged, ResourceUpdated
 
 
@@ -25,10 +25,10 @@ def canonical(uri: str) -> str:
     return uri.replace(alias, prefix, 1) if uri.startswith(alias) else uri
 
 
-def mailbox(clock: Clock, *uris: str) -> Mailbox:
-    box = Mailbox(canonical, clock)
+def mailbox(clock: Clock, *uris: str) -> NotificationQueue:
+    box = NotificationQueue(canonical, clock)
     for uri in uris:
-        box.want(uri)
+        box.subscribe(uri)
     return box
 
 
@@ -40,13 +40,13 @@ def uris(messages: list[dict[str, Any]]) -> list[str]:
 async def test_a_burst_is_told_at_once_and_once_more_after_the_quiet_time() -> None:
     clock = Clock()
     box = mailbox(clock, "ui://state")
-    box.offer(ResourceUpdated("ui://state"))
-    first = await box.take()
+    box.publish(ResourceUpdated("ui://state"))
+    first = await box.get()
     for _ in range(50):
-        box.offer(ResourceUpdated("ui://state"))
+        box.publish(ResourceUpdated("ui://state"))
     at_once = box._ready()
     clock.now += QUIET_SECONDS
-    last = await box.take()
+    last = await box.get()
 
     assert (uris(first), at_once, uris(last)) == (["ui://state"], [], ["ui://state"])
 
@@ -55,9 +55,9 @@ async def test_a_burst_is_told_at_once_and_once_more_after_the_quiet_time() -> N
 async def test_chat_is_told_every_time_with_its_batch() -> None:
     box = mailbox(Clock(), "ui://chat/inbox")
     for number in range(3):
-        box.offer(ResourceUpdated("ui://chat/inbox", {"messages": [number]}))
+        box.publish(ResourceUpdated("ui://chat/inbox", {"messages": [number]}))
 
-    told = [message["params"] for message in await box.take()]
+    told = [message["params"] for message in await box.get()]
 
     assert told == [
         {"uri": "ui://chat/inbox", "messages": [number], "_meta": {"ui-mcp/messages": [number]}} for number in range(3)
@@ -67,33 +67,33 @@ async def test_chat_is_told_every_time_with_its_batch() -> None:
 @pytest.mark.covers("MCP-SUB-4")
 async def test_a_subscriber_is_told_the_name_it_used() -> None:
     box = mailbox(Clock(), "ui-mcp://state", "ui-mcp://chat/inbox", "ui://chat/inbox")
-    box.offer(ResourceUpdated("ui://state"))
-    box.offer(ResourceUpdated("ui://chat/inbox"))
+    box.publish(ResourceUpdated("ui://state"))
+    box.publish(ResourceUpdated("ui://chat/inbox"))
 
-    assert sorted(uris(await box.take())) == ["ui-mcp://chat/inbox", "ui-mcp://state", "ui://chat/inbox"]
+    assert sorted(uris(await box.get())) == ["ui-mcp://chat/inbox", "ui-mcp://state", "ui://chat/inbox"]
 
 
 async def test_what_was_not_asked_for_is_not_told() -> None:
     box = mailbox(Clock(), "ui://state")
-    box.want("ui://events")
-    box.drop("ui://events")
-    box.offer(ResourceUpdated("ui://events"))
-    box.offer(ListChanged("tools"))
-    box.offer(ChannelEvent("hello", {}))
+    box.subscribe("ui://events")
+    box.unsubscribe("ui://events")
+    box.publish(ResourceUpdated("ui://events"))
+    box.publish(ListChanged("tools"))
+    box.publish(ChannelEvent("hello", {}))
     box.close()
 
-    assert await box.take() == []
+    assert await box.get() == []
 
 
 @pytest.mark.covers("MCP-LIM-4")
 async def test_a_client_that_does_not_read_is_cut_off_at_the_limit() -> None:
     box = mailbox(Clock(), "ui://chat/head")
     for _ in range(MAX_WAITING * 3):
-        box.offer(ResourceUpdated("ui://chat/head"))
+        box.publish(ResourceUpdated("ui://chat/head"))
 
     assert box.closed
-    assert len(await box.take()) == MAX_WAITING + 1
-    assert await box.take() == []
+    assert len(await box.get()) == MAX_WAITING + 1
+    assert await box.get() == []
 
 
 @given(st.lists(st.tuples(st.sampled_from(["ui://a", "ui://b", "ui://chat/c"]), st.floats(0, 0.3)), max_size=60))
@@ -103,7 +103,7 @@ def test_after_every_change_a_later_message_tells_of_it(changes: list[tuple[str,
     unheard: set[str] = set()
     told_at: dict[str, float] = {}
     for uri, pause in [*changes, ("ui://a", 0.2), ("ui://b", 0.2)]:
-        box.offer(ResourceUpdated(uri))
+        box.publish(ResourceUpdated(uri))
         unheard.add(uri)
         clock.now += pause
         for heard in uris(box._ready()):

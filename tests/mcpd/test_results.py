@@ -10,7 +10,7 @@ import pytest
 from mcpd.faces import face
 from mcpd.wire import wired
 from ui_mcp.errors import DISK_HINT
-from ui_mcp.mcp_server.results import KEPT_RESULTS, ResultFiles
+from ui_mcp.mcp_server.results import KEPT_RESULTS, OverflowFiles
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call
 
@@ -88,7 +88,7 @@ async def test_text_that_utf8_cannot_write_is_mended_not_lost() -> None:
 
 @pytest.mark.covers("MCP-RESULT-3")
 async def test_a_text_over_the_budget_goes_to_a_file_and_the_answer_says_where(tmp_path: Path) -> None:
-    async with wired(face(spill=ResultFiles(lambda: tmp_path / "log"))) as wire:
+    async with wired(face(spill=OverflowFiles(lambda: tmp_path / "log"))) as wire:
         await wire.shake_hands()
         fits = await wire.call("echo", text="y" * 1000)
         answer = await wire.call("echo", text="xyz" * 1000)
@@ -110,7 +110,7 @@ async def test_a_text_over_the_budget_goes_to_a_file_and_the_answer_says_where(t
 
 @pytest.mark.covers("MCP-RESULT-3")
 async def test_only_the_last_results_are_kept(tmp_path: Path) -> None:
-    files = ResultFiles(lambda: tmp_path)
+    files = OverflowFiles(lambda: tmp_path)
     for number in range(KEPT_RESULTS + 5):
         await files(f"text {number}")
 

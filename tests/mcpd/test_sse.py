@@ -12,7 +12,7 @@ import pytest
 from mcpd.faces import face
 from mcpd.web import served
 from mcpd.wire import ENVELOPE, HELLO
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports.sse import SseEndpoint
 from ui_mcp.toolkit.announcements import Announcements
 
@@ -133,7 +133,7 @@ async def test_updates_arrive_between_the_answers() -> None:
 
 
 async def test_a_message_that_was_still_coming_when_its_stream_closed_finds_no_session() -> None:
-    endpoint = SseEndpoint(Service(face()))
+    endpoint = SseEndpoint(McpServer(face()))
     left, over = anyio.Event(), anyio.Event()
     streamed: list[Any] = []
     answered: list[Any] = []

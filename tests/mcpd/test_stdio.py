@@ -175,10 +175,10 @@ async def test_each_message_is_one_line_of_utf8_ended_by_a_line_feed() -> None:
     our_in, their_out = os.pipe()
     os.write(our_out, b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"ping"}\r\n\r\n')
     os.close(our_out)
-    from ui_mcp.mcp_server.server import Service
+    from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
 
-    await serve(Service(face()), their_in, their_out, orphan_check=False)
+    await serve(McpServer(face()), their_in, their_out, orphan_check=False)
     os.close(their_out)
 
     assert os.read(our_in, 1000) == b'{"jsonrpc":"2.0","id":1,"result":{}}\n'

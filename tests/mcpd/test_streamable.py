@@ -15,14 +15,14 @@ from mcpd.faces import face
 from mcpd.web import served
 from mcpd.wire import ENVELOPE, HELLO
 from ui_mcp.mcp_server.notifications import MAX_WAITING
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports import http
 from ui_mcp.mcp_server.transports import http_sessions as sessions_module
 from ui_mcp.mcp_server.transports.http_sessions import IDLE_SECONDS, Session, Sessions
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint, _connection
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 
 Message = dict[str, Any]
 
@@ -288,7 +288,7 @@ async def test_streamable_http_can_be_left_out() -> None:
 @pytest.mark.slow
 @pytest.mark.covers("MCP-LIM-1")
 async def test_ten_thousand_rejected_requests_leave_no_session_and_no_memory() -> None:
-    app = Guard(Endpoints(face()), Rules(frozenset({80})))
+    app = SecurityMiddleware(McpRoutes(face()), AccessRules(frozenset({80})))
     initialize = rpc("initialize", {"protocolVersion": 5})
     rejected: list[tuple[str, Message, dict[str, str], int]] = [
         ("/mcp", rpc("tools/list"), {"mcp-session-id": "nobody"}, 404),
@@ -337,12 +337,12 @@ async def test_ten_thousand_rejected_requests_leave_no_session_and_no_memory() -
     path=st.sampled_from(["/mcp", "/message", "/messages", "/other"]),
 )
 async def test_no_request_makes_the_server_fail(body: Any, headers: dict[str, str], path: str) -> None:
-    app = Guard(Endpoints(face()), Rules(frozenset({80})))
+    app = SecurityMiddleware(McpRoutes(face()), AccessRules(frozenset({80})))
 
     assert await status_of(app, path, body, headers) in {200, 202, 400, 404, 405, 406, 415}
 
 
-async def status_of(app: Guard, path: str, body: Any, headers: dict[str, str]) -> int:
+async def status_of(app: SecurityMiddleware, path: str, body: Any, headers: dict[str, str]) -> int:
     """Send one request straight into the application."""
     given = {"host": "127.0.0.1", "content-type": "application/json", **headers}
     scope = {
@@ -370,7 +370,7 @@ async def status_of(app: Guard, path: str, body: Any, headers: dict[str, str]) -
 async def test_idle_sessions_end_and_the_longest_idle_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
-    sessions = Sessions(Service(face()), clock=lambda: now)
+    sessions = Sessions(McpServer(face()), clock=lambda: now)
     opened = [sessions.open("local") for _ in range(3)]
     first, second, third = [session for session in opened if session]
     with sessions.using(first):
@@ -389,7 +389,7 @@ async def test_idle_sessions_end_and_the_longest_idle_makes_room(monkeypatch: py
 
 @pytest.mark.covers("MCP-LIM-5")
 async def test_a_flood_of_handshakes_ends_sessions_of_its_own_connection_before_any_other() -> None:
-    endpoint = StreamableEndpoint(Service(face()))
+    endpoint = StreamableEndpoint(McpServer(face()))
     living = await session_of(endpoint, ("127.0.0.1", 40_000))
 
     for _ in range(1500):
@@ -401,7 +401,7 @@ async def test_a_flood_of_handshakes_ends_sessions_of_its_own_connection_before_
 
 @pytest.mark.covers("MCP-LIM-5")
 async def test_a_flood_over_many_connections_ends_sessions_that_only_shook_hands_first() -> None:
-    endpoint = StreamableEndpoint(Service(face()))
+    endpoint = StreamableEndpoint(McpServer(face()))
     living = await session_of(endpoint, ("127.0.0.1", 40_000))
     found = endpoint.sessions.find(living)
     assert found is not None
@@ -418,7 +418,7 @@ async def test_a_flood_over_many_connections_ends_sessions_that_only_shook_hands
 def test_a_flood_that_uses_its_sessions_ends_none_that_was_in_use_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
     now = 0.0
-    sessions = Sessions(Service(face()), clock=lambda: now)
+    sessions = Sessions(McpServer(face()), clock=lambda: now)
 
     def opened(port: int, uses: int, pause: float) -> Session:
         nonlocal now
@@ -440,7 +440,7 @@ def test_a_flood_that_uses_its_sessions_ends_none_that_was_in_use_for_longer(mon
 @pytest.mark.covers("MCP-LIM-5")
 def test_a_flooding_principal_ends_none_of_another_principals_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
-    sessions = Sessions(Service(face()))
+    sessions = Sessions(McpServer(face()))
     anna = sessions.open("anna")
     assert anna is not None
 
@@ -475,12 +475,12 @@ async def session_of(endpoint: StreamableEndpoint, client: tuple[str, int]) -> s
 
 @pytest.mark.covers("R-NO-13")
 async def test_a_session_that_missed_something_is_gone_before_its_stream_ends() -> None:
-    endpoint = StreamableEndpoint(Service(face()))
+    endpoint = StreamableEndpoint(McpServer(face()))
     session = endpoint.sessions.open("local")
     assert session is not None
-    session.conversation.mailbox.want("ui://chat/a")
+    session.conversation.mailbox.subscribe("ui://chat/a")
     for _ in range(MAX_WAITING + 1):
-        session.conversation.mailbox.offer(ResourceUpdated("ui://chat/a"))
+        session.conversation.mailbox.publish(ResourceUpdated("ui://chat/a"))
     found: list[object] = []
 
     async def send(message: Any) -> None:
@@ -504,7 +504,7 @@ async def test_a_stream_ends_behind_a_beat_that_is_still_being_sent() -> None:
 
     stream = http.EventStream(send)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(stream.beat)
+        tasks.start_soon(stream.keep_alive)
         await anyio.wait_all_tasks_blocked()
         tasks.start_soon(stream.end)
         await anyio.wait_all_tasks_blocked()

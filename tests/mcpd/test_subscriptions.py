@@ -8,9 +8,9 @@ import pytest
 
 from mcpd.faces import face
 from mcpd.wire import ENVELOPE, HELLO, Wire, wired
-from ui_mcp.mcp_server.connection import Conversation
+from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.notifications import CHANNEL
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.toolkit.announcements import Announcements
 
 STAMP = "io.modelcontextprotocol/subscriptionId"
@@ -151,13 +151,13 @@ async def test_channel_events_go_to_handshake_clients_of_faces_that_declare_the_
 
 @pytest.mark.covers("MCP-LIM-3")
 async def test_a_thousand_connections_with_streams_leave_nothing_behind() -> None:
-    service = Service(face())
+    service = McpServer(face())
 
     async def nowhere(message: object) -> None:
         return None
 
     for number in range(1000):
-        conversation = Conversation(service)
+        conversation = ClientConnection(service)
         stream = {"notifications": {"resourceSubscriptions": [f"ui://{number}"]}, "_meta": ENVELOPE}
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(conversation.answer, _request(1, "initialize", HELLO), nowhere)
@@ -175,7 +175,7 @@ async def test_a_thousand_connections_with_streams_leave_nothing_behind() -> Non
 @pytest.mark.slow
 @pytest.mark.covers("MCP-LIM-3")
 async def test_ten_thousand_calls_of_one_connection_leave_no_memory_behind() -> None:
-    conversation = Conversation(Service(face()))
+    conversation = ClientConnection(McpServer(face()))
 
     async def nowhere(message: object) -> None:
         return None

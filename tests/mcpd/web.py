@@ -6,21 +6,21 @@ from typing import Any
 
 import httpx2
 
-from ui_mcp.mcp_server.definition import Face
-from ui_mcp.mcp_server.transports.routes import Endpoints
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.transports.routes import McpRoutes
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, port_of
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
 @asynccontextmanager
-async def served(face: Face, **options: Any) -> AsyncIterator[httpx2.AsyncClient]:
+async def served(face: ServerDefinition, **options: Any) -> AsyncIterator[httpx2.AsyncClient]:
     """Serve a face and return a client whose base is the server."""
     listener = bind("127.0.0.1", 0)
     port = port_of(listener)
-    endpoints = Endpoints(face, **options)
-    async with listening(Guard(endpoints, Rules(frozenset({port}))), listener):
+    endpoints = McpRoutes(face, **options)
+    async with listening(SecurityMiddleware(endpoints, AccessRules(frozenset({port}))), listener):
         async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=JSON, timeout=120) as client:
             yield client
         endpoints.close()

@@ -8,9 +8,9 @@ from typing import Any
 
 import anyio
 
-from ui_mcp.jsonrpc.pipes import CHUNK, Framer, Line, Writer
-from ui_mcp.mcp_server.definition import Face
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.jsonrpc.pipes import CHUNK, Line, LineSplitter, Writer
+from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports.stdio import serve
 
 ENVELOPE = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -28,7 +28,7 @@ class Wire:
         self._writer = Writer(out)
         self._incoming = incoming
         self._received: list[Message] = []
-        self._source = lines(incoming, Framer())
+        self._source = lines(incoming, LineSplitter())
         self._next = 0
         self.ended = anyio.Event()
         """Set when the server has returned."""
@@ -86,14 +86,14 @@ class Wire:
 
 
 @asynccontextmanager
-async def wired(face: Face) -> AsyncIterator[Wire]:
+async def wired(face: ServerDefinition) -> AsyncIterator[Wire]:
     """Serve a face on pipes for the length of the block."""
     their_in, our_out = os.pipe()
     our_in, their_out = os.pipe()
     wire = Wire(our_out, our_in)
 
     async def run() -> None:
-        await serve(Service(face), their_in, their_out, orphan_check=False)
+        await serve(McpServer(face), their_in, their_out, orphan_check=False)
         os.close(their_out)
         wire.ended.set()
 
@@ -109,7 +109,7 @@ async def wired(face: Face) -> AsyncIterator[Wire]:
         os.close(their_in)
 
 
-async def lines(fd: int, framer: Framer) -> AsyncIterator[list[Line]]:
+async def lines(fd: int, framer: LineSplitter) -> AsyncIterator[list[Line]]:
     """Yield the lines that arrive together, until end of file."""
     while True:
         await anyio.wait_readable(fd)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ui_mcp.errors import RefusedError, ResourceNotFoundError
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.resources.files import BUNDLED, GUIDES, Files, _read
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
 
 CALL = Call()
@@ -28,7 +28,7 @@ def base(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def files(base: Path) -> AsyncIterator[Files]:
-    async with Host(serves_nothing) as host:
+    async with UiServer(serves_nothing) as host:
         await host.begin(str(base))
         yield Files(host)
 
@@ -44,7 +44,7 @@ async def test_each_guide_is_readable_as_markdown(files: Files, name: str) -> No
 
 @pytest.mark.covers("UI-RES-5")
 async def test_guides_are_readable_before_anything_is_configured() -> None:
-    async with Host(serves_nothing) as host:
+    async with UiServer(serves_nothing) as host:
         [found] = await Files(host).read("ui://lua", CALL)
 
     assert found.body == (BUNDLED / "lua.md").read_text()

@@ -12,18 +12,18 @@ from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.resources import CombinedResources
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.mcp import ui_resources
 from ui_mcp.ui.resources import events, state, variables
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.registry import INTERVAL
 
 
-def resources(host: Host) -> CombinedResources:
+def resources(host: UiServer) -> CombinedResources:
     return CombinedResources([part.provide(host, Announcements()) for part in (state, variables, events)])
 
 
-async def read(host: Host, uri: str) -> Json:
+async def read(host: UiServer, uri: str) -> Json:
     [content] = await resources(host).read(uri, Call())
     assert (content.uri, content.mime_type) == (uri, "application/json")
     return loads(content.body)
@@ -32,7 +32,7 @@ async def read(host: Host, uri: str) -> Json:
 @pytest.mark.covers("UI-RES-9")
 @pytest.mark.parametrize("uri", ["ui://state", "ui://state/1", "ui://variables", "ui://events"])
 async def test_before_the_start_live_resources_say_so(tmp_path: Path, uri: str) -> None:
-    async with open_host({}, Doors(), Announcements()) as host:
+    async with open_host({}, ListenPorts(), Announcements()) as host:
         await host.begin(str(tmp_path / "ui"))
         with pytest.raises(NotStartedError, match=r"^Server not started$"):
             await read(host, uri)
@@ -40,7 +40,7 @@ async def test_before_the_start_live_resources_say_so(tmp_path: Path, uri: str) 
 
 @pytest.mark.covers("UI-RES-1", "UI-RES-3", "UI-RES-4", "UI-WAIT-10")
 async def test_state_variables_and_events_are_read_without_taking_anything(tmp_path: Path) -> None:
-    async with open_host({"lua.host": "thread"}, Doors(), Announcements()) as host:
+    async with open_host({"lua.host": "thread"}, ListenPorts(), Announcements()) as host:
         await host.begin(str(tmp_path / "ui"))
         sessions = (await host.start()).sessions
         await sessions.get("1").run_lua("mcp.value = {n = 1} mcp.pushState({e = 1})")
@@ -65,7 +65,7 @@ async def test_changes_are_announced_and_the_last_one_always(tmp_path: Path) -> 
         if isinstance(announcement, ResourceUpdated):
             heard.setdefault(announcement.uri, []).append(current_time())
 
-    async def follow(host: Host) -> None:
+    async def follow(host: UiServer) -> None:
         """See the last change by reading when told, and only then."""
         read_at, shown = 0, -1
         while shown < 29:
@@ -75,7 +75,7 @@ async def test_changes_are_announced_and_the_last_one_always(tmp_path: Path) -> 
             shown = (await read(host, "ui://state") or {}).get("n", -1)
 
     announcements.listen(hear)
-    async with open_host({"lua.host": "thread"}, Doors(), announcements) as host:
+    async with open_host({"lua.host": "thread"}, ListenPorts(), announcements) as host:
         await host.begin(str(tmp_path / "ui"))
         session = (await host.start()).sessions.get("1")
         with fail_after(60):
@@ -91,7 +91,7 @@ async def test_changes_are_announced_and_the_last_one_always(tmp_path: Path) -> 
 
 @pytest.mark.covers("MCP-URI-1")
 async def test_only_the_page_for_hosts_has_the_type_of_a_page_for_hosts(tmp_path: Path) -> None:
-    async with open_host({"lua.host": "thread"}, Doors(), Announcements()) as host:
+    async with open_host({"lua.host": "thread"}, ListenPorts(), Announcements()) as host:
         await host.begin(str(tmp_path / "ui"))
         (tmp_path / "ui" / "resources" / "page.html").write_text("<p>a file</p>")
         await host.start()

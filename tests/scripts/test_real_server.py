@@ -9,7 +9,7 @@ import pytest
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.states import Running
 
 APP = """
@@ -27,7 +27,7 @@ async def running(tmp_path: Path) -> AsyncIterator[Running]:
     (base / "config" / "config.toml").write_text("[server]\nrequire_token = true\n")
     (base / "apps" / "bell").mkdir(parents=True)
     (base / "apps" / "bell" / "app.lua").write_text(APP)
-    async with open_host({"lua.host": "thread"}, Doors(), Announcements()) as host:
+    async with open_host({"lua.host": "thread"}, ListenPorts(), Announcements()) as host:
         await host.begin(str(base))
         running = await host.start()
         await running.sessions.get("1").display("bell")

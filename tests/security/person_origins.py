@@ -12,16 +12,16 @@ from ui_mcp.app.person_listener import person_app_beside
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.approvals.http import ApprovalPages
 from ui_mcp.gateway.approvals.person_http import approvals_app
-from ui_mcp.gateway.config.configuration import Asked
+from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.mcp import gateway_face
-from ui_mcp.gateway.web.service import chat_app, serving
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.gateway.mcp import gateway_definition
+from ui_mcp.gateway.web.service import chat_app, open_chat_page
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.person_listener import person_listening
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, port_of
 
 KINDS = ("ui", "approvals", "nlui", "face")
@@ -41,7 +41,7 @@ async def person_origin(kind: str, folder: Path) -> AsyncIterator[Origin]:
     async with AsyncExitStack() as stack:
         if kind == "ui":
             flags = {"lua.host": "thread", "lua.max_seconds": 60}
-            host = await stack.enter_async_context(open_host(flags, Doors(), Announcements()))
+            host = await stack.enter_async_context(open_host(flags, ListenPorts(), Announcements()))
             await host.begin(str(folder / ".claude" / "ui"))
             running = await host.start()
             port = int(running.person_url.rpartition(":")[2])
@@ -55,16 +55,16 @@ async def person_origin(kind: str, folder: Path) -> AsyncIterator[Origin]:
 
 
 async def _app(kind: str, folder: Path, port: int, stack: AsyncExitStack) -> Any:
-    rules = Rules(ports=frozenset({port}), sockets_without_origin=kind == "nlui")
+    rules = AccessRules(ports=frozenset({port}), sockets_without_origin=kind == "nlui")
     if kind == "approvals":
         found = await stack.enter_async_context(gateway(folder))
         pages = ApprovalPages(found.desk, found.proposals, found.replay, found.scrubber)
         return approvals_app(port, pages, found.desk)
     if kind == "nlui":
         settings = GatewaySettings.model_validate({"data_dir": str(folder / "data"), "llm": {"provider": "scripted"}})
-        chat = await stack.enter_async_context(serving(Asked(settings=settings)))
-        endpoints = Endpoints(gateway_face(chat.gateway, Asked()), post_path="/messages")
+        chat = await stack.enter_async_context(open_chat_page(GatewayOptions(settings=settings)))
+        endpoints = McpRoutes(gateway_definition(chat.gateway, GatewayOptions()), post_path="/messages")
         stack.callback(endpoints.close)
-        return Guard(chat_app(chat, endpoints, Access(str(port))), rules)
+        return SecurityMiddleware(chat_app(chat, endpoints, Access(str(port))), rules)
     _, app = await stack.enter_async_context(face_of(folder / ".claude" / "ui", port))
-    return Guard(app, rules)
+    return SecurityMiddleware(app, rules)

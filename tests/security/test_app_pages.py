@@ -19,7 +19,7 @@ from interaction.test_serve import get
 from person_client import let_in
 from route_table import filled
 from security.neighbour import Neighbour, neighbour
-from ui_mcp.app.commands.approvals import Wish, act
+from ui_mcp.app.commands.approvals import ApprovalCommand, act
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 OPERATION = {
@@ -54,7 +54,7 @@ class Project:
     def decided(self) -> list[str]:
         """Say what became of the question, and which rules there are."""
         store = str(self.folder / "data" / "approvals.db")
-        wishes = Wish("show", (self.approval["approval_id"],)), Wish("rules")
+        wishes = ApprovalCommand("show", (self.approval["approval_id"],)), ApprovalCommand("rules")
         with ThreadPoolExecutor(1) as elsewhere:  # the browser's own loop runs in this thread
             shown, rules = (elsewhere.submit(act, store, wish).result() for wish in wishes)
         return [json.loads(shown[0])["status"], *rules]

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from compositor.conftest import Recorded, Recorder, Reply, document, json_reply
 from security.processes import command_lines
-from ui_mcp.app.commands.approvals import Wish, act
+from ui_mcp.app.commands.approvals import ApprovalCommand, act
 from ui_mcp.errors import UiMcpError
 
 NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
@@ -132,10 +132,10 @@ async def test_no_planted_secret_is_found_anywhere(recorder: Recorder, tmp_path:
         await keep(client.list_tools())
         await keep(client.call_tool("shop__set_auth", {"token": CANARIES["given"], "scheme": "given"}))
         store = str(tmp_path / "data" / "approvals.db")
-        asked = await anyio.to_thread.run_sync(act, store, Wish("list"))
+        asked = await anyio.to_thread.run_sync(act, store, ApprovalCommand("list"))
         shown.extend(asked)
         for line in asked:
-            shown.extend(await anyio.to_thread.run_sync(act, store, Wish("approve", (line.split()[0],))))
+            shown.extend(await anyio.to_thread.run_sync(act, store, ApprovalCommand("approve", (line.split()[0],))))
         for name in SCHEMES:
             await keep(client.call_tool(f"shop__{name}", {}))
             await keep(client.call_tool(f"down__{name}", {}))
@@ -144,7 +144,7 @@ async def test_no_planted_secret_is_found_anywhere(recorder: Recorder, tmp_path:
         secret = {"body": {"user": "ann", "password": CANARIES["argument"], "api_key": CANARIES["argument"]}}
         waiting = await keep(client.call_tool("shop__login", secret))
         row = waiting.structured_content["approval_id"]
-        shown.extend(await anyio.to_thread.run_sync(act, store, Wish("show", (row,))))
+        shown.extend(await anyio.to_thread.run_sync(act, store, ApprovalCommand("show", (row,))))
         await keep(client.call_tool("broken__x", {}))
         for uri in ("nlui://health", "approvals://pending", "approvals://history", "compositor://servers"):
             lists.append((await client.read_resource(uri)).contents[0].text)
@@ -174,6 +174,6 @@ async def test_no_planted_secret_is_found_anywhere(recorder: Recorder, tmp_path:
 @pytest.mark.parametrize("place", ["postgresql://ann:{}@127.0.0.1:9/x", "mysql://ann:{}@127.0.0.1/x"])
 def test_a_database_that_cannot_be_reached_is_told_without_its_password(place: str) -> None:
     with pytest.raises(UiMcpError) as caught:
-        act(place.format(quote(CANARIES["database"], safe="")), Wish("list"))
+        act(place.format(quote(CANARIES["database"], safe="")), ApprovalCommand("list"))
 
     assert found_in(caught.value.message.encode()) == []

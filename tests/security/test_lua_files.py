@@ -18,7 +18,7 @@ from ui_mcp.lua_runtime.sandbox import Modules
 from ui_mcp.person import state_folder
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace
@@ -154,7 +154,7 @@ async def test_a_server_keeps_the_files_of_its_gateway_its_chat_and_the_account_
 @pytest.mark.covers("UI-PERM-6", "UI-DIR-7")
 async def test_the_settings_of_a_directory_that_was_left_are_kept_from_the_next_ones_apps(tmp_path: Path) -> None:
     wide = {"lua.host": "thread", "lua.max_seconds": 60, "lua.permissions.write": ["/"]}
-    async with open_host(wide, Doors(), Announcements()) as host:
+    async with open_host(wide, ListenPorts(), Announcements()) as host:
         await host.begin(str(tmp_path / "p/.claude/ui"))
         await host.switch(str(tmp_path / "p/sub"))
         await host.switch(str(tmp_path / "p/.claude/ui"))

@@ -152,7 +152,7 @@ async def test_a_file_argument_reaches_only_the_configured_folders(recorder: Rec
 
 async def test_a_handle_is_never_a_path(tmp_path: Path) -> None:
     store = ResultStore(tmp_path / "results")
-    mine = await store.keep(b"mine", "text/plain", "ann")
+    mine = await store.store(b"mine", "text/plain", "ann")
     (tmp_path / "outside").write_text(CANARY)
     for handle in ("../outside", mine.upper() + "x", f"{mine}/../../outside", "", "\0"):
         with pytest.raises(NotFoundError):

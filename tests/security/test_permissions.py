@@ -14,7 +14,7 @@ import pytest
 
 from interaction.test_serve import Agent, serve
 from security.processes import command_lines
-from ui_mcp.app.commands.approvals import Wish, act
+from ui_mcp.app.commands.approvals import ApprovalCommand, act
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 PRIVATE = ("*.db", "*.db-wal", "*.db-shm", "mcp-token", "audit.jsonl*", "*.key", "*token*")
@@ -91,7 +91,7 @@ def test_a_gateways_files_are_private(tmp_path: Path) -> None:
     finally:
         os.umask(previous)
 
-    assert act(str(data / "approvals.db"), Wish("list")) == ["Nothing waits."]
+    assert act(str(data / "approvals.db"), ApprovalCommand("list")) == ["Nothing waits."]
     assert mode(data) == 0o700
     assert (data / "audit.jsonl").is_file()
     assert [str(path) for path in data.rglob("*") if path.is_file() and mode(path) & 0o077] == []

@@ -28,7 +28,7 @@ async def test_a_yes_through_an_mcp_client_never_holds_longer_than_once(
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 20}) as found:
         call = Call(client_name="host", ask_user=ask_user)
         for _ in range(2):
-            await found.policed.call("shop__addThing", {"body": {"name": "boat"}}, call)
+            await found.enforcer.call("shop__addThing", {"body": {"name": "boat"}}, call)
         rules = await found.desk.store.rules()
 
     assert len(asked) == 2

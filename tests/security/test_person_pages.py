@@ -18,11 +18,11 @@ from starlette.types import Receive, Scope, Send
 from chromium import FLAGS
 from introspect.demos import needs
 from ui_mcp.errors import UiNotEnabledError
-from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium import BrowserBackend
 from ui_mcp.introspection.backends.chromium_input import TYPED_AT_ONCE
-from ui_mcp.introspection.backends.chromium_launch import whole_address
-from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.backends.chromium_launch import complete_url
+from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page
 from ui_mcp.person import registered_listener
 from ui_mcp.webserver.server import bind, listening, port_of
@@ -131,13 +131,13 @@ async def refused(backend: BrowserBackend) -> set[str]:
     """Look and act in every way at the page in front; return why each was refused."""
     reasons = set()
     for attempt in (
-        lambda: backend.capture(Ask()),
+        lambda: backend.capture(CaptureRequest()),
         lambda: backend.at(5, 5),
         lambda: backend.act(CLICK),
         lambda: backend.act({"type": "pressKey", "key": "ENTER"}),
         lambda: backend.act({"type": "typeText", "text": "yes"}),
         lambda: backend.act({"type": "dialog", "accept": True}),
-        lambda: backend.pixels(Photo()),
+        lambda: backend.screenshot(ScreenshotRequest()),
     ):
         with pytest.raises(UiNotEnabledError) as caught:
             await attempt()
@@ -194,7 +194,7 @@ async def test_the_persons_page_in_an_attached_browser_is_neither_seen_nor_opera
     async with attached(debugging, app.url, person.url) as backend:
         backend._lenses.sort(key=lambda lens: lens.page.url == person.url)  # the person looks at it
         reasons = await refused(backend)
-        seen = await backend.capture(Ask(stage="all"))
+        seen = await backend.capture(CaptureRequest(stage="all"))
         title = await backend._lenses[-1].page.title()
 
     assert reasons == {"PERSON_PAGE"}
@@ -210,7 +210,7 @@ async def test_a_page_that_goes_there_meanwhile_is_refused_and_so_is_one_that_fr
     async with attached(debugging, app.url) as backend:
         backend._lenses.sort(key=lambda lens: lens.page.url == app.url)
         page = backend._lenses[-1].page
-        assert "app" in str(await backend.capture(Ask()))
+        assert "app" in str(await backend.capture(CaptureRequest()))
         await page.evaluate(f"document.body.innerHTML = \"<iframe src='{person.url}'></iframe>\"")
         await page.frame_locator("iframe").locator("button").wait_for()
         framed = await refused(backend)
@@ -274,4 +274,4 @@ def test_every_spelling_of_the_persons_address_is_known(url: str, persons: bool)
         assert is_person_page(url) is persons
         if persons and url.startswith(("http", "ws")):
             with pytest.raises(UiNotEnabledError):
-                whole_address(url)
+                complete_url(url)

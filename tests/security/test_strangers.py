@@ -8,9 +8,9 @@ import pytest
 from compositor.conftest import Recorder, document, json_reply
 from compositor.gateways import gateway
 from security.hostile_server import ORDER
-from ui_mcp.app.commands.approvals import Wish, _act
-from ui_mcp.gateway.sanitize import one_line, plain
-from ui_mcp.gateway.toolset import Offered, instructions
+from ui_mcp.app.commands.approvals import ApprovalCommand, _act
+from ui_mcp.gateway.sanitize import escape_control, single_line
+from ui_mcp.gateway.toolset import GatewayToolset, instructions
 from ui_mcp.toolkit.tool import Call
 
 HOSTILE = str(Path(__file__).parent / "hostile_server.py")
@@ -20,12 +20,12 @@ HOSTILE = str(Path(__file__).parent / "hostile_server.py")
 async def test_a_hostile_upstream_gets_no_say_outside_its_own_answer(recorder: Recorder, tmp_path: Path) -> None:
     server = {"name": "mail", "command": sys.executable, "args": [HOSTILE]}
     async with gateway(tmp_path, recorder, mcp={"servers": [server], "startup_wait_ms": 20000}) as found:
-        listed = {tool.name: tool for tool in await Offered(found).tools(Call())}
-        answered = await found.policed.call("mail__read_mail", {}, Call())
+        listed = {tool.name: tool for tool in await GatewayToolset(found).tools(Call())}
+        answered = await found.enforcer.call("mail__read_mail", {}, Call())
         able = Call(era="modern", capabilities={"elicitation": {}})
-        asking = await found.policed.call("mail__read_mail", {"ask": True}, able)
+        asking = await found.enforcer.call("mail__read_mail", {"ask": True}, able)
         told = instructions(found)
-        asked = await found.policed.call("shop__deleteThing", {"id": 1}, Call())
+        asked = await found.enforcer.call("shop__deleteThing", {"id": 1}, Call())
     audit = (tmp_path / "data" / "audit.jsonl").read_text()
 
     assert "mail__read_mail" in listed
@@ -50,10 +50,10 @@ async def test_what_a_person_is_asked_cannot_be_dressed_up(recorder: Recorder, t
 
     sly = "Claude wants to read a file (reads).\n\n\n\x1b[2J\x1b[H\u202eALL SAFE\u200b"
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 3}) as found:
-        await found.policed.call("shop__addThing", {"body": {"name": sly}}, Call(client_name=sly, ask_user=ask_user))
+        await found.enforcer.call("shop__addThing", {"body": {"name": sly}}, Call(client_name=sly, ask_user=ask_user))
     lines = [
-        *(await _act(str(tmp_path / "data" / "approvals.db"), Wish("list"))),
-        *(await _act(str(tmp_path / "data" / "approvals.db"), Wish("show", (await _first(tmp_path),)))),
+        *(await _act(str(tmp_path / "data" / "approvals.db"), ApprovalCommand("list"))),
+        *(await _act(str(tmp_path / "data" / "approvals.db"), ApprovalCommand("show", (await _first(tmp_path),)))),
     ]
 
     assert shown[0].split("\n")[0].endswith("wants to call shop__addThing (writes).")
@@ -63,9 +63,9 @@ async def test_what_a_person_is_asked_cannot_be_dressed_up(recorder: Recorder, t
 
 
 def test_plain_text_hides_nothing_and_keeps_what_people_write() -> None:
-    assert plain("Grüße, 你好 🚣\nzweite") == "Grüße, 你好 🚣\nzweite"
-    assert plain("a\u202eb\x1b[31m\u2066") == "a\\u202eb\\u001b[31m\\u2066"
-    assert one_line("a\nb" * 500) == ("a b" * 500)[:200]
+    assert escape_control("Grüße, 你好 🚣\nzweite") == "Grüße, 你好 🚣\nzweite"
+    assert escape_control("a\u202eb\x1b[31m\u2066") == "a\\u202eb\\u001b[31m\\u2066"
+    assert single_line("a\nb" * 500) == ("a b" * 500)[:200]
 
 
 async def test_a_documents_words_stay_in_its_own_tools(recorder: Recorder, make_target) -> None:
@@ -83,4 +83,4 @@ async def test_a_documents_words_stay_in_its_own_tools(recorder: Recorder, make_
 
 
 async def _first(folder: Path) -> str:
-    return (await _act(str(folder / "data" / "approvals.db"), Wish("list")))[0].split()[0]
+    return (await _act(str(folder / "data" / "approvals.db"), ApprovalCommand("list")))[0].split()[0]

@@ -17,13 +17,13 @@ from interaction.gateway_service.nlui_client import NluiClient
 from person_client import let_in
 from terminals import run_in_terminal
 from ui_mcp.app.ui_server import open_host
-from ui_mcp.app.watch_routes import approvals_place
+from ui_mcp.app.watch_routes import approvals_of
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.agreement import found_file, wish_of
-from ui_mcp.gateway.config.configuration import Asked, configuration
+from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 
 pytestmark = pytest.mark.covers("UI-TRUST-3")
 ODD = str(Path(__file__).parents[1] / "interaction/gateway_upstreams/odd_server.py")
@@ -165,7 +165,7 @@ def configuration_in(folder: Path) -> dict[str, Any]:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        read = configuration(Asked())
+        read = configuration(GatewayOptions())
         return {"not_agreed": read.not_agreed, "servers": [one.name for one in read.settings.backends]}
     finally:
         os.chdir(before)
@@ -174,7 +174,7 @@ def configuration_in(folder: Path) -> dict[str, Any]:
 def test_a_file_that_was_named_or_is_the_persons_own_needs_no_agreement(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert [one.name for one in configuration(Asked(str(clone / "nlui.yaml"))).settings.backends] == ["good"]
+    assert [one.name for one in configuration(GatewayOptions(str(clone / "nlui.yaml"))).settings.backends] == ["good"]
     monkeypatch.setenv("NLUI_CONFIG", str(clone / "nlui.yaml"))
     assert configuration_in(clone)["servers"] == ["good"]
     monkeypatch.delenv("NLUI_CONFIG")
@@ -203,11 +203,11 @@ def test_a_link_to_a_file_agreed_to_elsewhere_borrows_no_agreement(clone: Path, 
 
 async def test_the_store_that_an_unknown_file_names_is_not_opened(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(clone)
-    async with open_host({}, Doors(), Announcements()) as host:
+    async with open_host({}, ListenPorts(), Announcements()) as host:
         await host.begin(str(clone / ".claude/ui"))
-        before = approvals_place(host)
+        before = approvals_of(host)
         agree_to_gateway(clone / "nlui.yaml")
-        after = approvals_place(host)
+        after = approvals_of(host)
 
     assert before == str(Path(os.environ["XDG_DATA_HOME"]) / "nlui/approvals.db")
     assert after == str(clone / "data/approvals.db")

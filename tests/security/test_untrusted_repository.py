@@ -20,13 +20,13 @@ from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.gateway.config.agreement import load_agreed
 from ui_mcp.introspection import targets
-from ui_mcp.introspection.backend import Attached
+from ui_mcp.introspection.backend import Attachment
 from ui_mcp.log import stop_file
 from ui_mcp.lua_runtime.vm import Logs
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import WIDENING, Agreements
 from ui_mcp.ui.http.app import files_for
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.server import prepare
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace
@@ -326,7 +326,7 @@ async def test_an_agent_switches_only_to_directories_of_the_project_or_listed_on
     keys_of_the_person = tmp_path / ".ssh"
     keys_of_the_person.mkdir()
     listed = tmp_path / "listed"
-    async with open_host({}, Doors(), Announcements(), (str(listed),)) as host:
+    async with open_host({}, ListenPorts(), Announcements(), (str(listed),)) as host:
         await host.begin(str(tmp_path / "p/.claude/ui"))
         for wrong in (keys_of_the_person / "ui", tmp_path, tmp_path / "p/.claude/ui/config", tmp_path / "p/.git/ui"):
             with pytest.raises(RefusedError) as caught:
@@ -343,7 +343,7 @@ async def test_the_person_lists_directories_in_the_accounts_own_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "account"))
-    async with open_host({}, Doors(), Announcements()) as host:
+    async with open_host({}, ListenPorts(), Announcements()) as host:
         await host.begin(str(tmp_path / "p/.claude/ui"))
         with pytest.raises(RefusedError, match="directories = ") as caught:
             await host.switch(str(tmp_path / "q"))
@@ -357,7 +357,7 @@ async def test_the_person_lists_directories_in_the_accounts_own_file(
 @pytest.mark.covers("UI-TRUST-1")
 def test_a_repository_attaches_nothing(tmp_path: Path) -> None:
     folder, clone = tmp_path / "mine/targets", tmp_path / "clone/targets"
-    mine = Attached("x", "cdp", "mine", url="http://127.0.0.1:9222")
+    mine = Attachment("x", "cdp", "mine", url="http://127.0.0.1:9222")
     file = targets.write(folder, mine)
     clone.mkdir(parents=True)
     (clone / "x.json").write_bytes(file.read_bytes())

@@ -11,10 +11,10 @@ from anyio.lowlevel import checkpoint
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua_runtime.interface import Op
-from ui_mcp.lua_runtime.worker_process import ChildWorld
+from ui_mcp.lua_runtime.worker_process import ProcessWorker
 from ui_mcp.testing.browser import open_page
 from ui_mcp.testing.project import open_sessions, settings
-from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.wire import RESTARTED, SESSION_ENDED
 from ui_mcp.workspace import Workspace
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-async def sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
+async def sessions(workspace: Workspace) -> AsyncIterator[SessionRegistry]:
     (workspace.apps / "note" / "viewdefs").mkdir(parents=True)
     (workspace.apps / "note" / "app.lua").write_text(APP)
     (workspace.apps / "note" / "viewdefs" / "Note.DEFAULT.html").write_text(VIEW)
@@ -35,7 +35,7 @@ async def sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
 
 
 @pytest.fixture
-async def tight_sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
+async def tight_sessions(workspace: Workspace) -> AsyncIterator[SessionRegistry]:
     """Sessions whose code may take little of everything, yet more than a busy machine takes for nothing."""
     config = settings(host="process", max_seconds=2, max_memory_mb=64)
     async with open_sessions(workspace, config) as sessions:
@@ -44,7 +44,7 @@ async def tight_sessions(workspace: Workspace) -> AsyncIterator[Sessions]:
 
 def pid(session: Session) -> int:
     world = session._life.world()
-    assert isinstance(world, ChildWorld)
+    assert isinstance(world, ProcessWorker)
     return world.pid
 
 
@@ -52,7 +52,7 @@ async def killed(session: Session) -> None:
     before = pid(session)
     os.kill(before, signal.SIGKILL)
     with fail_after(60):
-        while session._life.over is None and (session._life.died is not None or pid(session) == before):
+        while session._life.end_reason is None and (session._life.crash_reason is not None or pid(session) == before):
             await checkpoint()
 
 
@@ -61,7 +61,7 @@ def told(session: Session) -> list[JsonObject]:
 
 
 @pytest.mark.covers("UI-ROB-1")
-async def test_a_killed_world_is_replaced_with_the_same_ids_and_events(sessions: Sessions) -> None:
+async def test_a_killed_world_is_replaced_with_the_same_ids_and_events(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     secret = session.secret
     await session.run_lua("x = 1 mcp.pushState({n = 1})")
@@ -75,7 +75,7 @@ async def test_a_killed_world_is_replaced_with_the_same_ids_and_events(sessions:
     assert (second["app"], second["event"], second["restarted"]) == ("ui-mcp", "session_restarted", True)
 
 
-async def test_the_page_is_told_and_finds_its_app_again(sessions: Sessions) -> None:
+async def test_the_page_is_told_and_finds_its_app_again(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     await session.display("note")
     async with open_page(session) as browser:
@@ -90,7 +90,7 @@ async def test_the_page_is_told_and_finds_its_app_again(sessions: Sessions) -> N
         assert browser.text == "draft"
 
 
-async def test_pages_are_closed_with_a_code_that_says_restarted(sessions: Sessions) -> None:
+async def test_pages_are_closed_with_a_code_that_says_restarted(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     async with session.attach() as connection:
         await killed(session)
@@ -101,7 +101,7 @@ async def test_pages_are_closed_with_a_code_that_says_restarted(sessions: Sessio
         assert connection.closed.code == RESTARTED
 
 
-async def test_the_third_crash_within_a_minute_leaves_the_session_down(sessions: Sessions) -> None:
+async def test_the_third_crash_within_a_minute_leaves_the_session_down(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     for _ in range(2):
         await killed(session)
@@ -117,7 +117,7 @@ async def test_the_third_crash_within_a_minute_leaves_the_session_down(sessions:
     assert [event["restarted"] for event in told(session)] == [True, True, False]
 
 
-async def test_another_session_does_not_notice(sessions: Sessions) -> None:
+async def test_another_session_does_not_notice(sessions: SessionRegistry) -> None:
     session, other = sessions.get("1"), await sessions.create()
     await other.run_lua("kept = 7")
 
@@ -140,7 +140,7 @@ async def test_another_session_does_not_notice(sessions: Sessions) -> None:
     ],
     ids=["loop", "pattern", "tables", "rep", "doubling", "stack", "coroutine"],
 )
-async def test_runaway_code_ends_at_most_its_world(tight_sessions: Sessions, code: str) -> None:
+async def test_runaway_code_ends_at_most_its_world(tight_sessions: SessionRegistry, code: str) -> None:
     session = tight_sessions.get("1")
     other = await tight_sessions.create()
     with pytest.raises(UiMcpError), fail_after(60):
@@ -160,7 +160,7 @@ async def test_no_process_is_left_behind(workspace: Workspace) -> None:
             os.kill(number, 0)
 
 
-async def test_work_that_waits_at_the_door_while_the_world_dies_is_done_by_the_next(sessions: Sessions) -> None:
+async def test_work_that_waits_at_the_door_while_the_world_dies_is_done_by_the_next(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     os.kill(pid(session), signal.SIGKILL)
     results = []
@@ -171,11 +171,11 @@ async def test_work_that_waits_at_the_door_while_the_world_dies_is_done_by_the_n
             results.append("gone")
 
     assert results[-1] == "1"
-    assert (await session.enter(Op.REFRESH)).fault is None
+    assert (await session.call(Op.REFRESH)).fault is None
 
 
 @pytest.mark.covers("UI-WAIT-6")
-async def test_events_of_eight_producers_survive_crashes_once_each(sessions: Sessions) -> None:
+async def test_events_of_eight_producers_survive_crashes_once_each(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     accepted: list[tuple[int, int]] = []
     crash_after = {100, 250}
@@ -207,8 +207,8 @@ async def test_ending_a_session_does_not_wait_for_its_endless_loop(workspace: Wo
     async with open_sessions(workspace, settings(host="process", max_seconds=600)) as sessions:
         session = sessions.get("1")
         async with create_task_group() as group:
-            group.start_soon(session.attempt, Op.RUN, "while true do end")
-            while not session._door.locked():
+            group.start_soon(session.call_and_log, Op.RUN, "while true do end")
+            while not session._lock.locked():
                 await checkpoint()
             with fail_after(60):
                 await sessions.destroy(session)

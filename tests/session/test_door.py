@@ -11,7 +11,7 @@ from ui_mcp.jsontypes import loads
 from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.testing.browser import Browser, open_page
 from ui_mcp.testing.project import open_sessions
-from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.workspace import Workspace
 
@@ -24,7 +24,7 @@ thing = mcp.value
 
 
 @pytest.fixture
-async def shown(sessions: Sessions, session: Session) -> Session:
+async def shown(sessions: SessionRegistry, session: Session) -> Session:
     await sessions.upload_viewdef("Thing.DEFAULT", VIEW)
     await session.run_lua(APP)
     return session
@@ -40,7 +40,7 @@ async def browser(shown: Session) -> AsyncIterator[Browser]:
 async def test_an_empty_entry_refreshes_every_page(shown: Session, browser: Browser) -> None:
     before = browser.value("count()")
 
-    await shown.enter(Op.REFRESH)
+    await shown.call(Op.REFRESH)
     browser.catch_up()
 
     assert browser.value("count()") > before
@@ -49,7 +49,7 @@ async def test_an_empty_entry_refreshes_every_page(shown: Session, browser: Brow
 @pytest.mark.covers("UI-EXEC-4")
 async def test_nothing_is_looked_at_while_no_page_is_open(shown: Session) -> None:
     await shown.run_lua("thing.n = 1")
-    await shown.enter(Op.REFRESH)
+    await shown.call(Op.REFRESH)
 
     assert await shown.run_lua("return looks") == "0"
 
@@ -98,7 +98,7 @@ async def test_a_timer_that_fails_is_logged_and_the_next_one_runs(
 
 
 @pytest.mark.covers("UI-SES-6", "UI-LSES-9")
-async def test_timers_end_with_their_session(sessions: Sessions, shown: Session) -> None:
+async def test_timers_end_with_their_session(sessions: SessionRegistry, shown: Session) -> None:
     await shown.run_lua("session:setInterval(function() end, 5)")
     await sessions.destroy(shown)
 

@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 from ui_mcp.jsontypes import loads
 from ui_mcp.testing.browser import Browser, open_page
 from ui_mcp.testing.project import open_sessions
-from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.workspace import Workspace
 
@@ -35,7 +35,7 @@ def app(workspace: Workspace) -> Path:
 
 
 @pytest.fixture
-async def sessions(workspace: Workspace, app: Path) -> AsyncIterator[Sessions]:
+async def sessions(workspace: Workspace, app: Path) -> AsyncIterator[SessionRegistry]:
     async with open_sessions(workspace) as sessions:
         await sessions.get("1").display("note")
         yield sessions
@@ -178,7 +178,7 @@ async def test_an_app_made_while_running_can_be_displayed(
 
 @pytest.mark.covers("UI-HOT-3")
 async def test_every_session_that_loaded_a_file_gets_its_change(
-    app: Path, sessions: Sessions, session: Session, browser: Browser
+    app: Path, sessions: SessionRegistry, session: Session, browser: Browser
 ) -> None:
     other, without = await sessions.create(), await sessions.create()
     await other.display("note")

@@ -8,12 +8,12 @@ import pytest
 from anyio import create_memory_object_stream, create_task_group, fail_after, move_on_after
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from ui_mcp.file_watcher import Saved, stirring
+from ui_mcp.file_watcher import SavedFile, watch
 from ui_mcp.ui.sessions import hot_reload
-from ui_mcp.ui.sessions.hot_reload import Watch, find_roots, names_of
+from ui_mcp.ui.sessions.hot_reload import HotReloader, find_roots, names_of
 from ui_mcp.workspace import Workspace
 
-Seen = MemoryObjectReceiveStream[list[Saved]]
+Seen = MemoryObjectReceiveStream[list[SavedFile]]
 
 
 @pytest.fixture(autouse=True, params=[5000, 1], ids=["begun", "calm"])
@@ -34,9 +34,9 @@ def workspace(tmp_path: Path) -> Workspace:
 
 @asynccontextmanager
 async def watching(workspace: Workspace) -> AsyncIterator[Seen]:
-    send, receive = create_memory_object_stream[list[Saved]](100)
+    send, receive = create_memory_object_stream[list[SavedFile]](100)
     async with send, receive, create_task_group() as group:
-        await group.start(Watch(workspace, send.send).run)
+        await group.start(HotReloader(workspace, send.send).run)
         yield receive
         group.cancel_scope.cancel()
 
@@ -87,7 +87,7 @@ async def test_without_the_kernels_hints_a_save_is_noticed_too(
 ) -> None:
     here = os.uname()
     monkeypatch.setattr(os, "uname", lambda: os.uname_result((*here[:2], "5.15-microsoft", *here[3:])))
-    assert stirring([workspace.apps], deep=True) is None
+    assert watch([workspace.apps], deep=True) is None
     file = workspace.apps / "adder" / "app.lua"
     async with watching(workspace) as seen:
         file.write_text("two = 2")
@@ -97,13 +97,13 @@ async def test_without_the_kernels_hints_a_save_is_noticed_too(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 async def test_what_stirs_in_a_folder_made_later_is_a_hint(tmp_path: Path) -> None:
-    hints = stirring([tmp_path], deep=True)
+    hints = watch([tmp_path], deep=True)
     assert hints is not None
     (tmp_path / "new" / "below").mkdir(parents=True)
-    made = await hints.settled(10, 0.02, 1)
-    nothing = await hints.settled(0.01, 0.02, 1)
+    made = await hints.wait_quiet(10, 0.02, 1)
+    nothing = await hints.wait_quiet(0.01, 0.02, 1)
     (tmp_path / "new" / "below" / "a.lua").write_text("x = 1")
-    saved = await hints.settled(10, 0.02, 1)
+    saved = await hints.wait_quiet(10, 0.02, 1)
     hints.close()
 
     assert (made, nothing, saved) == (True, False, True)
@@ -144,7 +144,7 @@ async def test_the_target_of_a_link_made_later_is_watched(workspace: Workspace, 
         file.write_text("x = 2")
 
         with fail_after(60):
-            assert await seen.receive() == [Saved(file, frozenset({file, link}))]
+            assert await seen.receive() == [SavedFile(file, frozenset({file, link}))]
 
 
 @pytest.mark.covers("UI-HOT-1")

@@ -10,8 +10,8 @@ from anyio.lowlevel import checkpoint
 from ui_mcp.errors import RefusedError
 from ui_mcp.ui.sessions.events import EventQueue
 from ui_mcp.ui.sessions.pages import Connection, Pages
-from ui_mcp.ui.sessions.registry import Coalesced
-from ui_mcp.ui.sessions.supervisor import MAX_TIMERS, Crashes, Timers, WorldOutputs
+from ui_mcp.ui.sessions.registry import ThrottledAnnouncer
+from ui_mcp.ui.sessions.supervisor import MAX_TIMERS, CrashLimiter, Timers, WorkerOutputs
 
 
 @pytest.mark.covers("UI-LSES-9")
@@ -105,13 +105,13 @@ async def test_a_timer_that_is_cancelled_in_the_moment_it_wakes_does_not_fire_an
 
 
 def test_the_third_crash_within_a_minute_is_one_too_many() -> None:
-    crashes = Crashes()
+    crashes = CrashLimiter()
 
     assert [crashes.may_restart(now) for now in (0.0, 10.0, 59.0)] == [True, True, False]
 
 
 def test_crashes_far_apart_are_forgiven() -> None:
-    crashes = Crashes()
+    crashes = CrashLimiter()
 
     assert all(crashes.may_restart(now) for now in (0.0, 40.0, 80.0, 120.0))
 
@@ -121,7 +121,7 @@ async def test_a_burst_of_changes_is_announced_at_once_and_once_more_at_its_end(
     announced: list[str] = []
 
     async with create_task_group() as group:
-        told = Coalesced(group, announced.append, interval=0.05)
+        told = ThrottledAnnouncer(group, announced.append, interval=0.05)
         told("ui://state")
         with fail_after(60):
             while not announced:
@@ -139,7 +139,7 @@ async def test_nothing_is_announced_again_before_its_time() -> None:
     announced: list[str] = []
 
     async with create_task_group() as group:
-        told = Coalesced(group, announced.append, interval=3600)
+        told = ThrottledAnnouncer(group, announced.append, interval=3600)
         for _ in range(100):
             told("ui://state")
             await checkpoint()
@@ -153,7 +153,7 @@ async def test_a_world_that_was_replaced_is_not_heard_any_more() -> None:
     queue = EventQueue()
     pages = Pages(_nobody_asks)
     page = pages.add()
-    outputs = WorldOutputs(
+    outputs = WorkerOutputs(
         pages,
         queue,
         _no_timers(),

@@ -8,13 +8,13 @@ from ui_mcp.errors import LuaError, LuaSyntaxError, LuaTimeoutError, NotFoundErr
 from ui_mcp.jsontypes import loads
 from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.ui.sessions.events import with_events
-from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.workspace import Workspace
 
 
 @pytest.mark.covers("UI-SES-1")
-async def test_a_session_has_a_short_name_and_a_secret_one(sessions: Sessions, session: Session) -> None:
+async def test_a_session_has_a_short_name_and_a_secret_one(sessions: SessionRegistry, session: Session) -> None:
     assert session.vended == "1"
     assert re.fullmatch(r"[0-9a-f]{32}", session.secret)
     assert sessions.get(session.secret) is session
@@ -23,7 +23,7 @@ async def test_a_session_has_a_short_name_and_a_secret_one(sessions: Sessions, s
 
 
 @pytest.mark.covers("UI-SES-1")
-async def test_names_are_not_used_twice_while_a_session_is_there(sessions: Sessions, session: Session) -> None:
+async def test_names_are_not_used_twice_while_a_session_is_there(sessions: SessionRegistry, session: Session) -> None:
     second = await sessions.create()
     await sessions.destroy(second)
     third = await sessions.create()
@@ -78,7 +78,7 @@ async def test_who_stops_waiting_for_work_does_not_stop_it(session: Session, wor
 
 
 @pytest.mark.covers("UI-EXEC-5")
-async def test_long_work_in_one_session_does_not_delay_another(sessions: Sessions, session: Session) -> None:
+async def test_long_work_in_one_session_does_not_delay_another(sessions: SessionRegistry, session: Session) -> None:
     other = await sessions.create()
     finished: list[str] = []
 
@@ -133,7 +133,7 @@ async def test_pushing_into_a_full_queue_is_a_lua_error(session: Session) -> Non
 
 
 @pytest.mark.covers("UI-BUDG-1")
-async def test_a_runaway_loop_is_stopped(hasty_sessions: Sessions) -> None:
+async def test_a_runaway_loop_is_stopped(hasty_sessions: SessionRegistry) -> None:
     session = hasty_sessions.get("1")
     with pytest.raises(LuaTimeoutError, match=r"timeout: Lua code ran longer than"):
         await session.run_lua("while true do end")
@@ -141,10 +141,10 @@ async def test_a_runaway_loop_is_stopped(hasty_sessions: Sessions) -> None:
 
 
 @pytest.mark.covers("UI-SES-6")
-async def test_an_ended_session_refuses_work(sessions: Sessions, session: Session) -> None:
+async def test_an_ended_session_refuses_work(sessions: SessionRegistry, session: Session) -> None:
     await sessions.destroy(session)
     with pytest.raises(SessionGoneError):
-        await session.enter(Op.REFRESH)
+        await session.call(Op.REFRESH)
 
 
 @pytest.mark.covers("UI-RES-2")
@@ -165,7 +165,7 @@ def test_queued_events_are_part_of_an_object_state(state: str, events: list[str]
 
 
 @pytest.mark.covers("UI-SES-7")
-async def test_idle_sessions_are_swept_but_not_the_first(sessions: Sessions, session: Session) -> None:
+async def test_idle_sessions_are_swept_but_not_the_first(sessions: SessionRegistry, session: Session) -> None:
     idle, used = await sessions.create(), await sessions.create()
     session.touched = idle.touched = used.touched = -1e9
     async with used.attach():

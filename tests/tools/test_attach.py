@@ -9,7 +9,7 @@ from ui_mcp.jsontypes import Json
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.instance import Doors
+from ui_mcp.ui.instance import ListenPorts
 
 
 @pytest.mark.covers("IN-119")
@@ -29,7 +29,7 @@ async def test_an_agent_attaches_nothing_where_nothing_is(
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
         given: dict[str, Json] = {name: value.format(unused=port) for name, value in arguments.items()}
-        async with open_host({"introspection.allow_attach": True}, Doors(), announcements) as host:
+        async with open_host({"introspection.allow_attach": True}, ListenPorts(), announcements) as host:
             await host.begin(str(folder))
 
             result = await FunctionToolset(host, [attach]).call("ui_attach", given, Call())

@@ -9,7 +9,7 @@ import pytest
 from ui_mcp.errors import InvalidArgumentsError, NotConfiguredError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Text
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.tools.install import install
 
@@ -19,13 +19,13 @@ def serves_nothing(configured: Configured) -> AbstractAsyncContextManager[Runnin
 
 
 @pytest.fixture
-async def host(tmp_path: Path) -> AsyncIterator[Host]:
-    async with Host(serves_nothing) as host:
+async def host(tmp_path: Path) -> AsyncIterator[UiServer]:
+    async with UiServer(serves_nothing) as host:
         await host.begin(str(tmp_path / ".claude" / "ui"))
         yield host
 
 
-async def run(host: Host, arguments: JsonObject) -> JsonObject:
+async def run(host: UiServer, arguments: JsonObject) -> JsonObject:
     [block] = (await install.run(host, arguments, Call())).content
     assert isinstance(block, Text)
     answer: JsonObject = loads(block.text)
@@ -33,7 +33,7 @@ async def run(host: Host, arguments: JsonObject) -> JsonObject:
 
 
 @pytest.mark.covers("UI-TOOL-7", "UI-INST-2")
-async def test_after_the_automatic_install_nothing_is_left_to_do(host: Host) -> None:
+async def test_after_the_automatic_install_nothing_is_left_to_do(host: UiServer) -> None:
     answer = await run(host, {})
 
     assert answer["version_skipped"] is True
@@ -42,7 +42,7 @@ async def test_after_the_automatic_install_nothing_is_left_to_do(host: Host) -> 
 
 
 @pytest.mark.covers("UI-TOOL-7", "UI-INST-3")
-async def test_force_brings_back_a_file_the_user_removed(host: Host, tmp_path: Path) -> None:
+async def test_force_brings_back_a_file_the_user_removed(host: UiServer, tmp_path: Path) -> None:
     (tmp_path / ".claude/ui/resources/lua.md").unlink()
 
     answer = await run(host, {"force": True})
@@ -53,12 +53,12 @@ async def test_force_brings_back_a_file_the_user_removed(host: Host, tmp_path: P
 
 @pytest.mark.covers("UI-FSM-3")
 async def test_an_unconfigured_server_refuses() -> None:
-    async with Host(serves_nothing) as host:
+    async with UiServer(serves_nothing) as host:
         with pytest.raises(NotConfiguredError):
             await run(host, {})
 
 
 @pytest.mark.parametrize("arguments", [{"force": "perhaps"}, {"force": 7}, {"other": True}])
-async def test_wrong_arguments_are_named(host: Host, arguments: JsonObject) -> None:
+async def test_wrong_arguments_are_named(host: UiServer, arguments: JsonObject) -> None:
     with pytest.raises(InvalidArgumentsError, match=r"force|other"):
         await run(host, arguments)

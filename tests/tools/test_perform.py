@@ -3,11 +3,11 @@ import pytest
 from ui_mcp.introspection.tools.perform import act
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
 @pytest.mark.parametrize("target", [{"css": "#save"}, {"text": "Save"}, {}, ""])
-async def test_a_target_that_names_no_node_is_told_how_nodes_are_named(host: Host, target: object) -> None:
+async def test_a_target_that_names_no_node_is_told_how_nodes_are_named(host: UiServer, target: object) -> None:
     given = {"actions": [{"type": "click", "target": target}]}
 
     result = await FunctionToolset(host, [act]).call("ui_perform", given, Call())

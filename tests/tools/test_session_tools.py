@@ -7,7 +7,7 @@ from ui_mcp.jsontypes import Json, loads
 from ui_mcp.testing.browser import open_page
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call, Text
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.states import Running
 from ui_mcp.ui.tools.audit import audit
@@ -25,13 +25,13 @@ if not session.reloading then note = Note:new() end
 VIEW = '<template><div><b ui-value="title"></b><button ui-action="save()">Save</button></div></template>'
 
 
-async def call(host: Host, name: str, /, **arguments: Json) -> list[str]:
+async def call(host: UiServer, name: str, /, **arguments: Json) -> list[str]:
     toolset = FunctionToolset(host, [audit, display, run, upload_viewdef, wait])
     result = await toolset.call(name, arguments, Call())
     return [block.text for block in result.content if isinstance(block, Text)]
 
 
-async def run_lua(host: Host, code: str) -> str:
+async def run_lua(host: UiServer, code: str) -> str:
     return (await call(host, "ui_run", code=code))[0]
 
 
@@ -54,7 +54,9 @@ def note(running: Running) -> Session:
         ("ui_wait", {}),
     ],
 )
-async def test_before_the_start_every_runtime_tool_says_so(host: Host, tool: str, arguments: dict[str, Json]) -> None:
+async def test_before_the_start_every_runtime_tool_says_so(
+    host: UiServer, tool: str, arguments: dict[str, Json]
+) -> None:
     with pytest.raises(NotStartedError, match=r"^Server not started$"):
         await call(host, tool, **arguments)
 
@@ -77,7 +79,7 @@ async def test_before_the_start_every_runtime_tool_says_so(host: Host, tool: str
         ("return '\\255'", "\ufffd"),
     ],
 )
-async def test_results_are_json(host: Host, running: Running, code: str, answer: Json) -> None:
+async def test_results_are_json(host: UiServer, running: Running, code: str, answer: Json) -> None:
     assert loads(await run_lua(host, code)) == answer
 
 
@@ -92,7 +94,7 @@ async def test_results_are_json(host: Host, running: Running, code: str, answer:
         ("local t = {name = 'x'} t.me = t return t", "<cycle>"),
     ],
 )
-async def test_what_is_no_json_is_described(host: Host, running: Running, code: str, shown: str) -> None:
+async def test_what_is_no_json_is_described(host: UiServer, running: Running, code: str, shown: str) -> None:
     answer = loads(await run_lua(host, code))
 
     assert list(answer) == ["non-json"]
@@ -109,7 +111,7 @@ async def test_what_is_no_json_is_described(host: Host, running: Running, code: 
     ],
 )
 async def test_failures_say_where_and_the_session_lives_on(
-    host: Host, running: Running, code: str, message: str
+    host: UiServer, running: Running, code: str, message: str
 ) -> None:
     with pytest.raises(UiMcpError, match=message):
         await run_lua(host, code)
@@ -127,7 +129,7 @@ async def test_failures_say_where_and_the_session_lives_on(
         "coroutine.wrap(function() while true do end end)()",
     ],
 )
-async def test_endless_code_is_stopped_and_the_session_lives_on(host: Host, running: Running, code: str) -> None:
+async def test_endless_code_is_stopped_and_the_session_lives_on(host: UiServer, running: Running, code: str) -> None:
     with pytest.raises(UiMcpError, match=r"^execution failed: timeout: Lua code ran longer than 1 s"):
         await run_lua(host, code)
 
@@ -135,7 +137,7 @@ async def test_endless_code_is_stopped_and_the_session_lives_on(host: Host, runn
 
 
 @pytest.mark.covers("UI-SES-1")
-async def test_the_session_may_be_named_by_either_id(host: Host, running: Running) -> None:
+async def test_the_session_may_be_named_by_either_id(host: UiServer, running: Running) -> None:
     secret = running.sessions.get("1").secret
 
     assert await call(host, "ui_run", code="return 1", sessionId=secret) == ["1"]
@@ -144,7 +146,7 @@ async def test_the_session_may_be_named_by_either_id(host: Host, running: Runnin
 
 
 @pytest.mark.covers("UI-TOOL-8", "UI-TOOL-19", "UI-MCPG-4", "UI-LSES-2")
-async def test_display_loads_and_shows_an_app(host: Host, running: Running, note: Session) -> None:
+async def test_display_loads_and_shows_an_app(host: UiServer, running: Running, note: Session) -> None:
     assert await call(host, "ui_display", name="note") == ["Displayed app: note", running.url]
 
     assert await run_lua(host, "return session:getApp().title") == '"draft"'
@@ -152,20 +154,20 @@ async def test_display_loads_and_shows_an_app(host: Host, running: Running, note
 
 @pytest.mark.covers("UI-TOOL-19", "UI-MCPG-9")
 @pytest.mark.parametrize("name", ["nowhere", "../etc", "a/b", "a\\b"])
-async def test_display_says_why_it_failed(host: Host, running: Running, name: str) -> None:
+async def test_display_says_why_it_failed(host: UiServer, running: Running, name: str) -> None:
     with pytest.raises(UiMcpError) as raised:
         await call(host, "ui_display", name=name)
     assert raised.value.message.startswith(f"failed to display app: {name}: ")
 
 
 @pytest.mark.covers("UI-TOOL-19")
-async def test_display_wants_a_name(host: Host, running: Running) -> None:
+async def test_display_wants_a_name(host: UiServer, running: Running) -> None:
     with pytest.raises(UiMcpError, match=r"^name must be a non-empty string$"):
         await call(host, "ui_display", name=" ")
 
 
 @pytest.mark.covers("UI-TOOL-4", "UI-TOOL-16")
-async def test_an_uploaded_viewdef_is_saved_and_shown_at_once(host: Host, running: Running, note: Session) -> None:
+async def test_an_uploaded_viewdef_is_saved_and_shown_at_once(host: UiServer, running: Running, note: Session) -> None:
     await call(host, "ui_display", name="note")
     await call(host, "ui_upload_viewdef", type="Note", namespace="DEFAULT", content=VIEW)
     async with open_page(note) as browser:
@@ -190,7 +192,7 @@ async def test_an_uploaded_viewdef_is_saved_and_shown_at_once(host: Host, runnin
     ],
 )
 async def test_a_bad_viewdef_is_refused_and_changes_nothing(
-    host: Host, running: Running, arguments: dict[str, str], message: str
+    host: UiServer, running: Running, arguments: dict[str, str], message: str
 ) -> None:
     with pytest.raises(UiMcpError, match=message):
         await call(host, "ui_upload_viewdef", **{"type": "T", "namespace": "DEFAULT", "content": VIEW, **arguments})
@@ -198,7 +200,7 @@ async def test_a_bad_viewdef_is_refused_and_changes_nothing(
 
 
 @pytest.mark.covers("UI-TOOL-9", "UI-WAIT-12")
-async def test_wait_returns_what_the_app_pushes(host: Host, running: Running, note: Session) -> None:
+async def test_wait_returns_what_the_app_pushes(host: UiServer, running: Running, note: Session) -> None:
     got: list[list[str]] = []
 
     async def waiting() -> None:
@@ -216,7 +218,7 @@ async def test_wait_returns_what_the_app_pushes(host: Host, running: Running, no
 
 
 @pytest.mark.covers("UI-TOOL-20", "UI-WAIT-7")
-async def test_a_cancelled_wait_loses_nothing(host: Host, running: Running, note: Session) -> None:
+async def test_a_cancelled_wait_loses_nothing(host: UiServer, running: Running, note: Session) -> None:
     async with create_task_group() as group:
         group.start_soon(call, host, "ui_wait")
         with fail_after(60):
@@ -230,7 +232,7 @@ async def test_a_cancelled_wait_loses_nothing(host: Host, running: Running, note
 
 
 @pytest.mark.covers("UI-TOOL-20")
-async def test_a_wait_ends_early_when_the_client_leaves(host: Host, running: Running) -> None:
+async def test_a_wait_ends_early_when_the_client_leaves(host: UiServer, running: Running) -> None:
     async def leaving() -> None:
         await checkpoint()
 
@@ -242,7 +244,7 @@ async def test_a_wait_ends_early_when_the_client_leaves(host: Host, running: Run
 
 
 @pytest.mark.covers("UI-TOOL-11")
-async def test_audit_works_before_the_start(host: Host) -> None:
+async def test_audit_works_before_the_start(host: UiServer) -> None:
     folder = host.configured().workspace.apps / "empty"
     folder.mkdir(parents=True)
 
@@ -252,7 +254,7 @@ async def test_audit_works_before_the_start(host: Host) -> None:
 
 
 @pytest.mark.covers("UI-WIRE-15", "MCP-APP-5")
-async def test_an_embedded_page_of_an_ended_session_is_told_that_it_is_over(host: Host, running: Running) -> None:
+async def test_an_embedded_page_of_an_ended_session_is_told_that_it_is_over(host: UiServer, running: Running) -> None:
     await running.sessions.get("1").end()
 
     result = await FunctionToolset(host, [sync]).call("ui_sync", {}, Call())

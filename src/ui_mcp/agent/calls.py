@@ -7,8 +7,8 @@ from typing import Protocol
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal import NewEvent
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.model import ToolUse, VendorNames
 from ui_mcp.agent.outcome import Outcome, aborted, answered, denied, failed
 from ui_mcp.agent.timeline import Delta
@@ -24,26 +24,26 @@ Fetch = Callable[[], Awaitable[ToolResult]]
 """Waits for the answer and, after a yes, for the call; raises `DeniedError` after a no."""
 
 
-class Questions(Protocol):
+class ApprovalLookup(Protocol):
     """Questions by the call they are about."""
 
-    async def about(self, agent: str, call_id: str) -> Fetch | None:
+    async def find(self, agent: str, call_id: str) -> Fetch | None:
         """Return how to learn what became of a call that a person was asked about; None if nobody was."""
         ...
 
-    async def withdraw(self, agent: str, call_id: str) -> None:
+    async def cancel(self, agent: str, call_id: str) -> None:
         """Take a question back that nobody answered."""
         ...
 
 
-class NoQuestions:
+class NoApprovals:
     """Nobody is ever asked."""
 
-    async def about(self, agent: str, call_id: str) -> Fetch | None:
+    async def find(self, agent: str, call_id: str) -> Fetch | None:
         """Know of no question."""
         return None
 
-    async def withdraw(self, agent: str, call_id: str) -> None:
+    async def cancel(self, agent: str, call_id: str) -> None:
         """Have nothing to take back."""
 
 
@@ -52,7 +52,7 @@ WAITS = "A person has been asked whether this may be done and has not answered y
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedCall:
     """A call of the present answer, under the id we gave it and its real name."""
 
     call_id: str
@@ -64,7 +64,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class CallSettings:
     """How calls are made and shown."""
 
     posts: frozenset[str]
@@ -77,7 +77,7 @@ class Habits:
 
 @dataclass(slots=True)
 class _Running:
-    one: Wanted
+    one: RequestedCall
     work: Callable[[], Awaitable[Outcome]]
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     outcome: Outcome | None = None
@@ -88,11 +88,13 @@ class _Running:
 class Calls:
     """Makes calls on a toolset and writes them down."""
 
-    def __init__(self, tools: Toolset, scribe: Scribe, habits: Habits, questions: Questions | None = None) -> None:
+    def __init__(
+        self, tools: Toolset, scribe: JournalWriter, habits: CallSettings, questions: ApprovalLookup | None = None
+    ) -> None:
         self._tools = tools
         self._scribe = scribe
         self._habits = habits
-        self._questions = questions or NoQuestions()
+        self._questions = questions or NoApprovals()
         self._running: dict[str, _Running] = {}
         self._changed = anyio.Event()
 
@@ -102,31 +104,31 @@ class Calls:
         left = [running for running in self._running.values() if running.outcome is None]
         return bool(left) and all(self._is_asked(running) for running in left)
 
-    def wanted(self, uses: Sequence[ToolUse], names: VendorNames) -> list[Wanted]:
+    def wanted(self, uses: Sequence[ToolUse], names: VendorNames) -> list[RequestedCall]:
         """Give each call of an answer an id that no other call of this agent has."""
         first = len(self._scribe.events) + 1
         named = [(f"{first}-{number}", names.back(use.name), use) for number, use in enumerate(uses, 1)]
         return [
-            Wanted(call_id, name, use, secret_id() if name in self._habits.posts else "")
+            RequestedCall(call_id, name, use, secret_id() if name in self._habits.posts else "")
             for call_id, name, use in named
         ]
 
-    def implied(self, tool: str, text: str) -> Wanted:
+    def implied(self, tool: str, text: str) -> RequestedCall:
         """Return the post of a text that the model wrote without a tool."""
         use = ToolUse("", tool, {"mime": "text/markdown", "content": text})
         (post,) = self.wanted([use], VendorNames(()))
         return replace(post, implicit=True)
 
-    def begun(self, one: Wanted) -> Happened:
+    def begun(self, one: RequestedCall) -> NewEvent:
         """Return what is written before a call is made."""
         data: JsonObject = {"call_id": one.call_id, "name": one.name, "args": one.use.arguments or {}}
         if one.client_id:
             data["client_id"] = one.client_id
         if one.implicit:
             data["implicit"] = True
-        return Happened("tool_call", {**data, "silent": True} if one.name in self._habits.silent else data)
+        return NewEvent("tool_call", {**data, "silent": True} if one.name in self._habits.silent else data)
 
-    async def run_all(self, wanted: Sequence[Wanted], background: TaskGroup) -> list[Outcome]:
+    async def run_all(self, wanted: Sequence[RequestedCall], background: TaskGroup) -> list[Outcome]:
         """Make calls side by side; outcomes are written in call order, also when the turn is cancelled meanwhile."""
         return await self._run([_Running(one, self._making(one)) for one in wanted], background)
 
@@ -137,23 +139,23 @@ class Calls:
             await self._run([await self._again(call) for call in left], background)
         return any(call.implicit for call in left)
 
-    async def pick_up(self, background: TaskGroup) -> None:
+    async def resume(self, background: TaskGroup) -> None:
         """Wait again for the answers that the conversation went on without."""
         for call in self._scribe.transcript.deferred_calls():
             running = await self._again(call)
             running.left = True
             background.start_soon(self._work, running)
 
-    async def abort_open(self) -> list[Happened]:
+    async def abort_open(self) -> list[NewEvent]:
         """Take back open questions; return outcomes for every call that has none."""
         left = self._scribe.transcript.open_calls()
         for call in left:
-            await self._questions.withdraw(self._scribe.agent, call.call_id)
+            await self._questions.cancel(self._scribe.agent, call.call_id)
         return [event for call in left for event in self._ended(_wanted(call), aborted())]
 
     async def _run(self, calls: Sequence[_Running], background: TaskGroup) -> list[Outcome]:
         self._running = {running.one.call_id: running for running in calls}
-        unfollow = self._scribe.follow(self._poke)
+        unfollow = self._scribe.follow(self._wake)
         try:
             for running in calls:
                 background.start_soon(self._work, running)
@@ -175,11 +177,11 @@ class Calls:
     async def _work(self, running: _Running) -> None:
         with running.scope:
             running.outcome = await running.work()
-        self._poke()
+        self._wake()
         if running.left and running.outcome is not None:
             await self._scribe.write(*self._ended(running.one, running.outcome))
 
-    def _poke(self, _: Delta | None = None) -> None:
+    def _wake(self, _: Delta | None = None) -> None:
         self._changed.set()
 
     def _may_go_on(self) -> bool:
@@ -194,11 +196,11 @@ class Calls:
         return item is not None and item["status"] == "pending"
 
     async def _write_down(self, calls: Sequence[_Running]) -> list[Outcome]:
-        events: list[Happened] = []
+        events: list[NewEvent] = []
         for running in calls:
             running.left = self._is_asked(running) and not running.scope.cancel_called
             if running.left:
-                events.append(Happened("call_deferred", {"call_id": running.one.call_id, "text": WAITS}))
+                events.append(NewEvent("call_deferred", {"call_id": running.one.call_id, "text": WAITS}))
             else:
                 running.outcome = running.outcome or aborted()
                 events += self._ended(running.one, running.outcome)
@@ -210,14 +212,14 @@ class Calls:
         one = _wanted(call)
         if one.client_id or one.name in self._habits.silent:  # harmless to repeat
             return _Running(one, self._making(one))
-        fetch = await self._questions.about(self._scribe.agent, call.call_id)
+        fetch = await self._questions.find(self._scribe.agent, call.call_id)
 
         async def unknown() -> Outcome:
             return aborted()
 
         return _Running(one, unknown if fetch is None else lambda: self._outcome(fetch))
 
-    def _making(self, one: Wanted) -> Callable[[], Awaitable[Outcome]]:
+    def _making(self, one: RequestedCall) -> Callable[[], Awaitable[Outcome]]:
         async def make() -> Outcome:
             if one.use.arguments is None:
                 return failed(f"The arguments of {one.name} could not be read ({one.use.problem}); send a JSON object.")
@@ -243,9 +245,9 @@ class Calls:
             _log.error("A tool failed unexpectedly", exc_info=error)
             return failed(f"The tool failed unexpectedly ({type(error).__name__}); the log says more.")
 
-    def _ended(self, one: Wanted, outcome: Outcome) -> list[Happened]:
+    def _ended(self, one: RequestedCall, outcome: Outcome) -> list[NewEvent]:
         output = {"call_id": one.call_id, "text": outcome.text, "status": outcome.status, "content": outcome.content}
-        events = [Happened("function_call_output", output)]
+        events = [NewEvent("function_call_output", output)]
         if one.client_id and outcome.status == "done" and outcome.result and outcome.result.structured:
             posted, arguments = outcome.result.structured, one.use.arguments or {}
             said = {
@@ -253,9 +255,9 @@ class Calls:
                 "mime": arguments.get("mime", "text/markdown"),
                 "md": arguments.get("content", ""),
             }
-            events.insert(0, Happened("ui_message", said))
+            events.insert(0, NewEvent("ui_message", said))
         return events
 
 
-def _wanted(call: OpenCall) -> Wanted:
-    return Wanted(call.call_id, call.name, call.use, call.client_id, call.implicit)
+def _wanted(call: OpenCall) -> RequestedCall:
+    return RequestedCall(call.call_id, call.name, call.use, call.client_id, call.implicit)

@@ -7,11 +7,11 @@ import anyio
 from anyio.abc import TaskStatus
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from ui_mcp.agent.journal import Happened, Journal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal import Journal, NewEvent
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Deltas, Loop
 from ui_mcp.agent.model import Usage
-from ui_mcp.agent.orchestrator import Inbox, Orchestrator, Pace
+from ui_mcp.agent.orchestrator import Inbox, Orchestrator, PollSettings
 from ui_mcp.agent.timeline import Delta, RunState, run_state
 from ui_mcp.errors import AgentError, NotFoundError
 from ui_mcp.jsontypes import JsonObject
@@ -47,13 +47,15 @@ class Broadcast:
             send.close()
 
 
-MakeLoop = Callable[[Scribe, Deltas], Loop]
+MakeLoop = Callable[[JournalWriter, Deltas], Loop]
 
 
 class Conversation:
     """A conversation with its agent, for as long as somebody serves it."""
 
-    def __init__(self, name: str, journal: Journal, inbox: Inbox, make_loop: MakeLoop, pace: Pace = Pace()) -> None:
+    def __init__(
+        self, name: str, journal: Journal, inbox: Inbox, make_loop: MakeLoop, pace: PollSettings = PollSettings()
+    ) -> None:
         self.name = name
         self.news = Broadcast()
         self.usage = Usage()
@@ -84,19 +86,19 @@ class Conversation:
         return self._orchestrator.state in {"running", "awaiting_approval"}
 
     @property
-    def writer(self) -> Scribe | None:
+    def writer(self) -> JournalWriter | None:
         """The writer of the journal, unless another process has it."""
-        return self._orchestrator.scribe
+        return self._orchestrator.journal
 
     async def resume(self) -> None:
         """Begin a turn although nobody wrote."""
-        await self.scribe.write(Happened("resumed", {}))
+        await self.journal.write(NewEvent("resumed", {}))
         self._orchestrator.wake()
 
     @property
     def run_state(self) -> RunState:
         """How the agent is, for people."""
-        return run_state(self.scribe.timeline.state.items, served=True)
+        return run_state(self.journal.timeline.state.items, served=True)
 
     @property
     def goes_on(self) -> bool:
@@ -112,19 +114,19 @@ class Conversation:
         return [] if items[at].get("superseded") else [item for item in items[at:] if not item.get("superseded")]
 
     @property
-    def scribe(self) -> Scribe:
+    def journal(self) -> JournalWriter:
         """The writer of the journal.
 
         Raises:
             AgentError: another process runs this conversation.
         """
-        if self._orchestrator.scribe is None:
+        if self._orchestrator.journal is None:
             raise AgentError(f"Conversation {self.name} is being run by another process")
-        return self._orchestrator.scribe
+        return self._orchestrator.journal
 
     def snapshot(self) -> JsonObject:
         """Return everything a client needs to render."""
-        state = self.scribe.timeline.state
+        state = self.journal.timeline.state
         return {
             **state.snapshot(self.name),
             "run": self.run_state,
@@ -133,9 +135,9 @@ class Conversation:
 
     def since(self, seq: int) -> list[JsonObject]:
         """Return the changes after `seq`, for a client that has seen the ones before; a snapshot if it cannot have."""
-        if not 0 < seq <= self.scribe.timeline.seq:
+        if not 0 < seq <= self.journal.timeline.seq:
             return [self.snapshot()]
-        return [self._frame(delta) for delta in self.scribe.deltas[seq:]]
+        return [self._frame(delta) for delta in self.journal.deltas[seq:]]
 
     def stop(self) -> bool:
         """Stop the running turn; say whether there was one."""
@@ -144,7 +146,7 @@ class Conversation:
     async def rewind(self, item: str) -> None:
         """Hide an item and everything after it; the journal keeps them."""
         self.stop()
-        await self.scribe.write(Happened("rewind", {"from_item": item}))
+        await self.journal.write(NewEvent("rewind", {"from_item": item}))
 
     async def again(self, item: str) -> None:
         """Ask the same once more: hide a person's message and what followed, and take the message anew.
@@ -152,16 +154,16 @@ class Conversation:
         Raises:
             NotFoundError: it is not a message of a person.
         """
-        asked = next((one for one in self.scribe.timeline.state.items if one["id"] == item), None)
+        asked = next((one for one in self.journal.timeline.state.items if one["id"] == item), None)
         if asked is None or asked["kind"] != "user_message":
             raise NotFoundError(f"{item} is not a message of a person in {self.name}")
         self.stop()
-        anew = {"message_id": f"{asked['message_id']}~{self.scribe.timeline.seq}"}
+        anew = {"message_id": f"{asked['message_id']}~{self.journal.timeline.seq}"}
         said = {key: asked[key] for key in ("mime", "text")} | anew
-        await self.scribe.write(Happened("rewind", {"from_item": item}), Happened("user_text", said))
+        await self.journal.write(NewEvent("rewind", {"from_item": item}), NewEvent("user_text", said))
         self._orchestrator.wake()
 
-    def _ready(self, scribe: Scribe) -> None:
+    def _ready(self, scribe: JournalWriter) -> None:
         scribe.follow(self._changed)
         self._started()
 

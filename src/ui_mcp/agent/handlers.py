@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, assert_never
 
-from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal import NewEvent
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.jsontypes import JsonObject, dumps
 
 
@@ -28,18 +28,18 @@ class Compact:
     summary: str
 
 
-Opinion = Inject | EndTurn | Compact
+HandlerDecision = Inject | EndTurn | Compact
 
 
 class Handler(Protocol):
     """Looks at the conversation before each sampling."""
 
-    async def before(self, scribe: Scribe) -> Opinion | None:
+    async def before(self, scribe: JournalWriter) -> HandlerDecision | None:
         """Return what should happen, or None to leave it to the next handler."""
         ...
 
 
-async def ask_handlers(handlers: Sequence[Handler], scribe: Scribe) -> bool:
+async def run_handlers(handlers: Sequence[Handler], scribe: JournalWriter) -> bool:
     """Do what the first handler with an opinion says; return whether the turn is over."""
     for handler in handlers:
         opinion = await handler.before(scribe)
@@ -47,9 +47,9 @@ async def ask_handlers(handlers: Sequence[Handler], scribe: Scribe) -> bool:
             case None:
                 continue
             case Inject(text):
-                await scribe.write(Happened("injected", {"text": text}))
+                await scribe.write(NewEvent("injected", {"text": text}))
             case Compact(summary):
-                await scribe.write(Happened("compacted", {"text": summary}))
+                await scribe.write(NewEvent("compacted", {"text": summary}))
             case EndTurn():
                 return True
             case _:
@@ -77,14 +77,14 @@ class _Changes:
         return {**told, "list_changed": True} if self.list_changed else told
 
 
-class MountNews:
+class UpstreamChanges:
     """A handler that tells the model of changes before it is asked."""
 
     def __init__(self, listen: Callable[[Hear], object]) -> None:
         self._servers: dict[str, _Changes] = {}
         listen(self._heard)
 
-    async def before(self, scribe: Scribe) -> Inject | None:
+    async def before(self, scribe: JournalWriter) -> Inject | None:
         """Tell what was gathered, and forget it."""
         if not self._servers:
             return None

@@ -9,7 +9,7 @@ from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.errors import AgentError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcp_client.client import McpServer
+from ui_mcp.mcp_client.client import McpClient
 from ui_mcp.toolkit.tool import Call
 
 INBOX = "ui://chat/inbox"
@@ -17,7 +17,7 @@ FIRST_WAIT = 0.2
 LONGEST_WAIT = 10.0
 _log = logger("agent.inbox")
 
-Open = Callable[[Callable[[str], None]], AbstractAsyncContextManager[McpServer]]
+Open = Callable[[Callable[[str], None]], AbstractAsyncContextManager[McpClient]]
 """Connects to the chat; the argument is told which resource changed."""
 
 
@@ -28,7 +28,7 @@ class McpInbox:
         self._open = open_face
         self._conversation = conversation
         self._uri = INBOX if conversation == "default" else f"{INBOX}/{conversation}"
-        self._server: McpServer | None = None
+        self._server: McpClient | None = None
         self._news = anyio.Event()
 
     async def run(self) -> None:

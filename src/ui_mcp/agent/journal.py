@@ -14,7 +14,7 @@ from ui_mcp.jsontypes import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class NewEvent:
     """An event on its way into the journal, which gives it its id and time."""
 
     type: str
@@ -30,7 +30,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class AgentSummary:
     """What a list of agents shows of one."""
 
     agent: str
@@ -76,7 +76,7 @@ class Journal(Protocol):
         """Let others have it at once."""
         ...
 
-    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+    async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
         """Store events in one transaction.
 
         Raises:
@@ -102,11 +102,11 @@ class Journal(Protocol):
         """Return the events after an id, in order."""
         ...
 
-    async def lives(self) -> list[Life]:
+    async def list_agents(self) -> list[AgentSummary]:
         """Return every agent that has lived through something, the newest first."""
         ...
 
-    async def forget(self, agent: str) -> bool:
+    async def delete_agent(self, agent: str) -> bool:
         """Remove everything about an agent; say whether there was anything."""
         ...
 
@@ -139,7 +139,7 @@ class MemoryJournal:
         if self._leases.get(agent, (None, 0))[0] == lease:
             self._leases[agent] = lease, 0.0
 
-    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+    async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
         """Store events."""
         self._prove(agent, lease)
         return [self._store(agent, event) for event in events]
@@ -152,7 +152,7 @@ class MemoryJournal:
         known = {event.data.get("message_id") for event in self._events.get(agent, []) if event.type == "user_text"}
         new = [message for message in messages if message["message_id"] not in known]
         self._marks[agent] = watermark
-        return [self._store(agent, Happened("user_text", message)) for message in new]
+        return [self._store(agent, NewEvent("user_text", message)) for message in new]
 
     async def watermark(self, agent: str) -> str | None:
         """Return the id of the last inbox message that was taken."""
@@ -162,12 +162,12 @@ class MemoryJournal:
         """Return the events after an id, in order."""
         return self._events.get(agent, [])[after:]
 
-    async def lives(self) -> list[Life]:
+    async def list_agents(self) -> list[AgentSummary]:
         """Return every agent that has lived through something, the newest first."""
         lives = [_life(agent, events) for agent, events in self._events.items() if events]
         return sorted(lives, key=lambda life: life.ended, reverse=True)
 
-    async def forget(self, agent: str) -> bool:
+    async def delete_agent(self, agent: str) -> bool:
         """Remove everything about an agent."""
         self._marks.pop(agent, None)
         self._leases.pop(agent, None)
@@ -180,13 +180,13 @@ class MemoryJournal:
         if self._leases.get(agent, (None, 0))[0] != lease:
             raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
 
-    def _store(self, agent: str, event: Happened) -> StoredEvent:
+    def _store(self, agent: str, event: NewEvent) -> StoredEvent:
         events = self._events.setdefault(agent, [])
         ts = self._clock().isoformat(timespec="microseconds").replace("+00:00", "Z")
         events.append(StoredEvent(len(events) + 1, ts, event.type, event.data))
         return events[-1]
 
 
-def _life(agent: str, events: Sequence[StoredEvent]) -> Life:
+def _life(agent: str, events: Sequence[StoredEvent]) -> AgentSummary:
     first = next((event.data["text"] for event in events if event.type == "user_text"), "")
-    return Life(agent, first, events[0].ts, events[-1].ts, len(events))
+    return AgentSummary(agent, first, events[0].ts, events[-1].ts, len(events))

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 from psycopg import AsyncConnection, Error, OperationalError
 
-from ui_mcp.agent.journal import Happened, Lease, Life, is_gone
+from ui_mcp.agent.journal import AgentSummary, Lease, NewEvent, is_gone
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import JournalError, LeaseLostError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -75,7 +75,7 @@ class PostgresJournal:
         async with self._transaction() as connection:
             await connection.execute(statement, (agent, lease.holder, lease.fence))
 
-    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+    async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
         """Store events in one transaction."""
         async with self._transaction() as connection:
             await _prove(connection, agent, lease)
@@ -108,13 +108,13 @@ class PostgresJournal:
             rows = await _rows(connection, statement, agent, after)
         return [StoredEvent(number, ts, kind, loads(data)) for number, ts, kind, data in rows]
 
-    async def lives(self) -> list[Life]:
+    async def list_agents(self) -> list[AgentSummary]:
         """Return every agent that has lived through something, the newest first."""
         async with self._transaction() as connection:
             rows = await _rows(connection, LIVES)
-        return [Life(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
+        return [AgentSummary(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
 
-    async def forget(self, agent: str) -> bool:
+    async def delete_agent(self, agent: str) -> bool:
         """Remove everything about an agent."""
         async with self._transaction() as connection:
             gone = (await connection.execute("DELETE FROM agent_events WHERE agent = %s", (agent,))).rowcount
@@ -142,9 +142,9 @@ class PostgresJournal:
                     yield connection
             except OperationalError as error:
                 await self.close()
-                raise JournalError(f"The journal's database cannot be reached: {_told(error)}") from error
+                raise JournalError(f"The journal's database cannot be reached: {_error_text(error)}") from error
             except Error as error:
-                raise JournalError(f"The journal's database failed: {_told(error)}") from error
+                raise JournalError(f"The journal's database failed: {_error_text(error)}") from error
 
     async def _connection(self) -> AsyncConnection[Any]:
         if self._opened is None or self._opened.closed:
@@ -182,5 +182,5 @@ async def _rows(connection: AsyncConnection[Any], statement: Any, *values: Any) 
     return await (await connection.execute(statement, values)).fetchall()
 
 
-def _told(error: Error) -> str:
+def _error_text(error: Error) -> str:
     return " ".join(str(error).split())

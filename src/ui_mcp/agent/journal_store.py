@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from ui_mcp.agent.journal import Happened, Journal, Lease, Life, is_gone
+from ui_mcp.agent.journal import AgentSummary, Journal, Lease, NewEvent, is_gone
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.errors import AgentError, ConfigError, JournalError, LeaseLostError, way_out
+from ui_mcp.errors import AgentError, ConfigError, JournalError, LeaseLostError, hint
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.storage.database import MISSING_DRIVER
 
@@ -64,7 +64,7 @@ class SqliteJournal:
 
         await self._run(work)
 
-    async def append(self, agent: str, lease: Lease, events: Sequence[Happened]) -> list[StoredEvent]:
+    async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
         """Store events in one transaction."""
 
         def work(database: sqlite3.Connection) -> list[StoredEvent]:
@@ -117,20 +117,22 @@ class SqliteJournal:
 
         return await self._run(work)
 
-    async def lives(self) -> list[Life]:
+    async def list_agents(self) -> list[AgentSummary]:
         """Return every agent that has lived through something, the newest first."""
 
-        def work(database: sqlite3.Connection) -> list[Life]:
+        def work(database: sqlite3.Connection) -> list[AgentSummary]:
             rows = database.execute(
                 "SELECT agent, MIN(ts), MAX(ts), COUNT(*), (SELECT data FROM events AS said WHERE said.agent ="
                 " events.agent AND said.type = 'user_text' ORDER BY said.id LIMIT 1) FROM events"
                 " GROUP BY agent ORDER BY MAX(ts) DESC"
             )
-            return [Life(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
+            return [
+                AgentSummary(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows
+            ]
 
         return await self._run(work)
 
-    async def forget(self, agent: str) -> bool:
+    async def delete_agent(self, agent: str) -> bool:
         """Remove everything about an agent."""
 
         def work(database: sqlite3.Connection) -> bool:
@@ -163,7 +165,7 @@ class SqliteJournal:
                 with _committed(self._database()) as database:
                     return work(database)
             except (OSError, sqlite3.Error) as error:
-                message = f"Cannot use the journal {self._file}: {error}{way_out(error)}"
+                message = f"Cannot use the journal {self._file}: {error}{hint(error)}"
                 raise JournalError(message, file=str(self._file)) from error
 
         return await to_thread.run_sync(transaction, limiter=self._one_at_a_time)

@@ -3,25 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ui_mcp.agent.journal import Happened, Journal, Lease
+from ui_mcp.agent.journal import Journal, Lease, NewEvent
 from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
 from ui_mcp.agent.transcript import Transcript
 from ui_mcp.jsontypes import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
+class UnseenMessage:
     """A message that no sampling has seen."""
 
     id: int
     size: int
 
 
-class Progress:
+class ReadProgress:
     """Grows event by event; the same events always lead to the same answers."""
 
     def __init__(self) -> None:
-        self.fresh: list[Fresh] = []
+        self.fresh: list[UnseenMessage] = []
         self.turn = 0
         """The event that opened the present turn, or 0."""
 
@@ -29,7 +29,7 @@ class Progress:
         """Note one more event."""
         match event.type:
             case "user_text":
-                self.fresh.append(Fresh(event.id, len(event.data["text"])))
+                self.fresh.append(UnseenMessage(event.id, len(event.data["text"])))
                 self.turn = self.turn or event.id
             case "resumed":
                 self.turn = self.turn or event.id
@@ -55,13 +55,13 @@ class Progress:
 Follower = Callable[[Delta], None]
 
 
-class Scribe:
+class JournalWriter:
     """The one writer of a journal while it holds the lease."""
 
     def __init__(self, journal: Journal, agent: str, lease: Lease) -> None:
         self.agent = agent
         self.timeline = Timeline()
-        self.progress = Progress()
+        self.progress = ReadProgress()
         self.transcript = Transcript()
         self.events: list[StoredEvent] = []
         self.deltas: list[Delta] = []
@@ -88,7 +88,7 @@ class Scribe:
         self._followers.append(follower)
         return lambda: self._followers.remove(follower)
 
-    async def write(self, *events: Happened) -> list[StoredEvent]:
+    async def write(self, *events: NewEvent) -> list[StoredEvent]:
         """Store events.
 
         Raises:

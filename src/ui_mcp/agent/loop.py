@@ -7,10 +7,10 @@ from typing import Literal
 
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.calls import Calls, Habits, Questions
-from ui_mcp.agent.handlers import Handler, ask_handlers
-from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.calls import ApprovalLookup, Calls, CallSettings
+from ui_mcp.agent.handlers import Handler, run_handlers
+from ui_mcp.agent.journal import NewEvent
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.model import (
     Model,
     ModelRequest,
@@ -80,11 +80,11 @@ class Loop:
         self,
         model: Model,
         tools: Toolset,
-        scribe: Scribe,
+        scribe: JournalWriter,
         settings: LoopSettings,
         deltas: Deltas = Deltas(),
         *,
-        questions: Questions | None = None,
+        questions: ApprovalLookup | None = None,
         handlers: Sequence[Handler] = (),
         noted: Callable[[Toolset], Toolset] = lambda tools: tools,
     ) -> None:
@@ -98,7 +98,7 @@ class Loop:
         self._handlers = handlers
         self._seen = 0
         silent = settings.posts | {YIELD, *YIELD_SPELLINGS}
-        habits = Habits(settings.posts, silent, settings.max_result_chars, self._call)
+        habits = CallSettings(settings.posts, silent, settings.max_result_chars, self._call)
         self._calls = Calls(self._tools, scribe, habits, questions)
 
     @property
@@ -119,7 +119,7 @@ class Loop:
             return await self._end("yield")
         while True:
             await news()
-            if await ask_handlers(self._handlers, self._scribe):
+            if await run_handlers(self._handlers, self._scribe):
                 return await self._end("yield")
             try:
                 answer, names = await self._sample()
@@ -135,9 +135,9 @@ class Loop:
             if stopped := guards.after(answer.uses, outcomes):
                 return await self._end("limit", stopped)
 
-    async def pick_up(self, background: TaskGroup) -> None:
+    async def resume(self, background: TaskGroup) -> None:
         """Wait again, after a restart, for answers that the conversation went on without."""
-        await self._calls.pick_up(background)
+        await self._calls.resume(background)
 
     async def end_aborted(self) -> None:
         """Write that a turn was stopped from outside; what it had asked is taken back."""
@@ -181,7 +181,7 @@ class Loop:
         if not wanted and self._settings.text_policy == "implicit_post" and answer.text.strip():
             wanted = [self._calls.implied(self._settings.post_tool, answer.text)]
         # One write for the answer and the beginning of its calls: nothing is made before it is on disk.
-        await self._scribe.write(Happened("assistant_text", said), *(self._calls.begun(one) for one in wanted))
+        await self._scribe.write(NewEvent("assistant_text", said), *(self._calls.begun(one) for one in wanted))
         return await self._calls.run_all(wanted, background) if wanted else []
 
     async def _only_text(self) -> bool:
@@ -189,19 +189,19 @@ class Loop:
         if self._settings.text_policy == "implicit_post":
             return True
         reminder = REMINDER.format(post=self._settings.post_tool, end=YIELD)
-        await self._scribe.write(Happened("injected", {"text": reminder}))
+        await self._scribe.write(NewEvent("injected", {"text": reminder}))
         return False
 
     async def _end(self, reason: EndReason, notice: str | None = None, cause: Exception | None = None) -> EndReason:
         if notice:
             unexpected = None if isinstance(cause, UiMcpError) else cause
             _log.warning("agent %s: %s", self._scribe.agent, notice, exc_info=unexpected)
-        told = [Happened("notice", {"level": "warning", "text": notice})] if notice else []
+        told = [NewEvent("notice", {"level": "warning", "text": notice})] if notice else []
         await self._scribe.write(*told, self._ended(reason))
         return reason
 
-    def _ended(self, reason: EndReason) -> Happened:
-        return Happened("ui_end_turn", {"reason": reason, "seen": self._seen})
+    def _ended(self, reason: EndReason) -> NewEvent:
+        return NewEvent("ui_end_turn", {"reason": reason, "seen": self._seen})
 
 
 def _told(error: Exception) -> str:

@@ -25,14 +25,14 @@ class ToolUse:
 
 
 @dataclass(frozen=True, slots=True)
-class UserSays:
+class UserMessage:
     """Something a person, or the runtime on behalf of one, says."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class AssistantSays:
+class AssistantMessage:
     """An earlier answer of the model."""
 
     text: str = ""
@@ -41,7 +41,7 @@ class AssistantSays:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSays:
+class ToolMessage:
     """What a call gave."""
 
     call_id: str
@@ -50,7 +50,7 @@ class ToolSays:
     is_error: bool = False
 
 
-Message = UserSays | AssistantSays | ToolSays
+Message = UserMessage | AssistantMessage | ToolMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ui_mcp.agent.journal_store import FILE, _is_postgres
 from ui_mcp.agent.timeline import Delta, RunState, StoredEvent, Timeline, run_state
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Message, conversation_name, id_text, ts_text
-from ui_mcp.chat.service import Ask, Chat
+from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.errors import AgentError, ConfigError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
@@ -124,7 +124,7 @@ _log = logger("timeline")
 Frames = MemoryObjectReceiveStream[JsonObject]
 
 
-class Observed:
+class TimelineObserver:
     """One conversation, followed while somebody watches; messages and journal meet in one reduction."""
 
     def __init__(self, conversation: str, chat: Chat, reader: Reader) -> None:
@@ -142,7 +142,7 @@ class Observed:
         self._looking = anyio.Lock()
 
     @property
-    def news(self) -> "Observed":
+    def news(self) -> "TimelineObserver":
         """What happens from now on."""
         return self
 
@@ -169,7 +169,7 @@ class Observed:
     def watched(self) -> Iterator[AsyncIterator[JsonObject]]:
         """Give the frames from now on; who watches also looks."""
         with self._chat.tail.watching(), self._broadcast.watched() as frames:
-            yield self._looking_at(frames)
+            yield self._observed(frames)
 
     async def refresh(self) -> None:
         """Take what is new in the chat and in the journal, in the order of their times."""
@@ -182,7 +182,7 @@ class Observed:
                 if delta.ops:
                     self._tell(delta)
 
-    async def _looking_at(self, frames: Frames) -> AsyncIterator[JsonObject]:
+    async def _observed(self, frames: Frames) -> AsyncIterator[JsonObject]:
         while True:
             try:
                 yield frames.receive_nowait()
@@ -194,7 +194,7 @@ class Observed:
             await self._look()
             if not frames.statistics().current_buffer_used:
                 with anyio.move_on_after(LOOK_SECONDS):
-                    await self._chat.tail.beyond(version)
+                    await self._chat.tail.wait_version(version)
 
     async def _look(self) -> None:
         try:
@@ -215,7 +215,7 @@ class Observed:
             self._last = id_text(found[-1].id) if found else ""
             return found
         while True:
-            page = await self._chat.read(READER, Ask(self._last or None, conversation=self._conversation))
+            page = await self._chat.read(READER, ReadRequest(self._last or None, conversation=self._conversation))
             found += page.messages
             self._last = id_text(page.last) if page.last else self._last
             if not page.has_more:
@@ -228,15 +228,15 @@ class Observed:
         self._broadcast.send(frame)
 
 
-class Observations:
+class TimelineObservers:
     """Opens each conversation of the directory in use once."""
 
     def __init__(self, chat: Callable[[], Awaitable[Chat]], reader: Callable[[str], Reader]) -> None:
         self._chat = chat
         self._reader = reader
-        self._open: dict[tuple[int, str], Observed] = {}
+        self._open: dict[tuple[int, str], TimelineObserver] = {}
 
-    async def open(self, name: str) -> Observed:
+    async def open(self, name: str) -> TimelineObserver:
         """Return a conversation, up to date.
 
         Raises:
@@ -247,7 +247,7 @@ class Observations:
         key = (id(chat), conversation_name(name))
         if key not in self._open:
             self._open = {other: seen for other, seen in self._open.items() if other[0] == key[0]}
-            self._open[key] = Observed(name, chat, self._reader(name))
+            self._open[key] = TimelineObserver(name, chat, self._reader(name))
         await self._open[key].refresh()
         return self._open[key]
 

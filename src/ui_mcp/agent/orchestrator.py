@@ -9,8 +9,8 @@ import anyio
 from anyio import CancelScope
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Happened, Journal, Lease, holder_name
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal import Journal, Lease, NewEvent, holder_name
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop
 from ui_mcp.errors import JournalError, LeaseLostError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
@@ -44,7 +44,7 @@ class Inbox(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PollSettings:
     """How often and how much at once."""
 
     lease_seconds: float = 15.0
@@ -65,10 +65,10 @@ class Orchestrator:
         agent: str,
         journal: Journal,
         inbox: Inbox,
-        make_loop: Callable[[Scribe], Loop],
+        make_loop: Callable[[JournalWriter], Loop],
         *,
-        pace: Pace = Pace(),
-        ready: Callable[[Scribe], object] = lambda _: None,
+        pace: PollSettings = PollSettings(),
+        ready: Callable[[JournalWriter], object] = lambda _: None,
         trouble: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._agent = agent
@@ -83,7 +83,7 @@ class Orchestrator:
         self._loop: Loop | None = None
         self._reading = anyio.Lock()
         self._news = anyio.Event()
-        self.scribe: Scribe | None = None
+        self.journal: JournalWriter | None = None
         self._state: RunState = "idle"
 
     async def run(self) -> None:
@@ -100,9 +100,9 @@ class Orchestrator:
                 break
             await anyio.sleep(self._pace.renew_seconds)
         self._state = "starting"
-        scribe = Scribe(self._journal, self._agent, lease)
+        scribe = JournalWriter(self._journal, self._agent, lease)
         await scribe.open()
-        self.scribe = scribe
+        self.journal = scribe
         self._ready(scribe)
         try:
             while await self._while_written(scribe) and await self._renewed(scribe):
@@ -112,7 +112,7 @@ class Orchestrator:
             with CancelScope(shield=True), suppress(JournalError):  # it runs out by itself
                 await self._journal.drop_lease(self._agent, scribe.lease)
 
-    async def _while_written(self, scribe: Scribe) -> bool:
+    async def _while_written(self, scribe: JournalWriter) -> bool:
         """Serve until the lease is lost, or return True when the journal has failed."""
         failures: list[str] = []
         try:
@@ -128,7 +128,7 @@ class Orchestrator:
             self._trouble(message)
         return bool(failures)
 
-    async def _renewed(self, scribe: Scribe) -> bool:
+    async def _renewed(self, scribe: JournalWriter) -> bool:
         """Wait until the journal works again; say whether the agent is still ours."""
         self._state = "starting"
         while True:
@@ -167,11 +167,11 @@ class Orchestrator:
                 serving.cancel()
                 return
 
-    async def _serve(self, scribe: Scribe, tasks: TaskGroup) -> None:
+    async def _serve(self, scribe: JournalWriter, tasks: TaskGroup) -> None:
         loop = self._loop = self._make_loop(scribe)
         if scribe.transcript.open_calls() and scribe.events[-1].data.get("text") != INTERRUPTED:
-            await scribe.write(Happened("notice", {"level": "warning", "text": INTERRUPTED}))
-        await loop.pick_up(tasks)
+            await scribe.write(NewEvent("notice", {"level": "warning", "text": INTERRUPTED}))
+        await loop.resume(tasks)
         await self._drain(scribe)
         tasks.start_soon(self._listen, scribe)
         while True:
@@ -183,7 +183,7 @@ class Orchestrator:
             self._state = "sleeping"
             await self._news.wait()
 
-    async def _listen(self, scribe: Scribe) -> None:
+    async def _listen(self, scribe: JournalWriter) -> None:
         """Take messages while the agent sleeps, and while it waits for something else."""
         while True:
             try:
@@ -195,7 +195,7 @@ class Orchestrator:
             if scribe.progress.turn:
                 self._news.set()
 
-    async def _one_turn(self, scribe: Scribe, loop: Loop, tasks: TaskGroup) -> None:
+    async def _one_turn(self, scribe: JournalWriter, loop: Loop, tasks: TaskGroup) -> None:
         self._state = "running"
         try:
             with CancelScope() as self._turn:
@@ -205,7 +205,7 @@ class Orchestrator:
         finally:
             self._turn = None
 
-    async def _drain(self, scribe: Scribe) -> None:
+    async def _drain(self, scribe: JournalWriter) -> None:
         """Take what is new into the journal, with its watermark, but no more than one sampling should be shown."""
         async with self._reading:
             while (room := self._pace.max_batch - len(scribe.progress.fresh)) > 0:

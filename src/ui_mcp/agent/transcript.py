@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ui_mcp.agent.model import AssistantSays, Message, ToolSays, ToolUse, UserSays
+from ui_mcp.agent.model import AssistantMessage, Message, ToolMessage, ToolUse, UserMessage
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.jsontypes import JsonObject, dumps
 
@@ -22,7 +22,7 @@ def trimmed(
         return list(messages)
     size = count or tokens
     blocks = blocks_of(messages)
-    question = next((at for at in reversed(range(len(blocks))) if isinstance(blocks[at][0], UserSays)), None)
+    question = next((at for at in reversed(range(len(blocks))) if isinstance(blocks[at][0], UserMessage)), None)
     left = max_tokens
     kept: list[Block] = []
     if question is not None:
@@ -44,9 +44,9 @@ def blocks_of(messages: Sequence[Message]) -> list[Block]:
     """Group messages so that no call loses its result and no result its call."""
     blocks: list[Block] = []
     for message in messages:
-        if isinstance(message, ToolSays) and blocks and not isinstance(blocks[-1][0], UserSays):
+        if isinstance(message, ToolMessage) and blocks and not isinstance(blocks[-1][0], UserMessage):
             blocks[-1] = (*blocks[-1], message)
-        elif not isinstance(message, ToolSays):
+        elif not isinstance(message, ToolMessage):
             blocks.append((message,))
     return blocks
 
@@ -54,7 +54,7 @@ def blocks_of(messages: Sequence[Message]) -> list[Block]:
 def tokens(message: Message) -> int:
     """Estimate; vendors differ, and a quarter of the characters is near enough for all of them."""
     match message:
-        case AssistantSays(text, calls):
+        case AssistantMessage(text, calls):
             length = len(text) + sum(len(call.name) + len(dumps(call.arguments)) for call in calls)
         case _:
             length = len(message.text)
@@ -62,12 +62,12 @@ def tokens(message: Message) -> int:
 
 
 def _shortened(message: Message, max_tokens: int, size: Callable[[Message], int]) -> Message:
-    if not isinstance(message, UserSays) or size(message) <= max_tokens:
+    if not isinstance(message, UserMessage) or size(message) <= max_tokens:
         return message
     room = max(0, (max_tokens - 4) * CHARS_PER_TOKEN - len(SHORTENED))
     head = room * 2 // 3
     tail = room - head
-    return UserSays(message.text[:head] + SHORTENED + (message.text[-tail:] if tail else ""))
+    return UserMessage(message.text[:head] + SHORTENED + (message.text[-tail:] if tail else ""))
 
 
 ABORTED = "This call was interrupted before it answered. It may or may not have had an effect; it was not repeated."
@@ -118,7 +118,7 @@ class Transcript:
         """Return the conversation so far; calls without an outcome are shown as interrupted."""
         reading = self._reading
         missing = [
-            ToolSays(call.use.id, call.use.name, ABORTED, is_error=True)
+            ToolMessage(call.use.id, call.use.name, ABORTED, is_error=True)
             for call in reading.open.values()
             if not call.implicit
         ]
@@ -151,13 +151,13 @@ def _take(reading: _Reading, event: StoredEvent) -> None:
     data = event.data
     match event.type:
         case "user_text":
-            _hear(reading, UserSays(data["text"]), f"u:{data['message_id']}")
+            _hear(reading, UserMessage(data["text"]), f"u:{data['message_id']}")
         case "injected":
-            _hear(reading, UserSays(data["text"]), "")
+            _hear(reading, UserMessage(data["text"]), "")
         case "assistant_text":
             uses = tuple(use_of(call) for call in data["calls"])
             items = ["", *(f"t:{call['call_id']}" for call in data["calls"])]
-            _say(reading, AssistantSays(data["text"], uses, data.get("provider_data") or {}), items)
+            _say(reading, AssistantMessage(data["text"], uses, data.get("provider_data") or {}), items)
             reading.open |= {
                 call["call_id"]: OpenCall(call["call_id"], use, use.name)
                 for call, use in zip(data["calls"], uses, strict=True)
@@ -182,7 +182,7 @@ def _take_call(reading: _Reading, kind: str, data: JsonObject) -> None:
             reading.open[call_id] = replace(call, name=data["name"], client_id=data.get("client_id", ""))
     elif call is None:
         if waited := reading.deferred.pop(call_id, None):
-            _hear(reading, UserSays(DEFERRED.format(name=waited.name, text=data["text"])), "")
+            _hear(reading, UserMessage(DEFERRED.format(name=waited.name, text=data["text"])), "")
     else:
         _close(reading, call, kind, data)
     if kind == "function_call_output":
@@ -199,7 +199,7 @@ def _close(reading: _Reading, call: OpenCall, kind: str, data: JsonObject) -> No
         reading.deferred[call.call_id] = call
     if not call.implicit:
         is_error = data.get("status", "done") != "done"
-        _say(reading, ToolSays(call.use.id, call.use.name, data["text"], is_error=is_error), [item])
+        _say(reading, ToolMessage(call.use.id, call.use.name, data["text"], is_error=is_error), [item])
     if not reading.open:
         for message, source in reading.held:
             _say(reading, message, [source])
@@ -209,7 +209,7 @@ def _close(reading: _Reading, call: OpenCall, kind: str, data: JsonObject) -> No
 def _relabel(reading: _Reading, old: str, new: str) -> None:
     """Let a part of the newest answer belong to another item: its text, or a call that was a post."""
     for message, items in zip(reversed(reading.messages), reversed(reading.sources), strict=True):
-        if isinstance(message, AssistantSays):
+        if isinstance(message, AssistantMessage):
             if old in items:
                 items[items.index(old)] = new
             return
@@ -231,7 +231,7 @@ def _compact(reading: _Reading, summary: str) -> None:
     """Let a summary stand for what was said before the last question."""
     asked = [at for at, items in enumerate(reading.sources) if items[0].startswith("u:")]
     kept = slice(asked[-1], None) if asked else slice(len(reading.sources), None)
-    reading.messages = [UserSays(summary), *reading.messages[kept]]
+    reading.messages = [UserMessage(summary), *reading.messages[kept]]
     reading.sources = [[""], *reading.sources[kept]]
 
 
@@ -252,14 +252,16 @@ def _cut(reading: _Reading, item: str) -> None:
 def _keep_before(reading: _Reading, item: str, later: Sequence[tuple[Message, list[str]]]) -> None:
     """Keep of an answer what was shown before `item`: its text, and earlier calls that have their results."""
     answer, items = later[0]
-    if not isinstance(answer, AssistantSays) or item == items[0]:
+    if not isinstance(answer, AssistantMessage) or item == items[0]:
         return
     before = items[1 : items.index(item)]
-    results = [(said, own) for said, own in later[1:] if isinstance(said, ToolSays) and own[0] in before]
+    results = [(said, own) for said, own in later[1:] if isinstance(said, ToolMessage) and own[0] in before]
     done = [own[0] for _, own in results]
     kept = [(use, own) for use, own in zip(answer.calls, items[1:], strict=True) if own in done]
     if kept or (items[0] and answer.text):
-        _say(reading, AssistantSays(answer.text, tuple(use for use, _ in kept)), [items[0], *(own for _, own in kept)])
+        _say(
+            reading, AssistantMessage(answer.text, tuple(use for use, _ in kept)), [items[0], *(own for _, own in kept)]
+        )
         reading.messages += [said for said, _ in results]
         reading.sources += [own for _, own in results]
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 import anyio
 
-from ui_mcp.agent.handlers import MountNews
+from ui_mcp.agent.handlers import UpstreamChanges
 from ui_mcp.agent.inbox import McpInbox, Open
 from ui_mcp.agent.journal_store import journal_for
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator
-from ui_mcp.app.chat_server import opened
-from ui_mcp.chat.mcp import Served, directory_of
-from ui_mcp.chat.tools import ChatTools, desk_for, naming_of
+from ui_mcp.app.chat_server import open_served_chat
+from ui_mcp.chat.mcp import ChatServerOptions, directory_of
+from ui_mcp.chat.tools import ChatTools, chat_context, naming_of
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
-from ui_mcp.gateway.config.configuration import Asked
-from ui_mcp.gateway.runner import opened as opened_gateway
-from ui_mcp.gateway.toolset import Offered, instructions
-from ui_mcp.mcp_client.client import McpServer
+from ui_mcp.gateway.config.configuration import GatewayOptions
+from ui_mcp.gateway.runner import open_gateway as opened_gateway
+from ui_mcp.gateway.toolset import GatewayToolset, instructions
+from ui_mcp.mcp_client.client import McpClient
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.toolset import Combined
 from ui_mcp.workspace import Workspace
@@ -34,7 +34,7 @@ there is to say, call loop_yield_turn; you hear from the person again when they 
 
 
 @dataclass(frozen=True, slots=True)
-class AgentAsked:
+class AgentOptions:
     """What the command line said."""
 
     base_dir: str
@@ -43,24 +43,24 @@ class AgentAsked:
     verbosity: int = 0
 
 
-def run_agent(asked: AgentAsked) -> int:
+def run_agent(asked: AgentOptions) -> int:
     """Run until interrupted."""
     return run(_agent, asked)
 
 
-async def _agent(asked: AgentAsked) -> int:
-    gateway_asked = Asked(source=asked.config, verbosity=asked.verbosity)
-    served = Served("assistant", asked.base_dir, None, asked.verbosity)
+async def _agent(asked: AgentOptions) -> int:
+    gateway_asked = GatewayOptions(source=asked.config, verbosity=asked.verbosity)
+    served = ChatServerOptions("assistant", asked.base_dir, None, asked.verbosity)
     async with (
         until_signalled(),
-        opened(served) as (config, chat, _),
+        open_served_chat(served) as (config, chat, _),
         opened_gateway(gateway_asked, mode="guard", waits_for_ever=AGENT) as gateway,
     ):
         journal = journal_for(config.storage.url, Workspace.at(asked.base_dir).state_dir)
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
-        posts = ChatTools(desk_for(chat, directory_of(served, chat)), "assistant", naming_of(config))
-        tools = Combined([gateway.noted(posts, "chat"), Offered(gateway)])
+        posts = ChatTools(chat_context(chat, directory_of(served, chat)), "assistant", naming_of(config))
+        tools = Combined([gateway.audited(posts, "chat"), GatewayToolset(gateway)])
 
         settings = LoopSettings(
             system=f"{SYSTEM}\n{instructions(gateway)}",
@@ -72,8 +72,8 @@ async def _agent(asked: AgentAsked) -> int:
         watch = ApprovalWatch(
             gateway.desk,
             gateway.announcements,
-            gateway.policed.outcome,
-            lambda name: agent.scribe if name == asked.conversation else None,
+            gateway.enforcer.outcome,
+            lambda name: agent.journal if name == asked.conversation else None,
             AGENT,
         )
         inbox = McpInbox(chat_face(asked.base_dir), asked.conversation)
@@ -87,8 +87,8 @@ async def _agent(asked: AgentAsked) -> int:
                 scribe,
                 settings,
                 questions=watch,
-                handlers=[MountNews(gateway.hear)],
-                noted=lambda own: gateway.noted(own, "loop"),
+                handlers=[UpstreamChanges(gateway.changes_since)],
+                noted=lambda own: gateway.audited(own, "loop"),
             ),
             ready=lambda scribe: tasks.start_soon(watch.catch_up, scribe),
         )
@@ -108,15 +108,15 @@ async def _agent(asked: AgentAsked) -> int:
 
 def chat_face(base_dir: str) -> Open:
     """Return how to read what people write: by a process of its own, which may not speak for them."""
-    from ui_mcp.mcp_client.client import Options, connected
+    from ui_mcp.mcp_client.client import Options, connect
     from ui_mcp.mcp_client.transport import Command
 
     arguments = ("-m", "ui_mcp", "chat", "--face", "assistant", "--principal", "orchestrator", "--dir", base_dir)
 
     @asynccontextmanager
-    async def open_face(hinted: Callable[[str], None]) -> AsyncIterator[McpServer]:
+    async def open_face(hinted: Callable[[str], None]) -> AsyncIterator[McpClient]:
         options = Options(resource_updated=lambda uri, _: hinted(uri))
-        async with connected(Command(sys.executable, arguments), options) as server:
+        async with connect(Command(sys.executable, arguments), options) as server:
             yield server
 
     return open_face

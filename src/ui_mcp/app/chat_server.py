@@ -11,15 +11,15 @@ from anyio import to_thread
 
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import TOKEN_VARIABLE, person
-from ui_mcp.chat.announcer import Heard
-from ui_mcp.chat.mcp import Served, chat_face, directory_of
+from ui_mcp.chat.announcer import NewMessages
+from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.message import id_text
 from ui_mcp.chat.service import Chat, limits_of, open_chat, store_url
-from ui_mcp.chat.tools import Open, Side
+from ui_mcp.chat.tools import OpenChat, Side
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.log import to_stderr
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.own_files import settle
@@ -40,7 +40,7 @@ def store_named(given: str) -> str:
     return f"sqlite:///{Path(given).resolve()}"
 
 
-async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
+async def as_person(served: ChatServerOptions, command: str, stdin: int = 0) -> ChatServerOptions:
     """Make sure that whoever asks for the human's face is a person; with a token they are its holder.
 
     Raises:
@@ -56,22 +56,22 @@ async def as_person(served: Served, command: str, stdin: int = 0) -> Served:
     return replace(served, principal=holder.name)
 
 
-def face_app(side: Side, desk: Open, per_second: float, endpoints: "Endpoints", port: int) -> "App":
+def face_app(side: Side, desk: OpenChat, per_second: float, endpoints: "McpRoutes", port: int) -> "App":
     """Build one face over HTTP; the human's is for holders of a human token and for the person."""
     from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
-    from ui_mcp.webserver.auth import Admission
+    from ui_mcp.webserver.auth import BearerAuth
     from ui_mcp.webserver.person_auth import Access
     from ui_mcp.webserver.server import mcp_app
 
-    admit = desk.directory.admit
+    admit = desk.directory.authenticate
     if side == "assistant":
-        return Admission(mcp_app(assistant_face_routes(desk, per_second), endpoints), admit)
+        return BearerAuth(mcp_app(assistant_face_routes(desk, per_second), endpoints), admit)
     access = Access(str(port))
     return HumanFaceAccess(mcp_app(human_face_routes(desk, per_second, access), endpoints), admit, access)
 
 
 @asynccontextmanager
-async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announcements]]:
+async def open_served_chat(served: ChatServerOptions) -> AsyncIterator[tuple[Config, Chat, Announcements]]:
     """Open a workspace's chat; only the folder of our own files is ever created."""
     to_stderr(served.verbosity)
     workspace = Workspace.at(served.base_dir)
@@ -79,7 +79,7 @@ async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announceme
     await to_thread.run_sync(settle, workspace)
     announcements = Announcements()
 
-    def push(heard: Heard) -> None:
+    def push(heard: NewMessages) -> None:
         if config.mcp.claude_channel and served.side == "assistant":
             announcements.channel_event(*channel_text(heard))
 
@@ -94,7 +94,7 @@ async def opened(served: Served) -> AsyncIterator[tuple[Config, Chat, Announceme
 
 
 @asynccontextmanager
-async def joined(served: Served) -> AsyncIterator[Chat]:
+async def open_chat_client(served: ChatServerOptions) -> AsyncIterator[Chat]:
     """Open a workspace's chat to take part in it, announcing nothing."""
     to_stderr(served.verbosity)
     workspace = Workspace.at(served.base_dir)
@@ -105,7 +105,7 @@ async def joined(served: Served) -> AsyncIterator[Chat]:
         yield chat
 
 
-def channel_text(heard: Heard) -> tuple[str, dict[str, str]]:
+def channel_text(heard: NewMessages) -> tuple[str, dict[str, str]]:
     """Write what people said for hosts that let servers speak up."""
     meta = {"conversation": heard.conversation, "last_id": id_text(heard.last)}
     if heard.messages is None:
@@ -113,41 +113,41 @@ def channel_text(heard: Heard) -> tuple[str, dict[str, str]]:
     return "\n\n".join(message.content for message in heard.messages), meta
 
 
-def run_stdio(served: Served, stdin: int, stdout: int) -> int:
+def run_stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
     """Serve one client on two file descriptors."""
     return run(_stdio, served, stdin, stdout)
 
 
-def run_http(served: Served, port: int) -> int:
+def run_http(served: ChatServerOptions, port: int) -> int:
     """Serve clients and people on a port until interrupted."""
     return run(_http, served, port)
 
 
-async def _stdio(served: Served, stdin: int, stdout: int) -> int:
-    from ui_mcp.mcp_server.server import Service
+async def _stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
+    from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
 
     served = await as_person(served, "ui-mcp chat --face human", stdin)
-    async with until_signalled(), opened(served) as (config, chat, announcements):
-        face = chat_face(served, config, Open(chat, directory_of(served, chat)), announcements)
-        await serve(Service(face), stdin, stdout)
+    async with until_signalled(), open_served_chat(served) as (config, chat, announcements):
+        face = chat_definition(served, config, OpenChat(chat, directory_of(served, chat)), announcements)
+        await serve(McpServer(face), stdin, stdout)
     return 0
 
 
-async def _http(served: Served, port: int) -> int:
-    from ui_mcp.mcp_server.transports.routes import Endpoints
+async def _http(served: ChatServerOptions, port: int) -> int:
+    from ui_mcp.mcp_server.transports.routes import McpRoutes
     from ui_mcp.webserver.auth import principal_of
     from ui_mcp.webserver.person_listener import person_link, person_listening
-    from ui_mcp.webserver.security import Guard, Rules
-    from ui_mcp.webserver.server import bind_patiently, listening, port_of
+    from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
+    from ui_mcp.webserver.server import bind_with_retry, listening, port_of
 
     served = await as_person(served, "ui-mcp chat --face human")
-    async with until_signalled(), opened(served) as (config, chat, announcements):
-        listener = await bind_patiently(config.server.host, port)
+    async with until_signalled(), open_served_chat(served) as (config, chat, announcements):
+        listener = await bind_with_retry(config.server.host, port)
         always = served.side == "human" or config.server.require_token
-        desk = Open(chat, directory_of(served, chat, always=always))
-        endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
-        rules = Rules(
+        desk = OpenChat(chat, directory_of(served, chat, always=always))
+        endpoints = McpRoutes(chat_definition(served, config, desk, announcements), principal=principal_of)
+        rules = AccessRules(
             ports=frozenset({port_of(listener)}),
             allowed_hosts=frozenset(config.server.allowed_hosts),
             allowed_origins=frozenset(config.server.allowed_origins),
@@ -155,7 +155,7 @@ async def _http(served: Served, port: int) -> int:
         )
         url = config.server.url(port_of(listener))
         shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
-        app = Guard(face_app(served.side, desk, config.chat.rate, endpoints, port_of(listener)), rules)
+        app = SecurityMiddleware(face_app(served.side, desk, config.chat.rate, endpoints, port_of(listener)), rules)
         serve = person_listening if served.side == "human" else listening
         async with serve(app, listener, config.server.allowed_users):
             sys.stdout.write(f"ui-mcp chat ({served.side}) at {shown}\n")
@@ -163,6 +163,6 @@ async def _http(served: Served, port: int) -> int:
             try:
                 await anyio.sleep_forever()
             finally:
-                chat.tail.interrupt()
+                chat.tail.cancel_waiters()
                 endpoints.close()
     return 0

@@ -6,44 +6,44 @@ import anyio
 
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
-from ui_mcp.gateway.config.configuration import Asked, configuration
+from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.config.settings import Mode
-from ui_mcp.gateway.mcp import gateway_face
-from ui_mcp.gateway.runner import opened
+from ui_mcp.gateway.mcp import gateway_definition
+from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.web.demo import demo_unless_configured
-from ui_mcp.gateway.web.service import chat_app, serving
+from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.log import logger
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.person_listener import person_link, person_listening
-from ui_mcp.webserver.responses import nothing_here
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.responses import not_found_app
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, port_of
 
 _log = logger("gateway")
 
 
-def run_stdio(asked: Asked, stdin: int, stdout: int) -> int:
+def run_stdio(asked: GatewayOptions, stdin: int, stdout: int) -> int:
     """Serve one MCP client on two file descriptors."""
     return run(_stdio, asked, stdin, stdout)
 
 
-async def _stdio(asked: Asked, stdin: int, stdout: int) -> int:
-    from ui_mcp.mcp_server.server import Service
+async def _stdio(asked: GatewayOptions, stdin: int, stdout: int) -> int:
+    from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
 
-    async with until_signalled(), opened(asked, mode="host") as gateway:
-        await serve(Service(gateway_face(gateway, asked)), stdin, stdout)
+    async with until_signalled(), open_gateway(asked, mode="host") as gateway:
+        await serve(McpServer(gateway_definition(gateway, asked)), stdin, stdout)
     return 0
 
 
-def run_http(asked: Asked, port: int | None) -> int:
+def run_http(asked: GatewayOptions, port: int | None) -> int:
     """Serve MCP clients over HTTP until interrupted."""
     return run(_http, asked, port)
 
 
-async def _http(asked: Asked, port: int | None) -> int:
+async def _http(asked: GatewayOptions, port: int | None) -> int:
     from ui_mcp.gateway.runner import serve_gateway
     from ui_mcp.webserver.server import bind
 
@@ -54,31 +54,31 @@ async def _http(asked: Asked, port: int | None) -> int:
     chosen = port if port is not None else settings.mcp.server.sse_port or 8080
     listener = bind(host, chosen)
     mode: Mode = "host" if host in LOOPBACK else "guard"
-    async with until_signalled(), opened(asked, mode=mode) as gateway:
-        await serve_gateway(gateway, gateway_face(gateway, asked), listener, host)
+    async with until_signalled(), open_gateway(asked, mode=mode) as gateway:
+        await serve_gateway(gateway, gateway_definition(gateway, asked), listener, host)
     return 0
 
 
-def run_chat(asked: Asked, port: int | None) -> int:
+def run_chat(asked: GatewayOptions, port: int | None) -> int:
     """Serve the chat until interrupted."""
     return run(_serve, asked, port)
 
 
-async def _serve(asked: Asked, port: int | None) -> int:
-    async with until_signalled(), demo_unless_configured(asked) as shown, serving(shown) as chat:
+async def _serve(asked: GatewayOptions, port: int | None) -> int:
+    async with until_signalled(), demo_unless_configured(asked) as shown, open_chat_page(shown) as chat:
         settings = chat.gateway.settings.server
         host = asked.host or settings.host
         if host not in LOOPBACK and not settings.token:
             raise ConfigError(f"{host} is reachable from other machines\nSet server.token, or use 127.0.0.1.")
         listener = bind(host, settings.port if port is None else port)
-        endpoints = Endpoints(gateway_face(chat.gateway, asked), post_path="/messages", elsewhere=nothing_here)
-        rules = Rules(
+        endpoints = McpRoutes(gateway_definition(chat.gateway, asked), post_path="/messages", elsewhere=not_found_app)
+        rules = AccessRules(
             ports=frozenset({port_of(listener)}),
             allowed_hosts=frozenset({host}) - LOOPBACK,
             allowed_origins=frozenset(settings.cors),
             sockets_without_origin=True,
         )
-        app = Guard(chat_app(chat, endpoints, Access(str(port_of(listener)))), rules)
+        app = SecurityMiddleware(chat_app(chat, endpoints, Access(str(port_of(listener)))), rules)
         async with person_listening(app, listener, settings.allowed_users):
             stop = "Press Ctrl+C to stop.\n" if sys.stdout.isatty() else ""
             sys.stdout.write(f"nlui: chat at {person_link(f'http://{host}:{port_of(listener)}')}\n{stop}")

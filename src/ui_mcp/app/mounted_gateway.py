@@ -14,7 +14,7 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 
 _log = logger("gateway")
@@ -23,7 +23,7 @@ _log = logger("gateway")
 class MountedGateway:
     """A toolset that is empty until the directory's configuration names an nlui.yaml; then the gateway starts."""
 
-    def __init__(self, host: Host, announcements: Announcements, tasks: TaskGroup) -> None:
+    def __init__(self, host: UiServer, announcements: Announcements, tasks: TaskGroup) -> None:
         self._host = host
         self._announcements = announcements
         self._tasks = tasks
@@ -47,7 +47,7 @@ class MountedGateway:
         return await offered.call(name, arguments, call)
 
     async def _gateway(self) -> Toolset | None:
-        await self._host.settled()
+        await self._host.wait_configured()
         try:
             configured = self._host.configured()
         except LifecycleError:
@@ -63,15 +63,15 @@ class MountedGateway:
 
     async def _serve(self, file: str, project: Path, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
         from ui_mcp.gateway.config.agreement import load_agreed
-        from ui_mcp.gateway.config.configuration import Asked
-        from ui_mcp.gateway.runner import opened
-        from ui_mcp.gateway.toolset import Offered
+        from ui_mcp.gateway.config.configuration import GatewayOptions
+        from ui_mcp.gateway.runner import open_gateway
+        from ui_mcp.gateway.toolset import GatewayToolset
 
-        asked = Asked(file, load=partial(load_agreed, project=project))
-        async with opened(
+        asked = GatewayOptions(file, load=partial(load_agreed, project=project))
+        async with open_gateway(
             asked, mode="host", announcements=self._announcements, answered_at=self._person_url
         ) as gateway:
-            task_status.started(Offered(gateway))
+            task_status.started(GatewayToolset(gateway))
             await anyio.sleep_forever()
 
     def _person_url(self) -> str:
@@ -80,7 +80,7 @@ class MountedGateway:
 
 
 @asynccontextmanager
-async def mounted_gateway(host: Host, announcements: Announcements) -> AsyncIterator[MountedGateway]:
+async def mounted_gateway(host: UiServer, announcements: Announcements) -> AsyncIterator[MountedGateway]:
     """Offer the configured gateway for the length of the block."""
     async with anyio.create_task_group() as tasks:
         yield MountedGateway(host, announcements, tasks)

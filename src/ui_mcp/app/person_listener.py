@@ -8,14 +8,14 @@ from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.person import last_port, remember_port
 from ui_mcp.ui.http.person import Beside, ui_person_app
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.server import App, Deferred, Routes, bind
+from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind
 from ui_mcp.workspace import Workspace
 
 PERSON_PORT = 8002
 CHAT = ("/chat",)
-WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
+LAZY_PATHS = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 
 
 def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.socket:
@@ -36,7 +36,7 @@ def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.
     return bind(host, 0)
 
 
-def person_app_beside(host: Host, config: Config, workspace: Workspace, ui_port: int, person_port: int) -> App:
+def person_app_beside(host: UiServer, config: Config, workspace: Workspace, ui_port: int, person_port: int) -> App:
     """Build the person's origin of the UI server."""
     remember_port(workspace.base, person_port)
     access = Access(str(person_port))
@@ -46,17 +46,17 @@ def person_app_beside(host: Host, config: Config, workspace: Workspace, ui_port:
 
         return await waiting(host)
 
-    routes = [Deferred(WATCHED, partial(_watching, host, access)), Deferred(CHAT, partial(_chat, host, config))]
+    routes = [LazyRoutes(LAZY_PATHS, partial(_watching, host, access)), LazyRoutes(CHAT, partial(_chat, host, config))]
     return ui_person_app(host, config, Beside(ui_port, person_port, waiting), access, routes)
 
 
-def _chat(host: Host, config: Config) -> Routes:
+def _chat(host: UiServer, config: Config) -> Routes:
     from ui_mcp.ui.http.chat_routes import person_chat_routes
 
     return person_chat_routes(host, config.chat.rate)
 
 
-def _watching(host: Host, access: Access) -> Routes:
+def _watching(host: UiServer, access: Access) -> Routes:
     from ui_mcp.app import watch_routes
 
-    return watch_routes.person_watching(host, access)
+    return watch_routes.person_timeline_and_approvals(host, access)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 
 from ui_mcp import config as settings
-from ui_mcp.chat.identity import ROLES, Keys, Principal
+from ui_mcp.chat.identity import ROLES, AccessTokens, Principal
 from ui_mcp.chat.service import open_store, store_url
 from ui_mcp.errors import RefusedError
 from ui_mcp.workspace import Workspace
@@ -47,8 +47,8 @@ async def person(command: str, base_dir: str, stdin: int = 0) -> Principal | Non
 async def _holder(token: str, base_dir: str) -> Principal:
     workspace = Workspace.at(base_dir)
     async with open_store(store_url(settings.load(workspace.config_file), workspace)) as store:
-        keys = Keys(store)
-        token_id = await keys.recognise(token)
+        keys = AccessTokens(store)
+        token_id = await keys.verify(token)
         holder = await keys.holder(token_id) if token_id else None
     if holder is None or not holder.scopes >= ROLES["human"]:
         raise RefusedError(

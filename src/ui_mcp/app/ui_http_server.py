@@ -12,12 +12,12 @@ from ui_mcp.app.person_listener import PERSON_PORT
 from ui_mcp.app.ui_listeners import guarded_mcp_app, mcp_rules
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import QUIET_SECONDS
-from ui_mcp.ui.instance import Doors, token_file
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.instance import ListenPorts, token_file
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_listener import person_link
-from ui_mcp.webserver.server import Later, bind, listening, port_of
+from ui_mcp.webserver.server import LazyApp, bind, listening, port_of
 
 UI_PORT = 8000
 MCP_PORT = 8001
@@ -40,7 +40,9 @@ async def announce(running: Running, mcp_url: str) -> None:
     sys.stdout.flush()
 
 
-async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, ready: Ready = announce) -> None:
+async def serve_on_ports(
+    host: UiServer, doors: ListenPorts, announcements: Announcements, ready: Ready = announce
+) -> None:
     """Start the configured host on its fixed ports and serve until cancelled; `ready` is told once both accept."""
     configured = host.configured()
     config = configured.config
@@ -53,29 +55,29 @@ async def serve_fixed(host: Host, doors: Doors, announcements: Announcements, re
         doors.ui, doors.person = _port(running.url), _port(running.person_url)
         with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
             rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
-            transports = Later()
+            transports = LazyApp()
             async with listening(guarded_mcp_app(host, rules, transports), mcp, config.server.allowed_users):
                 await ready(running, config.server.url(doors.mcp))
                 # Reading the MCP machinery takes half a second of the processor that the first page needs more.
-                await transports.wanted(within=QUIET_SECONDS)
+                await transports.wait_requested(within=QUIET_SECONDS)
                 await _serve_mcp(host, announcements, transports)
     finally:
         mcp.close()
 
 
-async def _serve_mcp(host: Host, announcements: Announcements, transports: Later) -> None:
+async def _serve_mcp(host: UiServer, announcements: Announcements, transports: LazyApp) -> None:
     await anyio.to_thread.run_sync(_read_mcp_machinery)
     gc.freeze()
     gc.enable()
     from ui_mcp.app.mounted_gateway import mounted_gateway
-    from ui_mcp.mcp_server.transports.routes import Endpoints
+    from ui_mcp.mcp_server.transports.routes import McpRoutes
     from ui_mcp.ui.chat_events import CAPABILITY
-    from ui_mcp.ui.mcp import ui_face
+    from ui_mcp.ui.mcp import ui_definition
 
     async with mounted_gateway(host, announcements) as gateway:
         experimental = CAPABILITY if host.configured().config.mcp.claude_channel else None
-        endpoints = Endpoints(ui_face(host, announcements, gateway, experimental=experimental))
-        transports.become(endpoints)
+        endpoints = McpRoutes(ui_definition(host, announcements, gateway, experimental=experimental))
+        transports.set_app(endpoints)
         try:
             await anyio.sleep_forever()
         finally:

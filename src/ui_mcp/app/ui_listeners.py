@@ -5,33 +5,33 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from ui_mcp.app.person_listener import CHAT, WATCHED, bind_person, person_app_beside
+from ui_mcp.app.person_listener import CHAT, LAZY_PATHS, bind_person, person_app_beside
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.protected import gateway_places
 from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.chat_events import pushing_events, telling_of_chat
+from ui_mcp.ui.chat_events import forward_chat_messages, pushing_events
 from ui_mcp.ui.http.app import Pages, ui_app
 from ui_mcp.ui.http.person import leading_to_person, origins_of
 from ui_mcp.ui.http.routes import mcp_routes, ui_routes
 from ui_mcp.ui.http.session_cookies import CodeEntry
-from ui_mcp.ui.instance import Doors, keep_port, last_port, port_file, token_file
+from ui_mcp.ui.instance import ListenPorts, keep_port, last_port, port_file, token_file
 from ui_mcp.ui.refusals import note_refusal
-from ui_mcp.ui.server import Host
-from ui_mcp.ui.sessions.registry import Server, Sessions
+from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.themes import decorate
 from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.webserver.person_listener import registered
-from ui_mcp.webserver.security import Guard, Rules
-from ui_mcp.webserver.server import App, Deferred, Routes, bind, listening, mcp_app, port_of
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
+from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace
 
 
 @asynccontextmanager
-async def serving(
-    host: Host, configured: Configured, doors: Doors, announcements: Announcements
+async def run_listeners(
+    host: UiServer, configured: Configured, doors: ListenPorts, announcements: Announcements
 ) -> AsyncIterator[Running]:
     """Serve one configuration; everything ends with the block."""
     workspace, config = configured.workspace, configured.config
@@ -49,8 +49,8 @@ async def serving(
         for port in ports:
             PersonKeys().forget_listener(str(port))
         noted, protected = partial(note_refusal, workspace), (*gateway_places(workspace, config), *configured.protected)
-        server = Server(host.status, announcements, noted, protected)
-        sessions = await stack.enter_async_context(Sessions(workspace, config, server))
+        server = ServerInfo(host.status, announcements, noted, protected)
+        sessions = await stack.enter_async_context(SessionRegistry(workspace, config, server))
         tokens, codes = OneTimeTokens(), OneTimeTokens(lifetime=CODE_LIFETIME)
         url = config.server.url(port_of(ui))
         running = Running(
@@ -67,14 +67,16 @@ async def serving(
         pages = Pages(host, workspace, decorate)
         routes = [
             *leading_to_person(person_port),
-            ui_watching(host),
+            ui_timeline_and_approvals(host),
             *ui_routes(host, tokens),
             ui_chat(host, config.chat.rate),
         ]
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
         users = config.server.allowed_users
-        app = Guard(CodeEntry(ui_app(pages, routes), host, codes), ui_rules(config, ports, tokens, person_port))
+        app = SecurityMiddleware(
+            CodeEntry(ui_app(pages, routes), host, codes), ui_rules(config, ports, tokens, person_port)
+        )
         await stack.enter_async_context(listening(app, ui, users))
         person_app = person_app_beside(host, config, workspace, port_of(ui), person_port)
         await stack.enter_async_context(listening(person_app, person, users))
@@ -82,16 +84,16 @@ async def serving(
             token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
             mcp_face = guarded_mcp_app(host, mcp_rules(config, ports, token))
             await stack.enter_async_context(listening(mcp_face, mcp, users))
-        stack.callback(host.interrupt_chats)
+        stack.callback(host.cancel_chat_waiters)
         stack.push_async_callback(sessions.stop)  # before the listeners, so that blocked waiters still get an answer
         stack.enter_context(port_file(workspace.ui_port, port_of(ui)))
         stack.enter_context(port_file(workspace.mcp_port, mcp_port))
         stack.enter_context(port_file(workspace.person_port, person_port))
-        await stack.enter_async_context(telling_of_chat(host, sessions, announcements))
+        await stack.enter_async_context(forward_chat_messages(host, sessions, announcements))
         yield running
 
 
-def bind_lasting(workspace: Workspace, config: Config, doors: Doors, name: str) -> socket.socket:
+def bind_lasting(workspace: Workspace, config: Config, doors: ListenPorts, name: str) -> socket.socket:
     """Return a socket on the port that this listener had last, so that its origin stays, else on any free one."""
     last = last_port(workspace, name) if doors.lasting else 0
     try:
@@ -103,12 +105,14 @@ def bind_lasting(workspace: Workspace, config: Config, doors: Doors, name: str) 
     return listener
 
 
-def guarded_mcp_app(host: Host, rules: Rules, transports: App | None = None) -> App:
+def guarded_mcp_app(host: UiServer, rules: AccessRules, transports: App | None = None) -> App:
     """Build the MCP port with its guard."""
-    return Guard(mcp_app([*mcp_routes(host), mcp_chat(host), mcp_watching(host)], transports), rules)
+    return SecurityMiddleware(
+        mcp_app([*mcp_routes(host), mcp_chat(host), mcp_timeline_and_approvals(host)], transports), rules
+    )
 
 
-def ui_chat(host: Host, per_second: float) -> Deferred:
+def ui_chat(host: UiServer, per_second: float) -> LazyRoutes:
     """Serve the chat for reading on the UI port; its parts are imported when somebody asks."""
 
     def make() -> Routes:
@@ -116,10 +120,10 @@ def ui_chat(host: Host, per_second: float) -> Deferred:
 
         return ui_chat_routes(host, per_second)
 
-    return Deferred(CHAT, make)
+    return LazyRoutes(CHAT, make)
 
 
-def mcp_chat(host: Host) -> Deferred:
+def mcp_chat(host: UiServer) -> LazyRoutes:
     """Serve the chat on the MCP port, read when somebody asks."""
 
     def make() -> Routes:
@@ -127,34 +131,34 @@ def mcp_chat(host: Host) -> Deferred:
 
         return mcp_chat_routes(host)
 
-    return Deferred(CHAT, make)
+    return LazyRoutes(CHAT, make)
 
 
-def ui_watching(host: Host) -> Deferred:
+def ui_timeline_and_approvals(host: UiServer) -> LazyRoutes:
     """Serve timeline and approvals on the UI port, read when somebody asks."""
 
     def make() -> Routes:
         from ui_mcp.app import watch_routes
 
-        return watch_routes.ui_watching(host)
+        return watch_routes.ui_timeline_and_approvals(host)
 
-    return Deferred(WATCHED, make)
+    return LazyRoutes(LAZY_PATHS, make)
 
 
-def mcp_watching(host: Host) -> Deferred:
+def mcp_timeline_and_approvals(host: UiServer) -> LazyRoutes:
     """Serve timeline and approvals on the MCP port, read when somebody asks."""
 
     def make() -> Routes:
         from ui_mcp.app import watch_routes
 
-        return watch_routes.mcp_watching(host)
+        return watch_routes.mcp_timeline_and_approvals(host)
 
-    return Deferred(WATCHED, make)
+    return LazyRoutes(LAZY_PATHS, make)
 
 
-def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, person_port: int) -> Rules:
+def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, person_port: int) -> AccessRules:
     """Say what the UI port accepts, and what the app code of its pages may reach."""
-    return Rules(
+    return AccessRules(
         ports=ports,
         allowed_hosts=frozenset(config.server.allowed_hosts),
         allowed_origins=frozenset(config.server.allowed_origins),
@@ -164,9 +168,9 @@ def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, perso
     )
 
 
-def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> Rules:
+def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> AccessRules:
     """Say what the MCP port accepts: other sites may link to what is only read, and to nothing that acts."""
-    return Rules(
+    return AccessRules(
         ports=ports,
         allowed_hosts=frozenset(config.server.allowed_hosts),
         allowed_origins=frozenset(config.server.allowed_origins),

@@ -9,8 +9,8 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.instance import Doors
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.instance import ListenPorts
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
 
 
@@ -26,54 +26,54 @@ def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = (
 
 async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...], stdin: int, stdout: int) -> int:
     from ui_mcp.app.mounted_gateway import mounted_gateway
-    from ui_mcp.mcp_server.server import Service
+    from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
     from ui_mcp.ui.chat_events import CAPABILITY, open_for_subscribers, wants_channel
-    from ui_mcp.ui.mcp import ui_face
+    from ui_mcp.ui.mcp import ui_definition
 
     to_stderr(flags.get("logging.verbosity", 0))
     announcements = Announcements()
     async with (
         until_signalled(),
-        open_host(flags, Doors(lasting=True), announcements, directories) as host,
+        open_host(flags, ListenPorts(lasting=True), announcements, directories) as host,
         mounted_gateway(host, announcements) as gateway,
         anyio.create_task_group() as tasks,
     ):
         tasks.start_soon(host.begin, base_dir)
         tasks.start_soon(open_for_subscribers, host, announcements)
         experimental = CAPABILITY if wants_channel(base_dir, flags) else None
-        await serve(Service(ui_face(host, announcements, gateway, experimental=experimental)), stdin, stdout)
+        await serve(McpServer(ui_definition(host, announcements, gateway, experimental=experimental)), stdin, stdout)
         tasks.cancel_scope.cancel()
     return 0
 
 
 async def _serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...]) -> int:
-    from ui_mcp.app.ui_http_server import serve_fixed
+    from ui_mcp.app.ui_http_server import serve_on_ports
 
     to_stderr(flags.get("logging.verbosity", 0))
-    announcements, doors = Announcements(), Doors()
+    announcements, doors = Announcements(), ListenPorts()
     async with until_signalled(), open_host(flags, doors, announcements, directories) as host:
         await host.configure(base_dir)
-        await serve_fixed(host, doors, announcements)
+        await serve_on_ports(host, doors, announcements)
     return 0
 
 
 @asynccontextmanager
 async def open_host(
-    flags: JsonObject, doors: Doors, announcements: Announcements, directories: tuple[str, ...] = ()
-) -> AsyncIterator[Host]:
+    flags: JsonObject, doors: ListenPorts, announcements: Announcements, directories: tuple[str, ...] = ()
+) -> AsyncIterator[UiServer]:
     """Open a host whose running state is our sessions and listeners; the web stack is imported when it starts."""
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
-        from ui_mcp.lua_runtime.fork_server_process import prepare
+        from ui_mcp.lua_runtime.fork_server_process import prestart
 
         if configured.config.lua.host == "process":
-            prepare()
-        from ui_mcp.app.ui_listeners import serving
+            prestart()
+        from ui_mcp.app.ui_listeners import run_listeners
 
-        return serving(host, configured, doors, announcements)
+        return run_listeners(host, configured, doors, announcements)
 
-    host = Host(serve, flags, announcements, directories)
+    host = UiServer(serve, flags, announcements, directories)
     async with host:
         try:
             yield host

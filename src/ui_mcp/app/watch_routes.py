@@ -6,14 +6,14 @@ from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute
 
 from ui_mcp.agent.http import Timelines, Watched
-from ui_mcp.agent.observer import Observations, Reader, reader_for
+from ui_mcp.agent.observer import Reader, TimelineObservers, reader_for
 from ui_mcp.chat.identity import READ, Principal, principal
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.approvals.http import ApprovalBridge, Desks, desks_at
 from ui_mcp.gateway.config.locations import NamedFile, approvals_url, named_file
 from ui_mcp.log import logger
-from ui_mcp.ui.http.chat_routes import holder, is_visitor
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.http.chat_routes import has_session_cookie, principal_of_token
+from ui_mcp.ui.server import UiServer
 from ui_mcp.webserver.auth import bearer
 from ui_mcp.webserver.person_auth import Access, is_person
 from ui_mcp.webserver.server import Routes
@@ -22,20 +22,20 @@ _log = logger("approvals")
 OpenTimeline = Callable[[str], Awaitable[Watched]]
 
 
-def ui_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
+def ui_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
     """On the UI port the holder of a session's cookie may look."""
 
     async def may(connection: HTTPConnection, token: str | None) -> bool:
-        return is_visitor(host, connection)
+        return has_session_cookie(host, connection)
 
     return Timelines(open_timeline, may).routes()
 
 
-def mcp_timeline_routes(host: Host, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
+def mcp_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
     """On the MCP port a bearer token that may read is needed; a socket may bring it in its first frame."""
 
     async def may(connection: HTTPConnection, token: str | None) -> bool:
-        who = await holder(host, bearer(connection.scope) or token)
+        who = await principal_of_token(host, bearer(connection.scope) or token)
         return who is not None and READ in who.scopes
 
     return Timelines(open_timeline, may).routes()
@@ -50,11 +50,11 @@ def person_timeline_routes(access: Access, open_timeline: OpenTimeline) -> Seque
     return Timelines(open_timeline, may).routes()
 
 
-def ui_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
+def ui_approval_routes(host: UiServer, desks: Desks) -> Sequence[BaseRoute]:
     """On the UI port, where app code runs, the holder of a session's cookie may look and decide nothing."""
 
     async def who(request: Request) -> Principal | None:
-        return principal("human", "human") if is_visitor(host, request) else None
+        return principal("human", "human") if has_session_cookie(host, request) else None
 
     return ApprovalBridge(desks, who).reading_routes()
 
@@ -68,47 +68,47 @@ def person_approvals(desks: Desks) -> ApprovalBridge:
     return ApprovalBridge(desks, who)
 
 
-def mcp_approval_routes(host: Host, desks: Desks) -> Sequence[BaseRoute]:
+def mcp_approval_routes(host: UiServer, desks: Desks) -> Sequence[BaseRoute]:
     """On the MCP port the scopes of a bearer token say who may look; no token decides."""
 
     async def who(request: Request) -> Principal | None:
-        return await holder(host, bearer(request.scope))
+        return await principal_of_token(host, bearer(request.scope))
 
     return ApprovalBridge(desks, who).reading_routes()
 
 
-def ui_watching(host: Host) -> Routes:
+def ui_timeline_and_approvals(host: UiServer) -> Routes:
     """Return the routes of the UI port."""
     desks = desks_at(lambda: own_approvals(host))
     return [*ui_timeline_routes(host, observations(host).open), *ui_approval_routes(host, desks)]
 
 
-def mcp_watching(host: Host) -> Routes:
+def mcp_timeline_and_approvals(host: UiServer) -> Routes:
     """Return the routes of the MCP port."""
     desks = desks_at(lambda: own_approvals(host))
     return [*mcp_timeline_routes(host, observations(host).open), *mcp_approval_routes(host, desks)]
 
 
-def person_watching(host: Host, access: Access) -> Routes:
+def person_timeline_and_approvals(host: UiServer, access: Access) -> Routes:
     """Return the routes of the person's listener."""
-    desks = desks_at(lambda: approvals_place(host))
+    desks = desks_at(lambda: approvals_of(host))
     return [
         *person_timeline_routes(access, observations(host).open),
         *person_approvals(desks).routes(),
     ]
 
 
-async def waiting(host: Host) -> int:
+async def waiting(host: UiServer) -> int:
     """Count the calls that wait for the person."""
-    return await person_approvals(desks_at(lambda: approvals_place(host))).pending()
+    return await person_approvals(desks_at(lambda: approvals_of(host))).pending()
 
 
-def own_approvals(host: Host) -> str | None:
+def own_approvals(host: UiServer) -> str | None:
     """Return the store of `gateway.config`, the one that app pages and MCP clients of this server may read."""
-    return approvals_place(host) if _named(host) else None
+    return approvals_of(host) if _named(host) else None
 
 
-def approvals_place(host: Host) -> str | None:
+def approvals_of(host: UiServer) -> str | None:
     """Return the store of `gateway.config`, or of the nlui.yaml that `ui-mcp agent` finds here: for the person only."""
     try:
         return approvals_url(_named(host))
@@ -117,17 +117,17 @@ def approvals_place(host: Host) -> str | None:
         return None
 
 
-def observations(host: Host) -> Observations:
+def observations(host: UiServer) -> TimelineObservers:
     """Return the timelines of the directory in use."""
 
     def reader(name: str) -> Reader:
         configured = host.configured()
         return reader_for(configured.config.storage.url, configured.workspace.state_dir, name)
 
-    return Observations(lambda: host.chats.current(), reader)  # noqa: PLW0108 - opening the chat waits for the first call
+    return TimelineObservers(lambda: host.chats.current(), reader)  # noqa: PLW0108 - opening the chat waits for the first call
 
 
-def _named(host: Host) -> NamedFile | None:
+def _named(host: UiServer) -> NamedFile | None:
     try:
         configured = host.configured()
     except UiMcpError:

@@ -9,7 +9,7 @@ import anyio
 
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text
 from ui_mcp.chat.store import ChatStore, Query, Stage
-from ui_mcp.chat.tail import Moved, Tail
+from ui_mcp.chat.tail import ConversationAdvanced, Tail
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
@@ -20,7 +20,7 @@ _MEND_SECONDS = 1.0
 _log = logger("chat")
 
 
-class ReceiptBook:
+class ReceiptWriter:
     """Collects receipts and writes the newest of each kind."""
 
     def __init__(self, store: ChatStore) -> None:
@@ -78,7 +78,7 @@ _PEOPLE: frozenset[Author] = frozenset({"user"})
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class NewMessages:
     """People wrote something, up to `last`; `messages` only when they are few and small."""
 
     conversation: str
@@ -101,16 +101,16 @@ class Announcer:
         self,
         store: ChatStore,
         tail: Tail,
-        receipts: ReceiptBook,
+        receipts: ReceiptWriter,
         announcements: Announcements,
-        heard: Callable[[Heard], object],
+        heard: Callable[[NewMessages], object],
     ) -> None:
         self._store = store
         self._tail = tail
         self._receipts = receipts
         self._announcements = announcements
         self._heard = heard
-        self._waiting: dict[str, Moved] = {}
+        self._waiting: dict[str, ConversationAdvanced] = {}
         self._told: dict[str, float] = {}
         self._bell = anyio.Event()
 
@@ -130,13 +130,15 @@ class Announcer:
         if uri.partition("://")[2].startswith("chat/"):
             self._tail.watch(change)
 
-    def _note(self, movement: Moved) -> None:
+    def _note(self, movement: ConversationAdvanced) -> None:
         name = movement.conversation
         for uri in uris(HEAD, name):
             self._announcements.resource_updated(uri)
         if movement.now.user > movement.before.user:
             earlier = self._waiting.get(name)
-            self._waiting[name] = Moved(name, earlier.before if earlier else movement.before, movement.now)
+            self._waiting[name] = ConversationAdvanced(
+                name, earlier.before if earlier else movement.before, movement.now
+            )
             self._bell.set()
 
     def _due(self) -> list[str]:
@@ -148,16 +150,16 @@ class Announcer:
         times = [self._told.get(name, 0.0) + BATCH_SECONDS for name in self._waiting]
         return max(0.0, min(times) - anyio.current_time()) if times else None
 
-    async def _announce(self, movement: Moved) -> None:
+    async def _announce(self, movement: ConversationAdvanced) -> None:
         name = movement.conversation
-        heard = Heard(name, movement.now.user, await self._batch(movement))
+        heard = NewMessages(name, movement.now.user, await self._batch(movement))
         self._told[name] = anyio.current_time()
         extra = {"messages": [message.to_json() for message in heard.messages]} if heard.messages else None
         told = [self._announcements.tell(uri, extra) for uri in uris(INBOX, name)]
         if any([*told, self._heard(heard)]):
             self._receipts.note(name, "notified", heard.last)
 
-    async def _batch(self, movement: Moved) -> tuple[Message, ...] | None:
+    async def _batch(self, movement: ConversationAdvanced) -> tuple[Message, ...] | None:
         """Return the new messages if they are few and small: a convenience for clients, never the delivery."""
         query = Query(movement.conversation, movement.before.any, BATCH_MESSAGES, BATCH_BYTES, _PEOPLE)
         try:

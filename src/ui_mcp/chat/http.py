@@ -9,14 +9,14 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.identity import LOCAL, POST_USER, READ, Keys, Principal
+from ui_mcp.chat.identity import LOCAL, POST_USER, READ, AccessTokens, Principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text, optional_id
-from ui_mcp.chat.service import Ask, Chat
-from ui_mcp.chat.tools import Open, PostArgs
+from ui_mcp.chat.service import Chat, ReadRequest
+from ui_mcp.chat.tools import OpenChat, PostArgs
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.version import bundled_version
-from ui_mcp.webserver.auth import PRINCIPAL, Admission, Admit, Rate, principal_of
+from ui_mcp.webserver.auth import PRINCIPAL, Admit, BearerAuth, Rate, principal_of
 from ui_mcp.webserver.person_app import HtmlRoute, entry_routes, file_route, person_html
 from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
@@ -30,8 +30,8 @@ from ui_mcp.webserver.person_auth import (
     mark_person,
     refusal,
 )
-from ui_mcp.webserver.server import came
-from ui_mcp.webserver.static import look_route
+from ui_mcp.webserver.server import received_at
+from ui_mcp.webserver.static import shared_style_route
 from ui_mcp.workspace import BUNDLE
 
 CHAT_PAGE = BUNDLE / "web" / "chat"
@@ -47,21 +47,21 @@ def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: Pa
         HtmlRoute("/chat", page, methods=["GET"]),
         Route("/chat", inbox, methods=["GET"]),
         file_route("/chat", CHAT_PAGE),
-        look_route(),
+        shared_style_route(),
     ]
 
 
 BEAT_SECONDS = 15.0
 
 
-async def event_stream(chat: Chat, who: Principal, ask: Ask) -> AsyncIterator[str]:
+async def event_stream(chat: Chat, who: Principal, ask: ReadRequest) -> AsyncIterator[str]:
     """Write what comes after the cursor until interrupted; each stream reads for itself: none delays another."""
-    after, receipts, came = ask.after_id, None, anyio.current_time() if ask.came is None else ask.came
+    after, receipts, came = ask.after_id, None, anyio.current_time() if ask.received_at is None else ask.received_at
     with chat.tail.watching():
         yield "retry: 1000\n\n"
         while not chat.tail.interrupted_since(came):
             version = chat.tail.version
-            page = await chat.read(who, Ask(after, conversation=ask.conversation))
+            page = await chat.read(who, ReadRequest(after, conversation=ask.conversation))
             if page.messages:
                 yield "".join(_message_event(message) for message in page.messages)
             after = optional_id(page.last)
@@ -78,7 +78,7 @@ async def event_stream(chat: Chat, who: Principal, ask: Ask) -> AsyncIterator[st
 async def _quiet(chat: Chat, version: int) -> bool:
     """Wait for a change; True when none came for a while."""
     with anyio.move_on_after(BEAT_SECONDS):
-        await chat.tail.beyond(version)
+        await chat.tail.wait_version(version)
         return False
     return True
 
@@ -177,7 +177,7 @@ class ChatBridge:
         after = request.headers.get("last-event-id") or request.query_params.get("after")
         if after is None:
             after = await chat.head(who, _conversation(request))
-        ask = Ask(after, conversation=_conversation(request), came=came(request))
+        ask = ReadRequest(after, conversation=_conversation(request), received_at=received_at(request))
         await chat.read(who, ask)  # whatever is wrong with the question is an answer, not a broken stream
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(event_stream(chat, who, ask), media_type="text/event-stream", headers=headers)
@@ -226,11 +226,11 @@ async def _body(request: Request) -> PostArgs:
         raise ChatError(f"{place}: {problem['msg']}", "invalid_argument") from error
 
 
-def _ask(request: Request) -> Ask:
+def _ask(request: Request) -> ReadRequest:
     authors = request.query_params.get("authors")
     wanted = [_author(name) for name in authors.split(",")] if authors else None
     after = request.query_params.get("after")
-    return Ask(after, _limit(request), wanted, _conversation(request), came=came(request))
+    return ReadRequest(after, _limit(request), wanted, _conversation(request), received_at=received_at(request))
 
 
 def _author(name: str) -> Author:
@@ -274,7 +274,7 @@ class HumanFaceAccess:
     def __init__(self, app: ASGIApp, admit: Admit, access: Access) -> None:
         self.app = app
         self._access = access
-        self._by_token = Admission(app, admit)
+        self._by_token = BearerAuth(app, admit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
@@ -308,7 +308,7 @@ def _free(scope: Scope) -> bool:
     return scope["method"] in READING and (path == "/" or is_file or (path == "/chat" and html))
 
 
-def human_face_routes(opened: Open, per_second: float, access: Access) -> Sequence[BaseRoute]:
+def human_face_routes(opened: OpenChat, per_second: float, access: Access) -> Sequence[BaseRoute]:
     """On the human's own face: the bridge, the page, and the ways in."""
     bridge = _face_bridge(opened, per_second)
 
@@ -324,13 +324,13 @@ def human_face_routes(opened: Open, per_second: float, access: Access) -> Sequen
     ]
 
 
-def assistant_face_routes(opened: Open, per_second: float) -> Sequence[Route]:
+def assistant_face_routes(opened: OpenChat, per_second: float) -> Sequence[Route]:
     """On the assistant's own face: the bridge alone, since the page speaks for the human."""
     return _face_bridge(opened, per_second).routes()
 
 
-def _exchange(opened: Open) -> Callable[[Request], Awaitable[Response]]:
-    keys = Keys(opened.chat.store)
+def _exchange(opened: OpenChat) -> Callable[[Request], Awaitable[Response]]:
+    keys = AccessTokens(opened.chat.store)
 
     async def exchange(request: Request) -> Response:
         try:
@@ -345,7 +345,7 @@ def _exchange(opened: Open) -> Callable[[Request], Awaitable[Response]]:
     return exchange
 
 
-def _face_bridge(opened: Open, per_second: float) -> ChatBridge:
+def _face_bridge(opened: OpenChat, per_second: float) -> ChatBridge:
     async def who(request: Request) -> Principal | None:
         return await opened.directory.of(principal_of(request.scope))
 

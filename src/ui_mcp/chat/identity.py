@@ -62,7 +62,7 @@ _GRANTS = "grants:"
 _US = 1_000_000
 
 
-class Keys:
+class AccessTokens:
     """The tokens of one store."""
 
     def __init__(self, store: Tokens, clock: Clock = now_us) -> None:
@@ -121,7 +121,7 @@ class Keys:
         tokens = [token for token in await self._store.tokens() if not token.name.startswith(_CODE)]
         return [(token, token.valid_at(now)) for token in tokens]
 
-    async def recognise(self, text: str) -> str | None:
+    async def verify(self, text: str) -> str | None:
         """Return the id of the token with this text, if it is good."""
         found = await self._known(text)
         return found.id if found and not found.name.startswith(_CODE) else None
@@ -162,25 +162,25 @@ _TOKEN = "token:"  # noqa: S105 - a prefix, not a secret
 _REMEMBER_SECONDS = 1.0
 
 
-class Directory:
+class Authenticator:
     """Knows the callers of one face: holders of tokens, and whoever the transport vouches for.
 
     A face without tokens is open to whoever reaches it. With the first token for its side it asks everyone for one,
     or from the start when that is wished for.
     """
 
-    def __init__(self, keys: Keys, local: Principal, *, open_scope: str = "", always: bool = False) -> None:
+    def __init__(self, keys: AccessTokens, local: Principal, *, open_scope: str = "", always: bool = False) -> None:
         self._keys = keys
         self._local = local
         self._open_scope = open_scope
         self._always = always
         self._looked = (-_REMEMBER_SECONDS, False)
 
-    async def admit(self, bearer: str | None) -> str | None:
+    async def authenticate(self, bearer: str | None) -> str | None:
         """Return the name to put on a request with this bearer token, or None to turn it away."""
         if bearer is None:
             return None if await self._locked() else LOCAL
-        token_id = await self._keys.recognise(bearer)
+        token_id = await self._keys.verify(bearer)
         return f"{_TOKEN}{token_id}" if token_id else None
 
     async def of(self, name: str) -> Principal:

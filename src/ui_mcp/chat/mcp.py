@@ -5,14 +5,23 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ui_mcp.chat.announcer import HEAD, INBOX
-from ui_mcp.chat.identity import POST_ASSISTANT, POST_USER, READ, Directory, Keys, Principal, Role, principal
+from ui_mcp.chat.identity import (
+    POST_ASSISTANT,
+    POST_USER,
+    READ,
+    AccessTokens,
+    Authenticator,
+    Principal,
+    Role,
+    principal,
+)
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, conversation_name
-from ui_mcp.chat.service import Ask, Chat
-from ui_mcp.chat.tools import ChatTools, Desk, Open, Side, desk_for, naming_of
+from ui_mcp.chat.service import Chat, ReadRequest
+from ui_mcp.chat.tools import ChatContext, ChatTools, OpenChat, Side, chat_context, naming_of
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError, RefusedError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps
-from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
@@ -28,7 +37,7 @@ _RECEIPTS_TEXT = "Up to which message the inbox was announced and read by an age
 class ChatResources:
     """Lists and reads `ui://chat/…`."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ChatContext) -> None:
         self._desk = desk
 
     async def resources(self, call: Call) -> Sequence[Resource]:
@@ -62,7 +71,7 @@ class ChatResources:
         return [ResourceContent(uri, _JSON, dumps(body))]
 
 
-async def _body(opened: Open, who: Principal, family: str, conversation: str, query: dict[str, str]) -> JsonObject:
+async def _body(opened: OpenChat, who: Principal, family: str, conversation: str, query: dict[str, str]) -> JsonObject:
     chat = opened.chat
     if family == HEAD:
         return {"last_id": await chat.head(who, conversation)}
@@ -74,7 +83,7 @@ async def _body(opened: Open, who: Principal, family: str, conversation: str, qu
     limit = query.get("limit")
     if limit is not None and not (limit.isascii() and limit.isdecimal()):
         raise ChatError(f"limit is a whole number, not {limit[:40]!r}", "invalid_argument")
-    ask = Ask(query.get("after"), None if limit is None else int(limit[:9]), conversation=conversation)
+    ask = ReadRequest(query.get("after"), None if limit is None else int(limit[:9]), conversation=conversation)
     return (await chat.read(who, ask)).to_json()
 
 
@@ -108,7 +117,7 @@ INSTRUCTIONS: dict[Side, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ChatServerOptions:
     """Which face is served, for which directory, and who is at the other end of a pipe."""
 
     side: Side
@@ -119,16 +128,20 @@ class Served:
     """The URL of another store than the workspace's own."""
 
 
-def directory_of(served: Served, chat: Chat, *, always: bool = False) -> Directory:
+def directory_of(served: ChatServerOptions, chat: Chat, *, always: bool = False) -> Authenticator:
     """Return who may call this face; `always` asks everyone for a token."""
     role, scope = ROLES[served.side]
-    return Directory(Keys(chat.store), principal(served.principal or role, role), open_scope=scope, always=always)
+    return Authenticator(
+        AccessTokens(chat.store), principal(served.principal or role, role), open_scope=scope, always=always
+    )
 
 
-def chat_face(served: Served, config: Config, opened: Open, announcements: Announcements) -> Face:
+def chat_definition(
+    served: ChatServerOptions, config: Config, opened: OpenChat, announcements: Announcements
+) -> ServerDefinition:
     """Assemble one face."""
-    desk = desk_for(opened.chat, opened.directory)
-    return Face(
+    desk = chat_context(opened.chat, opened.directory)
+    return ServerDefinition(
         name=f"ui-mcp-chat-{served.side}",
         title="Chat with the agent" if served.side == "human" else "Chat with the human",
         version=bundled_version(),

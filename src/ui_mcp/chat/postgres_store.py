@@ -13,7 +13,7 @@ from ui_mcp.chat import backup
 from ui_mcp.chat.message import Clock, Head, Message, Page, Posted, Window, now_us
 from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, taken, window
 from ui_mcp.errors import ChatError
-from ui_mcp.storage.postgres import patiently, shown
+from ui_mcp.storage.postgres import shown, with_retry
 
 _EVERYONE = ("user", "assistant")
 _CONNECTIONS = 8
@@ -36,7 +36,7 @@ class PostgresStore:
         Raises:
             ChatError: the server cannot be reached or holds a newer schema.
         """
-        await patiently(url, prepare, patience=patience)
+        await with_retry(url, prepare, patience=patience)
         pool = AsyncConnectionPool(url, min_size=1, max_size=_CONNECTIONS, open=False, timeout=10.0)
         try:
             await pool.open(wait=True, timeout=patience)

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import anyio
 
-from ui_mcp.chat.announcer import Announcer, Heard, ReceiptBook
+from ui_mcp.chat.announcer import Announcer, NewMessages, ReceiptWriter
 from ui_mcp.chat.identity import ADMIN, POST_ASSISTANT, POST_USER, READ, Principal
 from ui_mcp.chat.message import (
     DEFAULT_CONVERSATION,
@@ -77,7 +77,7 @@ _SCOPES: dict[Author, str] = {"user": POST_USER, "assistant": POST_ASSISTANT}
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ReadRequest:
     """What a reader asks for, as it came from outside."""
 
     after_id: str | None = None
@@ -85,7 +85,7 @@ class Ask:
     authors: Sequence[Author] | None = None
     conversation: str = DEFAULT_CONVERSATION
     subscriber: str | None = None
-    came: float | None = None
+    received_at: float | None = None
     """When it arrived, by the loop's clock: an interruption since then sends it home although it does not wait yet."""
 
 
@@ -96,7 +96,7 @@ class Chat:
         self.store = store
         self.limits = limits
         self.tail = Tail(store)
-        self.receipts = ReceiptBook(store)
+        self.receipts = ReceiptWriter(store)
         self._handed: dict[tuple[str, str], int] = {}
 
     async def post(
@@ -115,7 +115,7 @@ class Chat:
         self.tail.committed(conversation, author, max(done.id for done in posted))
         return posted
 
-    async def read(self, who: Principal, ask: Ask) -> Page:
+    async def read(self, who: Principal, ask: ReadRequest) -> Page:
         """Return one page after a cursor; nothing moves.
 
         Raises:
@@ -126,21 +126,25 @@ class Chat:
         return page
 
     async def wait(
-        self, who: Principal, ask: Ask, seconds: float, closing: Callable[[], Awaitable[None]] = anyio.sleep_forever
+        self,
+        who: Principal,
+        ask: ReadRequest,
+        seconds: float,
+        closing: Callable[[], Awaitable[None]] = anyio.sleep_forever,
     ) -> Page:
         """Return a page as soon as it holds a message, or an empty one when time is up or the caller leaves.
 
         Raises:
             ChatError: as for `read`.
         """
-        query, came = self._query(who, ask), anyio.current_time() if ask.came is None else ask.came
+        query, came = self._query(who, ask), anyio.current_time() if ask.received_at is None else ask.received_at
         page = await self.store.since(query)
         with self.tail.watching(), anyio.move_on_after(min(seconds, self.limits.wait_seconds)) as scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancel_after, closing, scope)
                 while not page.messages and not self.tail.interrupted_since(came):
                     if not page.has_more:  # a filtered page may be empty and yet not the end
-                        await self.tail.past(query.conversation, page.last or 0)
+                        await self.tail.wait_past(query.conversation, page.last or 0)
                     page = await self.store.since(replace(query, after=page.last or 0))
                 tasks.cancel_scope.cancel()
         self._hand(who, ask.conversation, page.messages)
@@ -176,7 +180,7 @@ class Chat:
         count = await self.store.unread(conversation, after, who.name)
         return {conversation: count} if count else None
 
-    def _query(self, who: Principal, ask: Ask) -> Query:
+    def _query(self, who: Principal, ask: ReadRequest) -> Query:
         who.require(READ)
         if ask.subscriber is not None and ask.subscriber != who.name:
             who.require(ADMIN)
@@ -204,7 +208,7 @@ async def open_chat(
     *,
     limits: Limits = Limits(),
     announcements: Announcements | None = None,
-    heard: Callable[[Heard], object] = lambda _: None,
+    heard: Callable[[NewMessages], object] = lambda _: None,
     since: float | None = None,
     poll: float = 0.025,
     patience: float = PATIENCE,

@@ -28,7 +28,7 @@ class SqliteStore:
         self._clock = clock
         real = path.resolve()
         self._bell = WakeupPipe(real.with_name(f"{real.name}-bells"))
-        self._writer = Writer(path, self._bell.ring)
+        self._writer = Writer(path, self._bell.wake_others)
         self._watcher = connect(path)
         self._seen = self._version()
         self._written = Event()
@@ -146,7 +146,7 @@ class SqliteStore:
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next commit by any process, False after `limit` seconds."""
-        hears = self._bell.hang()
+        hears = self._bell.listen()
         pause = None if hears else self._poll if closely else _DEAF_SECONDS
         with move_on_after(limit):
             async with create_task_group() as tasks:
@@ -160,8 +160,8 @@ class SqliteStore:
         return self._seen != before
 
     async def _when_rung(self) -> None:
-        while self._bell.hang():
-            await self._bell.rung()
+        while self._bell.listen():
+            await self._bell.wait()
             self._wake()
 
     def _version(self) -> int:

@@ -12,7 +12,7 @@ from ui_mcp.chat.store import ChatStore
 from ui_mcp.errors import ChatError
 from ui_mcp.log import logger
 
-NET_SECONDS = 1.0
+RESCAN_SECONDS = 1.0
 IDLE_SECONDS = 30.0
 
 _ASTRAY = 600_000 * 1_000_000
@@ -22,7 +22,7 @@ _log = logger("chat")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ConversationAdvanced:
     """A conversation got new messages."""
 
     conversation: str
@@ -30,7 +30,7 @@ class Moved:
     now: Head
 
 
-Listener = Callable[[Moved], None]
+Listener = Callable[[ConversationAdvanced], None]
 
 
 class Tail:
@@ -70,13 +70,13 @@ class Tail:
                 told = await self._changed()
             except ChatError as error:
                 _log.warning("Cannot follow the chat: %s", error.message)
-                await anyio.sleep(NET_SECONDS)
+                await anyio.sleep(RESCAN_SECONDS)
 
     async def _changed(self) -> bool:
         with anyio.CancelScope() as self._pause:
             if self._watchers:
-                return await self._store.changed(NET_SECONDS)
-            quiet = IDLE_SECONDS if self._whole else NET_SECONDS
+                return await self._store.changed(RESCAN_SECONDS)
+            quiet = IDLE_SECONDS if self._whole else RESCAN_SECONDS
             return await self._store.changed(quiet, closely=False)
         return False
 
@@ -118,19 +118,19 @@ class Tail:
         else:
             self._wanted = anyio.Event()
 
-    async def beyond(self, version: int) -> int:
+    async def wait_version(self, version: int) -> int:
         """Return the version of the store once it is not `version` any more; receipts and interruptions count too."""
         while self.version == version:
             await self._turn.wait()
         return self.version
 
-    async def past(self, conversation: str, number: int) -> None:
+    async def wait_past(self, conversation: str, number: int) -> None:
         """Return when a conversation has a message after `number`, or when interrupted."""
         came = anyio.current_time()
         while self.head(conversation).any <= number and not self.interrupted_since(came):
             await self._turn.wait()
 
-    def interrupt(self) -> None:
+    def cancel_waiters(self) -> None:
         """Send everybody home who has come until now, because the door they came by is about to close."""
         self._interrupted = anyio.current_time()
         self.version += 1  # for whoever looked before and is about to wait
@@ -156,11 +156,11 @@ class Tail:
         now = anyio.current_time()
         whole = now >= self._whole_due
         seen = await self._store.heads(0 if whole else max(0, self._newest - _ASTRAY))
-        self._whole, self._whole_due = whole, now + NET_SECONDS if whole else self._whole_due
+        self._whole, self._whole_due = whole, now + RESCAN_SECONDS if whole else self._whole_due
         self._take(seen, told=told)
 
     def _take(self, heads: Mapping[str, Head], *, told: bool) -> None:
-        moved = [Moved(name, was, now) for name, was, now in self._later(heads) if now != was]
+        moved = [ConversationAdvanced(name, was, now) for name, was, now in self._later(heads) if now != was]
         if not told and not moved:
             return
         self._note({movement.conversation: movement.now for movement in moved})
@@ -180,7 +180,7 @@ class Tail:
         self._heads |= heads
         self._newest = max(self._newest, *(head.any for head in heads.values()), 0)
 
-    def _tell(self, movement: Moved) -> None:
+    def _tell(self, movement: ConversationAdvanced) -> None:
         for listener in tuple(self._listeners):
             listener(movement)
 

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ui_mcp.chat.identity import Directory, Principal
+from ui_mcp.chat.identity import Authenticator, Principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, id_text
-from ui_mcp.chat.service import Ask, Chat
+from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError, InvalidArgumentsError, UnknownToolError
 from ui_mcp.jsontypes import JsonObject, dumps
@@ -19,26 +19,26 @@ Side = Literal["human", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenChat:
     """A chat in use and those who may call it."""
 
     chat: Chat
-    directory: Directory
+    directory: Authenticator
 
     async def caller(self, call: Call) -> Principal:
         """Return who is calling."""
         return await self.directory.of(call.principal)
 
 
-Desk = Callable[[], Awaitable[Open]]
+ChatContext = Callable[[], Awaitable[OpenChat]]
 """Opens the chat on first need: a server may be configured before it has one."""
 
 
-def desk_for(chat: Chat, directory: Directory) -> Desk:
+def chat_context(chat: Chat, directory: Authenticator) -> ChatContext:
     """Return a desk that is always open."""
-    opened = Open(chat, directory)
+    opened = OpenChat(chat, directory)
 
-    async def desk() -> Open:
+    async def desk() -> OpenChat:
         return opened
 
     return desk
@@ -89,7 +89,7 @@ class PostArgs(Args):
     annotations=Annotations(destructive=False),
     aliases=("chat.human.post", "post"),
 )
-async def human_post(desk: Desk, args: PostArgs, call: Call) -> ToolResult:
+async def human_post(desk: ChatContext, args: PostArgs, call: Call) -> ToolResult:
     """Post what the human says. Returns {id, ts}, or {ids, last_id} for `messages`.
 
     The message is on disk when this returns, and subscribers of ui://chat/inbox are notified.
@@ -104,7 +104,7 @@ async def human_post(desk: Desk, args: PostArgs, call: Call) -> ToolResult:
     annotations=Annotations(destructive=False),
     aliases=("chat.assistant.post", "post", "ui.send_message", "ui_send_message", "ui__send_message"),
 )
-async def assistant_post(desk: Desk, args: PostArgs, call: Call) -> ToolResult:
+async def assistant_post(desk: ChatContext, args: PostArgs, call: Call) -> ToolResult:
     """Say something to the human; this is the only way to reach them. Markdown is rendered.
 
     Returns {id, ts}, or {ids, last_id} for `messages`. Read replies with chat_wait_since or chat_read_since.
@@ -112,7 +112,7 @@ async def assistant_post(desk: Desk, args: PostArgs, call: Call) -> ToolResult:
     return structured_result(await _post(desk, args, call, "assistant"))
 
 
-async def _post(desk: Desk, args: PostArgs, call: Call, author: Author) -> JsonObject:
+async def _post(desk: ChatContext, args: PostArgs, call: Call, author: Author) -> JsonObject:
     opened = await desk()
     posted = await opened.chat.post(await opened.caller(call), author, args.conversation, args.drafts())
     if args.messages is None:
@@ -132,9 +132,9 @@ class ReadArgs(Args):
     conversation: str = Field(DEFAULT_CONVERSATION, description="Which inbox.")
     subscriber: str | None = Field(None, description="Read as another subscriber (administrators only).")
 
-    def ask(self) -> Ask:
+    def ask(self) -> ReadRequest:
         """Return the question behind the arguments."""
-        return Ask(self.after_id, self.limit, self.authors, self.conversation, self.subscriber)
+        return ReadRequest(self.after_id, self.limit, self.authors, self.conversation, self.subscriber)
 
 
 class WaitArgs(ReadArgs):
@@ -150,7 +150,7 @@ class WaitArgs(ReadArgs):
     annotations=Annotations(read_only=True, idempotent=True),
     aliases=("chat.read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since"),
 )
-async def read_since(desk: Desk, args: ReadArgs, call: Call) -> ToolResult:
+async def read_since(desk: ChatContext, args: ReadArgs, call: Call) -> ToolResult:
     """Return the messages after `after_id`, oldest first, as {messages, last_id, head_id, has_more}.
 
     Keep last_id and pass it as after_id next time: nothing is skipped or repeated. While has_more is true, read on.
@@ -167,7 +167,7 @@ async def read_since(desk: Desk, args: ReadArgs, call: Call) -> ToolResult:
     annotations=Annotations(read_only=True, idempotent=True),
     aliases=("chat.wait_since", "ui_chat_wait_since"),
 )
-async def wait_since(desk: Desk, args: WaitArgs, call: Call) -> ToolResult:
+async def wait_since(desk: ChatContext, args: WaitArgs, call: Call) -> ToolResult:
     """Wait until a message exists after `after_id`, then answer like chat_read_since; an empty page when time is up.
 
     Nothing is taken away by waiting. Use authors ["user"] to wait for the human.
@@ -182,7 +182,7 @@ LEGACY = frozenset({"ui.send_message", "ui_send_message", "ui__send_message"})
 UNREAD = "ui-mcp/unread"
 DEPRECATED = "ui-mcp/deprecated"
 
-_TOOLS: dict[Side, tuple[FunctionTool[Desk], ...]] = {
+_TOOLS: dict[Side, tuple[FunctionTool[ChatContext], ...]] = {
     "human": (human_post, read_since, wait_since),
     "assistant": (assistant_post, read_since, wait_since),
 }
@@ -199,7 +199,7 @@ class Naming:
 class ChatTools:
     """The toolset of one face."""
 
-    def __init__(self, desk: Desk, side: Side, naming: Naming = Naming()) -> None:
+    def __init__(self, desk: ChatContext, side: Side, naming: Naming = Naming()) -> None:
         self._desk = desk
         self._naming = naming
         self._functions = FunctionToolset(desk, _TOOLS[side])

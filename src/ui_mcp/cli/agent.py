@@ -24,8 +24,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from ui_mcp.app.agent_runner import AgentAsked, run_agent
+    from ui_mcp.app.agent_runner import AgentOptions, run_agent
     from ui_mcp.cli.trust import offer
 
     offer(options.config)
-    return run_agent(AgentAsked(options.dir, options.config, options.conversation, options.verbosity))
+    return run_agent(AgentOptions(options.dir, options.config, options.conversation, options.verbosity))

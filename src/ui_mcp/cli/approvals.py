@@ -48,13 +48,13 @@ def run(options: argparse.Namespace) -> int:
         from ui_mcp.app.commands.approvals import let_in
 
         return let_in(browser=not options.no_browser)
-    from ui_mcp.app.commands.approvals import Wish, run_wish
+    from ui_mcp.app.commands.approvals import ApprovalCommand, run_command
 
     covers = dict(entry.partition("=")[::2] for entry in options.covers) if options.covers else None
-    wish = Wish(
+    wish = ApprovalCommand(
         options.action, tuple(options.id), options.reason, options.abort, options.scope, options.arguments, covers
     )
-    for line in run_wish(options.store, options.dir, wish):
+    for line in run_command(options.store, options.dir, wish):
         print(line)
     sys.stdout.flush()
     return 0

@@ -20,9 +20,9 @@ import anyio
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection import targets
-from ui_mcp.introspection.backend import Attached, Kind
-from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
-from ui_mcp.introspection.backends.javafx import agent_jar, enter_javafx
+from ui_mcp.introspection.backend import Attachment, Kind
+from ui_mcp.introspection.backends.chromium_launch import complete_url, require_debugger
+from ui_mcp.introspection.backends.javafx import agent_jar, attach_javafx
 from ui_mcp.introspection.backends.jvm_attach import jvms
 from ui_mcp.introspection.targets import target_folder
 from ui_mcp.ui.own_files import settle
@@ -50,14 +50,14 @@ def run(options: argparse.Namespace) -> int:
     settle(workspace)
     folder = target_folder(workspace)
     if options.pid is not None:
-        entered = enter_javafx(folder, options.pid, read_only=options.read_only)
+        entered = attach_javafx(folder, options.pid, read_only=options.read_only)
         _attached(folder, replace(entered, name=options.name or entered.name))
     elif options.url or options.cdp:
         kind: Kind = "url" if options.url else "cdp"
-        address = whole_address(options.url or options.cdp)
+        address = complete_url(options.url or options.cdp)
         if kind == "cdp":
-            anyio.run(expect_browser, address)
-        _attached(folder, Attached(options.name or kind, kind, address, url=address))
+            anyio.run(require_debugger, address)
+        _attached(folder, Attachment(options.name or kind, kind, address, url=address))
     elif options.javaagent:
         print(_java_option(folder))
     elif options.detach:
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _attached(folder: Path, target: Attached) -> None:
+def _attached(folder: Path, target: Attachment) -> None:
     targets.write(folder, target)
     print(f'Attached {target.title or target.pid}; agents call it target "{target.name}".')
 

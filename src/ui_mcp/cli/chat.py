@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     from ui_mcp.chat import mcp
 
     store = chat_server.store_named(options.store) if getattr(options, "store", None) else None
-    served = mcp.Served(options.face, options.dir, options.principal, options.verbosity, store)
+    served = mcp.ChatServerOptions(options.face, options.dir, options.principal, options.verbosity, store)
     if options.action is not None:
         from ui_mcp.app.commands import chat
 

@@ -24,9 +24,9 @@ def main() -> int:
 def _prepare(arguments: list[str]) -> None:
     """Let the nursery of the Lua worlds get ready while the server is being imported."""
     if not {"-h", "--help"} & set(arguments):
-        from ui_mcp.lua_runtime.fork_server_process import prepare
+        from ui_mcp.lua_runtime.fork_server_process import prestart
 
-        prepare()
+        prestart()
 
 
 def speaks_on_stdio(arguments: list[str]) -> bool:
@@ -48,19 +48,19 @@ def nlui_main() -> int:
 def run_nlui(words: list[str]) -> int:
     """Run one command line of nlui; exit codes: 2 usage, 3 configuration, 4 unreachable, 1 anything else."""
     stdio = reserve_stdio() if nlui_speaks_on_stdio(words) else None
-    from ui_mcp.cli.main import complain, nobody_reads
+    from ui_mcp.cli.main import ignore_broken_pipe, print_error
     from ui_mcp.cli.nlui import run_words
     from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
 
     try:
         return run_words(words, stdio)
     except UiMcpError as error:
-        complain(error, "nlui")
+        print_error(error, "nlui")
         return 3 if isinstance(error, ConfigError) else 4 if isinstance(error, UpstreamError) else 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        return nobody_reads()
+        return ignore_broken_pipe()
 
 
 def nlui_speaks_on_stdio(words: list[str]) -> bool:

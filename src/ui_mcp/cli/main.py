@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from ui_mcp import cli
-from ui_mcp.discovery import modules_of
+from ui_mcp.discovery import discover_modules
 from ui_mcp.errors import UiMcpError
 
 DESCRIPTION = "A face, a voice, eyes and hands for AI agents, through one MCP server."
@@ -37,12 +37,12 @@ def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
     try:
         code: int = options.run(options)
     except UiMcpError as error:
-        complain(error)
+        print_error(error)
         return 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        return nobody_reads()
+        return ignore_broken_pipe()
     return code
 
 
@@ -57,7 +57,7 @@ def parse(arguments: Sequence[str], stdio: tuple[int, int] | None) -> argparse.N
 
 def parser_of_all() -> argparse.ArgumentParser:
     """Build the parser that knows every command."""
-    return _parser([module for module in modules_of(cli) if is_command(module)])
+    return _parser([module for module in discover_modules(cli) if is_command(module)])
 
 
 def command_named(name: str) -> ModuleType | None:
@@ -92,13 +92,13 @@ def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
     return parser
 
 
-def nobody_reads() -> int:
+def ignore_broken_pipe() -> int:
     """Keep Python from complaining at exit that whoever read our output has gone; return the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 141
 
 
-def complain(error: UiMcpError, command: str = "ui-mcp") -> None:
+def print_error(error: UiMcpError, command: str = "ui-mcp") -> None:
     """Say on stderr what went wrong and the way out."""
     first, *rest = error.message.splitlines()
     print(f"{command}: {first}", *rest, sep="\n  ", file=sys.stderr)

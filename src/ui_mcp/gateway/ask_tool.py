@@ -6,11 +6,11 @@ import anyio
 from pydantic import Field
 
 from ui_mcp.agent.journal import MemoryJournal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.sampling import Sample, SamplingModel
 from ui_mcp.errors import AgentError
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.toolset import instructions
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
@@ -32,17 +32,17 @@ class AskArgs(Args):
     question: str = Field(min_length=1, description="The task, in words.")
 
 
-class Asking:
+class AskToolset:
     """The gateway's tools, and one that uses them all with the client's own model."""
 
-    def __init__(self, gateway: Gateway, offered: Toolset) -> None:
+    def __init__(self, gateway: GatewayService, offered: Toolset) -> None:
         self._offered = offered
         self._ask = FunctionToolset((gateway, offered), [ask])
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """List the tool only to clients that lend their model."""
         listed = list(await self._offered.tools(call))
-        return [*listed, *await self._ask.tools(call)] if lent(call) is not None else listed
+        return [*listed, *await self._ask.tools(call)] if client_sampling(call) is not None else listed
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Ask, or call a tool of the gateway."""
@@ -51,9 +51,9 @@ class Asking:
 
 
 @tool("nlui__ask", AskArgs, title="Have a question answered", annotations=Annotations(open_world=True))
-async def ask(context: tuple[Gateway, Toolset], args: AskArgs, call: Call) -> ToolResult:
+async def ask(context: tuple[GatewayService, Toolset], args: AskArgs, call: Call) -> ToolResult:
     """Answer a question or carry out a task with the tools of this gateway, thinking with your own model (sampling)."""
-    sample = lent(call)
+    sample = client_sampling(call)
     if sample is None:
         return text_result(WITHOUT_SAMPLING, is_error=True)
     gateway, offered = context
@@ -70,7 +70,7 @@ async def ask(context: tuple[Gateway, Toolset], args: AskArgs, call: Call) -> To
     lease = await journal.take_lease(name, name, 86_400)
     if lease is None:
         raise AgentError("A new journal is never held by anybody else")
-    scribe = Scribe(journal, name, lease)
+    scribe = JournalWriter(journal, name, lease)
     await scribe.inject([{"message_id": "1", "mime": "text/markdown", "text": args.question}], "1")
     loop = Loop(SamplingModel(sample, takes_tools=takes_tools), _Answering(offered), scribe, settings)
     async with anyio.create_task_group() as tasks:
@@ -79,7 +79,7 @@ async def ask(context: tuple[Gateway, Toolset], args: AskArgs, call: Call) -> To
     return _result(scribe)
 
 
-def lent(call: Call) -> Sample | None:
+def client_sampling(call: Call) -> Sample | None:
     """Return how to reach the client's own model, if it lends it."""
     ask_client = call.ask_client
     if ask_client is None or call.capabilities.get("sampling") is None:
@@ -116,7 +116,7 @@ class _Answering:
         return await toolset.call(name, arguments, call)
 
 
-def _result(scribe: Scribe) -> ToolResult:
+def _result(scribe: JournalWriter) -> ToolResult:
     items = scribe.timeline.state.items
     said = [item["md"] for item in items if item["kind"] == "assistant_markdown"]
     if not said:

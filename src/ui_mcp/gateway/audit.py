@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError, UnknownToolError
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.sanitize import Scrubber, require_json
+from ui_mcp.gateway.sanitize import SecretMasker, require_json
 from ui_mcp.gateway.source import Entry
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, canonical, dumps, loads
@@ -38,7 +38,7 @@ _log = logger("compositor.audit")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AuditRecord:
     """What happened to one call."""
 
     id: str
@@ -61,7 +61,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class PastCall:
     """A call of the past; its arguments only where they are known."""
 
     id: str
@@ -71,13 +71,13 @@ class Called:
     arguments: JsonObject | None
 
 
-_FIELDS = tuple(field.name for field in fields(Line))
+_FIELDS = tuple(field.name for field in fields(AuditRecord))
 
 
 class Audit:
     """Appends lines to a file of mode 0600 and starts a new one when it grows large."""
 
-    def __init__(self, file: Path | None, level: str, scrubber: Scrubber) -> None:
+    def __init__(self, file: Path | None, level: str, scrubber: SecretMasker) -> None:
         self._file = file if level != "off" else None
         self._level = level
         self._scrubber = scrubber
@@ -85,9 +85,9 @@ class Audit:
         self._unwritten = b""
         self._failing = False
         self._due = False
-        self._recent: deque[Called] = deque(maxlen=_REMEMBERED)
+        self._recent: deque[PastCall] = deque(maxlen=_REMEMBERED)
 
-    def write(self, line: Line, arguments: JsonObject) -> None:
+    def write(self, line: AuditRecord, arguments: JsonObject) -> None:
         """Append one line, so that it is there before the answer it is about.
 
         A disk that is full does not stop the call; its line is kept until it can be written.
@@ -119,7 +119,7 @@ class Audit:
         if self._unwritten:
             self._write_down(file)
 
-    def _text(self, line: Line, arguments: JsonObject) -> str:
+    def _text(self, line: AuditRecord, arguments: JsonObject) -> str:
         told: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
         told |= {name: getattr(line, name) for name in _FIELDS}
         exact = canonical(arguments)
@@ -129,10 +129,10 @@ class Audit:
             told["args"] = self._scrubber.json(arguments)
         if line.method != OWN and line.outcome not in UNDECIDED:
             kept = arguments if len(exact) <= _LARGE else None
-            self._recent.append(Called(line.id, line.principal, line.tool, line.outcome, kept))
+            self._recent.append(PastCall(line.id, line.principal, line.tool, line.outcome, kept))
         return self._scrubber.text(dumps(told)) + "\n"
 
-    def history(self, limit: int) -> Sequence[Called]:
+    def history(self, limit: int) -> Sequence[PastCall]:
         """Return the latest calls that rules are about, oldest first: arguments of older ones as the file has them."""
         recent = list(self._recent)[-limit:]
         known = {call.id for call in recent}
@@ -192,13 +192,13 @@ def _is_decided(line: JsonObject) -> bool:
     return line.get("method") != OWN and line.get("outcome") not in UNDECIDED
 
 
-def _called(line: JsonObject) -> Called:
+def _called(line: JsonObject) -> PastCall:
     call_id, principal, tool, outcome = (str(line.get(name, "")) for name in ("id", "principal", "tool", "outcome"))
     arguments = line.get("args")
-    return Called(call_id, principal, tool, outcome, arguments if isinstance(arguments, dict) else None)
+    return PastCall(call_id, principal, tool, outcome, arguments if isinstance(arguments, dict) else None)
 
 
-class Noted:
+class AuditedToolset:
     """A toolset that writes down what is called."""
 
     def __init__(self, tools: Toolset, source: str, audit: Audit) -> None:
@@ -232,7 +232,7 @@ class Noted:
         self, name: str, arguments: JsonObject, call: Call, started: float, result: ToolResult | None
     ) -> None:
         listed = [tool.name for tool in await self._tools.tools(call) if name in (tool.name, *tool.aliases)]
-        line = Line(
+        line = AuditRecord(
             id=secret_id(),
             principal=call.principal,
             client=call.client_name,
@@ -269,7 +269,7 @@ class CallLog:
         # Only our own requests tell of themselves; a mounted server could write anything there.
         ours = result is not None and entry is not None and entry.kind == "target"
         http = (result.meta or {}).get("ui-mcp/http", {}) if ours and result else {}
-        line = Line(
+        line = AuditRecord(
             id=secret_id(),
             principal=call.principal,
             client=call.client_name,

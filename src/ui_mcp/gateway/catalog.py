@@ -16,7 +16,7 @@ _log = logger("compositor")
 T = TypeVar("T")
 
 
-class Catalogue:
+class Catalog:
     """The tools of every source; the table is rebuilt when a source says it changed."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:

@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Self
 
 from ui_mcp.errors import LifecycleError
-from ui_mcp.gateway.config.configuration import Asked
-from ui_mcp.gateway.toolset import Offered
-from ui_mcp.gateway.web.service import Serving, serving, tools_of
+from ui_mcp.gateway.config.configuration import GatewayOptions
+from ui_mcp.gateway.toolset import GatewayToolset
+from ui_mcp.gateway.web.service import Serving, open_chat_page, tools_of
 from ui_mcp.gateway.web.streams import Named, NluiEvents
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
@@ -28,7 +28,7 @@ from ui_mcp.toolkit.tool import Call, ToolResult
 class Gateway:
     """Everything an nlui.yaml names; it runs for the length of the `async with` block."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: GatewayOptions) -> None:
         self._asked = asked
         self._stack = AsyncExitStack()
         self._chat: Serving | None = None
@@ -36,10 +36,10 @@ class Gateway:
     @classmethod
     def from_config(cls, path: str | Path) -> Self:
         """Take a configuration file."""
-        return cls(Asked(str(path)))
+        return cls(GatewayOptions(str(path)))
 
     async def __aenter__(self) -> Self:
-        self._chat = await self._stack.enter_async_context(serving(self._asked))
+        self._chat = await self._stack.enter_async_context(open_chat_page(self._asked))
         return self
 
     async def __aexit__(
@@ -58,11 +58,11 @@ class Gateway:
         Raises:
             UiMcpError: there is no such tool, it was refused, or it cannot be reached.
         """
-        return await Offered(self._running.gateway).call(name, arguments or {}, Call(principal=principal))
+        return await GatewayToolset(self._running.gateway).call(name, arguments or {}, Call(principal=principal))
 
     async def chat(self, message: str, conversation: str | None = None) -> AsyncIterator[Named]:
         """Say something and yield what comes of it, by the names of the chat API's events."""
-        talks = self._running.talks
+        talks = self._running.conversations
         opened = await talks.open(conversation or await talks.create())
         events = NluiEvents(secret_id(), opened.name, lambda: opened.goes_on)
         with opened.news.watched() as news:

@@ -7,15 +7,15 @@ from dataclasses import replace
 import anyio
 
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, UiMcpError, UnknownToolError, UpstreamError
-from ui_mcp.gateway.approvals.elicitation import Seal, asked_by_result, asked_directly
+from ui_mcp.gateway.approvals.elicitation import ContinuationSigner, elicit_by_request, elicit_by_result
 from ui_mcp.gateway.approvals.model import Approval, Grant, from_json, session_grant, to_json
-from ui_mcp.gateway.approvals.questions import Questions, Rulebook
-from ui_mcp.gateway.approvals.service import Desk, Ran
+from ui_mcp.gateway.approvals.questions import EnforcementSettings, Questions
+from ui_mcp.gateway.approvals.service import ApprovalService, Ran
 from ui_mcp.gateway.audit import Audit, CallLog
-from ui_mcp.gateway.catalog import Catalogue
-from ui_mcp.gateway.mount_connection import labelled_call, labelled_result
+from ui_mcp.gateway.catalog import Catalog
+from ui_mcp.gateway.mount_connection import label_call, label_result
 from ui_mcp.gateway.policy import Question, Verdict, decide
-from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH, Scrubber, require_json
+from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH, SecretMasker, require_json
 from ui_mcp.gateway.source import ChangedError, Entry, Permit
 from ui_mcp.ids import same_secret
 from ui_mcp.jsontypes import Json, JsonObject, dumps, is_deeper
@@ -31,7 +31,7 @@ NO_UNSUBSCRIBE = (-32961, "resources_unsubscribe_unsupported")
 _ALL = (DENIED_ABORT, DENIED_CONTINUE, MISUSE, EVALUATOR, BUSY, NO_SUBSCRIBE, NO_UNSUBSCRIBE)
 RESERVED_CODES = frozenset(code for code, _ in _ALL)
 RESERVED_MESSAGES = frozenset(message for _, message in _ALL)
-STAMP = secrets.token_hex(16)
+MARKER = secrets.token_hex(16)
 
 
 def denied(decision: str, server: str, tool: str, reason: str, **more: Json) -> DeniedError:
@@ -43,7 +43,7 @@ def denied(decision: str, server: str, tool: str, reason: str, **more: Json) -> 
         "server": server,
         "tool": tool,
         "reason": reason,
-        "stamp": STAMP,
+        "stamp": MARKER,
         **more,
     }
     text = f"{tool} was denied: {reason}" if reason else f"{tool} was denied"
@@ -53,7 +53,7 @@ def denied(decision: str, server: str, tool: str, reason: str, **more: Json) -> 
 def misused(server: str, tool: str, backend_code: Json) -> DeniedError:
     """Build the error that replaces a backend's imitation of ours."""
     code, message = MISUSE
-    data: JsonObject = {"server": server, "tool": tool, "backend_code": backend_code, "stamp": STAMP}
+    data: JsonObject = {"server": server, "tool": tool, "backend_code": backend_code, "stamp": MARKER}
     return DeniedError(
         f"{server} answered {tool} with an error that only the gateway may use",
         rpc_code=code,
@@ -62,18 +62,18 @@ def misused(server: str, tool: str, backend_code: Json) -> DeniedError:
     )
 
 
-def is_imitation(error: UpstreamError) -> bool:
+def is_spoofed(error: UpstreamError) -> bool:
     """Say whether a backend's error pretends to be the gateway's."""
     details = error.details
     return (
         details.get("rpc_code") in RESERVED_CODES
         or error.message.strip() in RESERVED_MESSAGES
-        or STAMP in error.message
-        or STAMP in dumps(details.get("data"))
+        or MARKER in error.message
+        or MARKER in dumps(details.get("data"))
     )
 
 
-def carries_stamp(result: ToolResult) -> bool:
+def has_marker(result: ToolResult) -> bool:
     """Say whether a backend's result holds our stamp or poses as a refusal."""
     structured = result.structured or {}
     error = structured.get("error")
@@ -81,7 +81,7 @@ def carries_stamp(result: ToolResult) -> bool:
         error.get("code") in RESERVED_CODES or error.get("message") in RESERVED_MESSAGES
     )
     held = [structured, result.meta, [part.block for part in result.content if isinstance(part, Relayed)]]
-    return posing or STAMP in dumps(held)
+    return posing or MARKER in dumps(held)
 
 
 CHANGED = "it changed since it was approved"
@@ -90,10 +90,17 @@ EDITED = "the arguments were edited: this is the request that they make"
 """The reason of a question that takes the place of an answered one."""
 
 
-class Policed:
+class PolicyEnforcer:
     """The catalogue behind a gate."""
 
-    def __init__(self, catalogue: Catalogue, desk: Desk, rulebook: Rulebook, audit: Audit, scrubber: Scrubber) -> None:
+    def __init__(
+        self,
+        catalogue: Catalog,
+        desk: ApprovalService,
+        rulebook: EnforcementSettings,
+        audit: Audit,
+        scrubber: SecretMasker,
+    ) -> None:
         self._catalogue = catalogue
         self._desk = desk
         self._rulebook = rulebook
@@ -200,20 +207,20 @@ class Policed:
         """Take a call that brings back what we sealed for the one that continues it."""
         if call.given is None:
             return call
-        seal = Seal(await self._desk.store.key())
+        seal = ContinuationSigner(await self._desk.store.key())
         connection = seal.connection(call.given.state, call.principal)
         return call if connection is None else replace(call, connection=connection)
 
     async def _ask(self, entry: Entry, arguments: JsonObject, call: Call, verdict: Verdict) -> ToolResult:
         row = await self._questions.ask(entry, arguments, call, verdict)
-        question = await asked_by_result(self._desk, row, call, self._scrubber)
+        question = await elicit_by_result(self._desk, row, call, self._scrubber)
         if question is not None:
             self._log.note(entry, arguments, call, "asked", row.id)
             return question
         patience = self._rulebook.patience(call) if self._rulebook.patience else self._rulebook.approvals.sync_wait_s
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(asked_directly, self._desk, row, call, self._scrubber)
+                group.start_soon(elicit_by_request, self._desk, row, call, self._scrubber)
                 row = await self._questions.settled(row.id, patience)
                 group.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
@@ -283,13 +290,13 @@ class Policed:
             raise
         except UpstreamError as error:
             self._log.note(entry, arguments, call, outcome, approval_id, started=started, is_error=True)
-            if is_imitation(error):
+            if is_spoofed(error):
                 raise misused(entry.source, entry.name, error.details.get("rpc_code")) from error
             raise
         except BaseException:  # also of a caller that left: its request may have been sent
             self._log.note(entry, arguments, call, outcome, approval_id, started=started, is_error=True)
             raise
-        if entry.kind == "backend" and carries_stamp(result):
+        if entry.kind == "backend" and has_marker(result):
             self._log.note(entry, arguments, call, outcome, approval_id, started=started, is_error=True)
             raise misused(entry.source, entry.name, None)
         self._log.note(entry, arguments, call, outcome, approval_id, started=started, result=result)
@@ -298,12 +305,12 @@ class Policed:
     async def _answered(self, entry: Entry, arguments: JsonObject, call: Call, permit: Permit) -> ToolResult:
         if entry.kind != "backend":
             return await self._catalogue.call(entry.name, arguments, call, permit)
-        labelled = labelled_call(call, entry.source)
+        labelled = label_call(call, entry.source)
         result = await self._catalogue.call(entry.name, arguments, labelled, permit)
         blocks = [part.block for part in result.content if isinstance(part, Relayed)]
         if is_deeper([result.structured, result.meta, blocks], MAX_FOREIGN_DEPTH):
             raise UpstreamError(f"{entry.source} answered {entry.name} with JSON that is nested too deeply")
-        return labelled_result(result, entry.source)
+        return label_result(result, entry.source)
 
     def _entry_of(self, row: Approval) -> Entry | None:
         try:

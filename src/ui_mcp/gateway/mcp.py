@@ -8,16 +8,16 @@ import anyio
 
 from ui_mcp.errors import ApprovalError, NotFoundError, ResourceNotFoundError, UiMcpError
 from ui_mcp.gateway.approvals.model import Approval
-from ui_mcp.gateway.ask_tool import Asking
-from ui_mcp.gateway.config.configuration import Asked
+from ui_mcp.gateway.ask_tool import AskToolset
+from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connection
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import health_json
-from ui_mcp.gateway.toolset import Offered, instructions
+from ui_mcp.gateway.toolset import GatewayToolset, instructions
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
 from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceTemplate
@@ -33,7 +33,7 @@ T = TypeVar("T")
 class OwnResources:
     """`nlui://…`, `compositor://…` and `approvals://…`."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: GatewayService) -> None:
         self._gateway = gateway
 
     async def resources(self, call: Call) -> Sequence[Resource]:
@@ -139,7 +139,7 @@ class OwnResources:
 class MountedResources:
     """Resources of mounted servers under their own URIs; a URI two servers share stays the first one's."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: GatewayService) -> None:
         self._gateway = gateway
         self._owners: dict[str, str] = {}
 
@@ -193,7 +193,7 @@ class MountedResources:
 class MountedPrompts:
     """Prompts of mounted servers, named like their tools."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: GatewayService) -> None:
         self._gateway = gateway
         self._table: dict[str, tuple[str, str]] = {}
 
@@ -264,13 +264,13 @@ def _renamed(resource: Resource, server: str) -> Resource:
     return Resource(uri, resource.name, resource.description, resource.mime_type, resource.title, resource.size)
 
 
-def gateway_face(gateway: Gateway, asked: Asked) -> Face:
+def gateway_definition(gateway: GatewayService, asked: GatewayOptions) -> ServerDefinition:
     """Return what MCP clients of the gateway see."""
-    return Face(
+    return ServerDefinition(
         name="nlui",
         title="NLUI gateway",
         version=bundled_version(),
-        toolset=Asking(gateway, Offered(gateway, mode="compact" if asked.compact else None)),
+        toolset=AskToolset(gateway, GatewayToolset(gateway, mode="compact" if asked.compact else None)),
         resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
         announcements=gateway.announcements,
         instructions=instructions(gateway),

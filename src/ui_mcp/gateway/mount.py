@@ -11,7 +11,7 @@ import anyio
 
 from ui_mcp.errors import UiMcpError, UnknownToolError, UpstreamError
 from ui_mcp.gateway.config.settings import BackendSettings, Selection
-from ui_mcp.gateway.mount_connection import Connect, Connection, Listeners
+from ui_mcp.gateway.mount_connection import Connect, Connection, MountHandlers
 from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview, State
 from ui_mcp.isolation import Boundary
@@ -62,7 +62,7 @@ class Mount:
         self._changed = changed
         self._updated = updated
         self._state_changed = state_changed
-        self._listeners = Listeners(self._on_list, updated, self._heard, ending)
+        self._listeners = MountHandlers(self._on_list, updated, self._heard, ending)
         self.boundary = Boundary(f"server {settings.name}", self._down)
         self.requests = Boundary(f"server {settings.name}, a request", lambda _: None)
         """For what is asked beside calls: failing leaves the connection as it is."""

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.errors import DiskError, MountError
 from ui_mcp.gateway.config.settings import BackendSettings
-from ui_mcp.gateway.sanitize import plain
+from ui_mcp.gateway.sanitize import escape_control
 from ui_mcp.jsontypes import Json, JsonObject, canonical
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
@@ -94,7 +94,7 @@ class Connection(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Listeners:
+class MountHandlers:
     """Whom a connection tells what its server says."""
 
     list_changed: Callable[[ListKind], None]
@@ -104,13 +104,13 @@ class Listeners:
     """Says whether the whole gateway ends, so that a child process gets less time."""
 
 
-Connect = Callable[[BackendSettings, Listeners], AbstractAsyncContextManager[Connection]]
+Connect = Callable[[BackendSettings, MountHandlers], AbstractAsyncContextManager[Connection]]
 """Connects to a server for the length of a block; raises MountError when it cannot."""
 
 _ELICIT = "elicitation/create"
 
 
-def labelled_call(call: Call, server: str) -> Call:
+def label_call(call: Call, server: str) -> Call:
     """Return the call with a way to its client that tells who asks."""
     ask = call.ask_client
     if ask is None:
@@ -122,7 +122,7 @@ def labelled_call(call: Call, server: str) -> Call:
     return replace(call, ask_client=asked)
 
 
-def labelled_result(result: ToolResult, server: str) -> ToolResult:
+def label_result(result: ToolResult, server: str) -> ToolResult:
     """Return the result with its questions marked."""
     if result.needs is None:
         return result
@@ -139,7 +139,7 @@ def _request(one: Json, server: str) -> Json:
 def _labelled(method: str, params: JsonObject, server: str) -> JsonObject:
     if method != _ELICIT:
         return params
-    return {**params, "message": f"The server {server} asks: {plain(str(params.get('message', '')))}"}
+    return {**params, "message": f"The server {server} asks: {escape_control(str(params.get('message', '')))}"}
 
 
 _log = logger("compositor.mounts")
@@ -147,7 +147,7 @@ _LIST = TypeAdapter(tuple[BackendSettings, ...])
 _FILE = TypeAdapter(dict[str, Json])
 
 
-class KeptMounts:
+class SavedMounts:
     """A small file of mode 0600, since environments and headers may hold secrets."""
 
     def __init__(self, file: Path) -> None:
@@ -211,7 +211,7 @@ _MINIMAL = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "TMPDIR"
 def connector(secret_variables: frozenset[str] = frozenset()) -> Connect:
     """Return how mounts connect; children get our environment without the variables our secrets came from."""
 
-    def connect(settings: BackendSettings, listeners: Listeners) -> AbstractAsyncContextManager[Connection]:
+    def connect(settings: BackendSettings, listeners: MountHandlers) -> AbstractAsyncContextManager[Connection]:
         return _connected(settings, listeners, secret_variables)
 
     return connect
@@ -219,10 +219,10 @@ def connector(secret_variables: frozenset[str] = frozenset()) -> Connect:
 
 @asynccontextmanager
 async def _connected(
-    settings: BackendSettings, listeners: Listeners, hidden: frozenset[str]
+    settings: BackendSettings, listeners: MountHandlers, hidden: frozenset[str]
 ) -> AsyncIterator[Connection]:
-    from ui_mcp.mcp_client.client import Options, connected
-    from ui_mcp.mcp_client.server_process import HURRIED, Farewell
+    from ui_mcp.mcp_client.client import Options, connect
+    from ui_mcp.mcp_client.server_process import FAST_SHUTDOWN, ShutdownTimeouts
     from ui_mcp.mcp_client.transport import Command, HttpUrl, SseUrl
 
     options = Options(
@@ -232,20 +232,20 @@ async def _connected(
         resource_updated=listeners.resource_updated,
         stderr=listeners.stderr,
         roots=[_root(root) for root in settings.roots],
-        farewell=lambda: HURRIED if listeners.ending() else Farewell(),
+        farewell=lambda: FAST_SHUTDOWN if listeners.ending() else ShutdownTimeouts(),
     )
     if settings.command:
         command = Command(settings.command, settings.args, _environment(settings, hidden), settings.cwd)
-        async with connected(command, options) as server:
+        async with connect(command, options) as server:
             yield server
         return
     if settings.transport == "sse":
-        async with connected(SseUrl(settings.url, settings.headers), options) as server:
+        async with connect(SseUrl(settings.url, settings.headers), options) as server:
             yield server
         return
     started = False
     try:
-        async with connected(HttpUrl(settings.url, settings.headers), options) as server:
+        async with connect(HttpUrl(settings.url, settings.headers), options) as server:
             started = True
             yield server
             return
@@ -253,7 +253,7 @@ async def _connected(
         if started or settings.transport == "http":
             raise
     # An older server answers the streamable transport with 400, 404 or 405.
-    async with connected(SseUrl(settings.url, settings.headers), options) as server:
+    async with connect(SseUrl(settings.url, settings.headers), options) as server:
         yield server
 
 

@@ -145,7 +145,7 @@ _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredResult:
     """A stored answer."""
 
     media_type: str
@@ -169,11 +169,11 @@ class ResultStore:
         self._owners: dict[str, tuple[str, str, float]] = {}
         self._held: dict[str, bytes] = {}
 
-    async def keep_json(self, value: Json, principal: str) -> str:
+    async def store_json(self, value: Json, principal: str) -> str:
         """Store a JSON value and return its handle."""
-        return await self.keep(dumps(value).encode(), "application/json", principal)
+        return await self.store(dumps(value).encode(), "application/json", principal)
 
-    async def keep(self, data: bytes, media_type: str, principal: str) -> str:
+    async def store(self, data: bytes, media_type: str, principal: str) -> str:
         """Store bytes and return their handle."""
         handle = secret_id()
         self._owners[handle] = (principal, media_type, self._now())
@@ -184,7 +184,7 @@ class ResultStore:
             self._hold(handle, data)
         return handle
 
-    async def read(self, handle: str, principal: str) -> Kept:
+    async def read(self, handle: str, principal: str) -> StoredResult:
         """Return what was stored.
 
         Raises:
@@ -194,7 +194,7 @@ class ResultStore:
         if not _HANDLE.fullmatch(handle) or owner != principal or self._now() - born > _LIFE:
             raise NotFoundError(f"No stored result {handle}\nHandles live for an hour; make the call again.")
         held = self._held.get(handle)
-        return Kept(media_type, await anyio.Path(self._folder / handle).read_bytes() if held is None else held)
+        return StoredResult(media_type, await anyio.Path(self._folder / handle).read_bytes() if held is None else held)
 
     def _hold(self, handle: str, data: bytes) -> None:
         self._held[handle] = data

@@ -17,22 +17,22 @@ from ui_mcp.file_watcher import Rest
 from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, health_route
 from ui_mcp.gateway.approvals.person_http import approvals_app
 from ui_mcp.gateway.config import loader
-from ui_mcp.gateway.config.configuration import Asked, Stamp, _may_be_secret, _stamp, configuration
+from ui_mcp.gateway.config.configuration import GatewayOptions, Stamp, _may_be_secret, _stamp, configuration
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mount_connection import connector
-from ui_mcp.gateway.service import Gateway, Surroundings
+from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.gateway.source import Health, health_json
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, only_errors, to_stderr
-from ui_mcp.mcp_server.definition import Face
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.person import last_port, remember_port
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.trust import Agreements
 from ui_mcp.webserver.person_listener import person_listening
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
 
 POLL_SECONDS = 0.5
@@ -43,7 +43,7 @@ QUIET_SECONDS = 0.05
 _log = logger("nlui")
 
 
-async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: loader.Load = loader.load) -> None:
+async def follow_file(gateway: GatewayService, file: Path, stamp: Stamp, load: loader.Load = loader.load) -> None:
     """Take over every change since the file had this stamp, and what the person agrees to, for ever."""
     agreements = Agreements().file
     agreed = await _stamp(agreements)
@@ -56,10 +56,10 @@ async def follow_file(gateway: Gateway, file: Path, stamp: Stamp, load: loader.L
                 if await _stamp(file) != stamp or agreed != before:
                     stamp = await _quiet(file)
                     await reload(gateway, file, load)
-                await rest.until_stirred([file, agreements])
+                await rest.wait_changed([file, agreements])
 
 
-async def reload(gateway: Gateway, file: Path, load: loader.Load = loader.load) -> None:
+async def reload(gateway: GatewayService, file: Path, load: loader.Load = loader.load) -> None:
     """Read the file and take it over; a bad one leaves everything as it is, and says so."""
 
     def failed(why: str) -> None:
@@ -79,7 +79,7 @@ async def reload(gateway: Gateway, file: Path, load: loader.Load = loader.load) 
 
 if sys.platform != "win32":
 
-    async def _on_signal(gateway: Gateway, file: Path, load: loader.Load) -> None:
+    async def _on_signal(gateway: GatewayService, file: Path, load: loader.Load) -> None:
         with anyio.open_signal_receiver(signal.SIGHUP) as signals:
             async for _ in signals:
                 await reload(gateway, file, load)
@@ -100,15 +100,15 @@ Patience = Callable[[Call], float | None]
 
 
 @asynccontextmanager
-async def opened(
-    asked: Asked,
+async def open_gateway(
+    asked: GatewayOptions,
     *,
     mode: Mode,
     announcements: Announcements | None = None,
     patience: Patience | None = None,
     waits_for_ever: str | None = None,
     answered_at: Callable[[], str] = lambda: "",
-) -> AsyncIterator[Gateway]:
+) -> AsyncIterator[GatewayService]:
     """Run a gateway for the length of the block.
 
     `patience` says how long a caller waits for a person; whoever brings it has a page of its own for answers.
@@ -124,7 +124,7 @@ async def opened(
     settings = read.settings
     data = settings.data_folder
     page = _AnswerPage(answered_at)
-    around = Surroundings(
+    around = GatewayContext(
         data=data,
         cache=user_cache_path("nlui") if not settings.data_dir else data / "cache",
         connect=connector(read.variables),
@@ -132,9 +132,10 @@ async def opened(
         announcements=announcements or Announcements(),
         mode=asked.mode or mode,
         where=lambda: page.url,
-        patience=patience or (_patient(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
+        patience=patience
+        or (_approval_timeout_for(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
     )
-    gateway = Gateway(settings, around)
+    gateway = GatewayService(settings, around)
     async with gateway.running(), anyio.create_task_group() as tasks:
         if patience is None:
             tasks.start_soon(page.open_when_asked, gateway)
@@ -146,7 +147,7 @@ async def opened(
         tasks.cancel_scope.cancel()
 
 
-def _patient(principal: str, others: float) -> Patience:
+def _approval_timeout_for(principal: str, others: float) -> Patience:
     return lambda call: None if call.principal == principal else others
 
 
@@ -162,7 +163,7 @@ class _AnswerPage:
         """The bare address of the page; it grants nothing."""
         return self._elsewhere() or self._own
 
-    async def open_when_asked(self, gateway: Gateway) -> None:
+    async def open_when_asked(self, gateway: GatewayService) -> None:
         """Open a listener when a question waits and there is no page to answer it on."""
         asked = anyio.Event()
 
@@ -191,12 +192,12 @@ class _AnswerPage:
         out.flush()
 
 
-async def serve_gateway(gateway: Gateway, face: Face, listener: socket.socket, host: str) -> None:
+async def serve_gateway(gateway: GatewayService, face: ServerDefinition, listener: socket.socket, host: str) -> None:
     """Serve MCP and health on one listener until cancelled."""
-    endpoints = Endpoints(face, post_path="/messages")
+    endpoints = McpRoutes(face, post_path="/messages")
     token = gateway.settings.server.token or None
-    rules = Rules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
-    app = Guard(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
+    rules = AccessRules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
+    app = SecurityMiddleware(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
     async with listening(app, listener, gateway.settings.server.allowed_users):
         sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
         sys.stderr.flush()
@@ -206,7 +207,7 @@ async def serve_gateway(gateway: Gateway, face: Face, listener: socket.socket, h
             endpoints.close()
 
 
-async def serve_approvals(gateway: Gateway, opened: Callable[[str], None]) -> None:
+async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]) -> None:
     """Serve the approvals on a loopback listener of the person's own until cancelled."""
     listener = _person_socket(gateway)
     port = port_of(listener)
@@ -218,14 +219,14 @@ async def serve_approvals(gateway: Gateway, opened: Callable[[str], None]) -> No
         await anyio.sleep_forever()
 
 
-def approval_routes(gateway: Gateway) -> Routes:
+def approval_routes(gateway: GatewayService) -> Routes:
     """Return the approvals of a gateway, for a listener that knows the person."""
     return ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber).routes()
 
 
-def _person_socket(gateway: Gateway) -> socket.socket:
+def _person_socket(gateway: GatewayService) -> socket.socket:
     """Take the last port if it is free, so that the browser still holds its credential for this origin."""
-    data = gateway.around.data
+    data = gateway.context.data
     try:
         listener = bind("127.0.0.1", last_port(data) or 0)
     except ConfigError:
@@ -234,6 +235,6 @@ def _person_socket(gateway: Gateway) -> socket.socket:
     return listener
 
 
-def _health(gateway: Gateway) -> JsonObject:
+def _health(gateway: GatewayService) -> JsonObject:
     sources = health_json(gateway.health())
     return {"status": "ok", "tools": len(gateway.catalogue.entries()), "sources": sources}

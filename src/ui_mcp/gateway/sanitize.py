@@ -17,13 +17,13 @@ _SECRET_NAME = re.compile(
 _MIN = 4
 
 
-class Scrubber:
+class SecretMasker:
     """Replaces known secret values, wherever they turn up, and values of fields whose name says they are secret."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
 
-    def learn(self, values: Iterable[str]) -> None:
+    def add(self, values: Iterable[str]) -> None:
         """Remember secret values; very short ones would mask half the text and are not taken."""
         for value in values:
             if len(value) >= _MIN:
@@ -83,16 +83,16 @@ def unmasked(value: Json, held: Json) -> Json:
             return value
 
 
-def plain(text: str) -> str:
+def escape_control(text: str) -> str:
     """Write characters that show nothing, or change how others are shown, as escapes; line breaks stay."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(letter if letter == "\n" or _shows(letter) else _escaped(letter) for letter in text)
 
 
-def one_line(text: str, most: int = 200) -> str:
+def single_line(text: str, most: int = 200) -> str:
     """Make it plain, on one line and not too long: for names that a program gives itself."""
-    return plain(text).replace("\n", " ")[:most]
+    return escape_control(text).replace("\n", " ")[:most]
 
 
 def _shows(letter: str) -> bool:

@@ -11,11 +11,11 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.errors import MountError
 from ui_mcp.gateway.approvals.proposals import Proposals, bound, replay
-from ui_mcp.gateway.approvals.questions import Rulebook
-from ui_mcp.gateway.approvals.service import Desk, patiently
+from ui_mcp.gateway.approvals.questions import EnforcementSettings
+from ui_mcp.gateway.approvals.service import ApprovalService, with_retry
 from ui_mcp.gateway.approvals.store import open_store
-from ui_mcp.gateway.audit import Audit, Noted, audit_file
-from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.audit import Audit, AuditedToolset, audit_file
+from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.config.settings import (
     BackendSettings,
     GatewaySettings,
@@ -25,19 +25,19 @@ from ui_mcp.gateway.config.settings import (
     difference,
     name_of,
 )
-from ui_mcp.gateway.enforcement import Policed
+from ui_mcp.gateway.enforcement import PolicyEnforcer
 from ui_mcp.gateway.mount import Mount
-from ui_mcp.gateway.mount_connection import Connect, KeptMounts
+from ui_mcp.gateway.mount_connection import Connect, SavedMounts
 from ui_mcp.gateway.openapi.live import DocumentCache, LiveTarget
 from ui_mcp.gateway.openapi.response import Limits
 from ui_mcp.gateway.openapi.tools import decisions
 from ui_mcp.gateway.policy import Policy
 from ui_mcp.gateway.results import ResultStore
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.gateway.source import Health
 from ui_mcp.isolation import Boundary, Workers
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.log import concealing, logger
+from ui_mcp.log import logger, masking
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.tool import Call
@@ -49,7 +49,7 @@ _OWN = ("nlui://", "compositor://", "approvals://", "ui://")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class GatewayContext:
     """What the gateway is given by the program around it."""
 
     data: Path
@@ -64,29 +64,29 @@ class Surroundings:
     """Values of the configuration that are shown to nobody."""
 
 
-class Gateway:
+class GatewayService:
     """Sources, gate and stores; `running` brings it to life."""
 
-    def __init__(self, settings: GatewaySettings, around: Surroundings) -> None:
+    def __init__(self, settings: GatewaySettings, around: GatewayContext) -> None:
         self.settings = settings
-        self.around = around
-        self.scrubber = Scrubber()
-        self.scrubber.learn(around.secrets)
+        self.context = around
+        self.scrubber = SecretMasker()
+        self.scrubber.add(around.secrets)
         self.announcements = around.announcements
-        self.catalogue = Catalogue(self._catalogue_changed)
+        self.catalogue = Catalog(self._catalogue_changed)
         self.results = ResultStore(around.data / "results")
         self.store = open_store(settings.approvals_url)
-        self.desk = Desk(self.store, announce=self.announcements.resource_updated)
+        self.desk = ApprovalService(self.store, announce=self.announcements.resource_updated)
         self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalogue.entries()))
         self._audit = Audit(audit_file(settings, around.data), settings.audit.level, self.scrubber)
-        rulebook = Rulebook(self.policy, settings.approvals, around.patience, around.where)
-        self.policed = Policed(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
+        rulebook = EnforcementSettings(self.policy, settings.approvals, around.patience, around.where)
+        self.enforcer = PolicyEnforcer(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
         self.admins = frozenset(settings.admins)
         self._listeners: list[Callable[[str, str | None], None]] = []
         self.failures: dict[str, Health] = {}
         self.targets: dict[str, LiveTarget] = {}
         self.mounts: dict[str, Mount] = {}
-        self._kept = KeptMounts(around.data / "mounts.json")
+        self._kept = SavedMounts(around.data / "mounts.json")
         self._attached: set[str] = set()
         """Names of mounts that are not in the configuration."""
         self._added: set[str] = set()
@@ -108,7 +108,7 @@ class Gateway:
                 for name, decision in decisions(target.settings, target.source.entries())
             }
             rules = (*self.settings.policy.rules, *self._standing)
-            self._policy = Policy(self.settings.policy.mode or self.around.mode, rules, fixed)
+            self._policy = Policy(self.settings.policy.mode or self.context.mode, rules, fixed)
         return self._policy
 
     def health(self) -> list[Health]:
@@ -144,7 +144,7 @@ class Gateway:
         settings = settings.model_copy(update={"name": source_name(settings.name)})
         mount = Mount(
             settings,
-            self.around.connect,
+            self.context.connect,
             changed=lambda kind: self._list_changed(kind, settings.name),
             updated=lambda uri, extra: self._updated(settings.name, uri, extra),
             state_changed=self._state_changed,
@@ -226,18 +226,18 @@ class Gateway:
             if await target.refresh():
                 self.catalogue.changed()
 
-    def carry(self, principal: str, conversation: str, token: str) -> None:
+    def forward_token(self, principal: str, conversation: str, token: str) -> None:
         """Send a person's own token on with the calls of a conversation, to the APIs that take it."""
-        self.scrubber.learn([token])
+        self.scrubber.add([token])
         for target in self.targets.values():
             auth = target.settings.auth
             wanted = auth.passthrough if auth else None
             if len(self.targets) == 1 if wanted is None else wanted:
                 target.credentials.carry(principal, conversation, token)
 
-    def noted(self, tools: Toolset, source: str) -> Toolset:
+    def audited(self, tools: Toolset, source: str) -> Toolset:
         """Return tools of our own so that their calls are in the audit log."""
-        return Noted(tools, source, self._audit)
+        return AuditedToolset(tools, source, self._audit)
 
     async def replay(self, rule: Rule) -> JsonObject:
         """Say what a rule would have done with the latest calls."""
@@ -250,11 +250,11 @@ class Gateway:
         self._policy = None
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator["Gateway"]:
+    async def running(self) -> AsyncIterator["GatewayService"]:
         """Start every source, and end them all with the block."""
         self._started = time.monotonic()
         async with AsyncExitStack() as stack:
-            stack.enter_context(concealing(self.scrubber.text))
+            stack.enter_context(masking(self.scrubber.text))
             stack.callback(self.store.close)
             stack.callback(self._audit.close)
             await self.desk.recover()
@@ -283,7 +283,7 @@ class Gateway:
     async def _run_approved(self) -> None:
         # A yes given while nothing ran must not meet a catalogue that is still being read.
         await self.ready()
-        await self.desk.run_approved(self.policed.execute)
+        await self.desk.run_approved(self.enforcer.execute)
 
     async def _try_target(self, given: TargetSettings) -> None:
         """Take an API of the configuration; one that cannot even be set up is told among the sources."""
@@ -299,7 +299,7 @@ class Gateway:
         name = source_name(given.name or given.base_url or given.spec)
         target = LiveTarget(
             given.model_copy(update={"name": name}),
-            cache=DocumentCache(self.around.cache),
+            cache=DocumentCache(self.context.cache),
             store=self.results,
             scrubber=self.scrubber,
             limits=Limits(self.settings.results.max_bytes, self.settings.results.max_rows),
@@ -348,10 +348,10 @@ class Gateway:
         known = ""
         while True:
             changed = self.desk.changed
-            version = await patiently(self.store.rules_version)
+            version = await with_retry(self.store.rules_version)
             if version != known:
                 known = version
-                await patiently(self.refresh_rules)
+                await with_retry(self.refresh_rules)
             await changed.wait()
 
     def _end(self, name: str) -> None:
@@ -368,7 +368,7 @@ class Gateway:
         self._policy = None
         self.announcements.list_changed("tools")
 
-    def hear(self, listener: Callable[[str, str | None], None]) -> None:
+    def changes_since(self, listener: Callable[[str, str | None], None]) -> None:
         """Tell `listener` which server announced a change of which resource, or (None) of its list of them."""
         self._listeners.append(listener)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
-from ui_mcp.errors import CompositorError
+from ui_mcp.errors import GatewayError
 from ui_mcp.jsontypes import JsonObject, digest, sorted_dumps
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
@@ -71,7 +71,7 @@ class Permit:
             raise ChangedError(f"{name} changed since it was approved; nothing was sent")
 
 
-class ChangedError(CompositorError):
+class ChangedError(GatewayError):
     """A call is no longer what policy or a person agreed to."""
 
     code = "changed"

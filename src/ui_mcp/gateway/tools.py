@@ -9,7 +9,7 @@ from ui_mcp.gateway.approvals.proposals import rule_of
 from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.results import pick, trim
 from ui_mcp.gateway.search import summary
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import health_json
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.functions import Args, FunctionTool, NoArgs, tool
@@ -30,7 +30,7 @@ class SearchArgs(Args):
 
 
 @tool("nlui__search", SearchArgs, title="Find tools", annotations=_READS)
-async def search(gateway: Gateway, args: SearchArgs, call: Call) -> ToolResult:
+async def search(gateway: GatewayService, args: SearchArgs, call: Call) -> ToolResult:
     """Find tools of any API or server by words; the best come first. Call one with nlui__call or by its name."""
     await gateway.ready()
     hits = gateway.catalogue.index().search(args.query, limit=args.limit, source=args.source, method=args.method)
@@ -48,7 +48,7 @@ class DescribeArgs(Args):
 
 
 @tool("nlui__describe", DescribeArgs, title="Describe a tool", annotations=_READS)
-async def describe(gateway: Gateway, args: DescribeArgs, call: Call) -> ToolResult:
+async def describe(gateway: GatewayService, args: DescribeArgs, call: Call) -> ToolResult:
     """Return the full input schema and documentation of a tool."""
     await gateway.ready()
     full = await gateway.catalogue.describe(args.name)
@@ -86,10 +86,10 @@ class CallArgs(Args):
 
 
 @tool("nlui__call", CallArgs, title="Call a tool", annotations=Annotations(open_world=True))
-async def call_tool(gateway: Gateway, args: CallArgs, call: Call) -> ToolResult:
+async def call_tool(gateway: GatewayService, args: CallArgs, call: Call) -> ToolResult:
     """Call any tool by its listed name, exactly as if it were called directly."""
     await gateway.ready()
-    return await gateway.policed.call(args.name, args.arguments, call)
+    return await gateway.enforcer.call(args.name, args.arguments, call)
 
 
 class MoreArgs(Args):
@@ -103,7 +103,7 @@ class MoreArgs(Args):
 
 
 @tool("nlui__more", MoreArgs, title="Read on", annotations=_READS)
-async def more(gateway: Gateway, args: MoreArgs, call: Call) -> ToolResult:
+async def more(gateway: GatewayService, args: MoreArgs, call: Call) -> ToolResult:
     """Read more rows, or more text, of an answer that was cut."""
     kept = await gateway.results.read(args.handle, call.principal)
     try:
@@ -133,13 +133,13 @@ class ResultArgs(Args):
 
 
 @tool("approvals__result", ResultArgs, title="Fetch an approved call's result", annotations=_READS)
-async def approval_result(gateway: Gateway, args: ResultArgs, call: Call) -> ToolResult:
+async def approval_result(gateway: GatewayService, args: ResultArgs, call: Call) -> ToolResult:
     """Return what became of a call that had to wait for a person: its result, the refusal, or that it still waits."""
-    return await gateway.policed.outcome(args.approval_id, args.wait_s, call, args.digest)
+    return await gateway.enforcer.outcome(args.approval_id, args.wait_s, call, args.digest)
 
 
 @tool("compositor__list_servers", NoArgs, title="List mounted servers and APIs", annotations=_READS)
-async def list_servers(gateway: Gateway, args: NoArgs, call: Call) -> ToolResult:
+async def list_servers(gateway: GatewayService, args: NoArgs, call: Call) -> ToolResult:
     """Return every mounted server and API with its state, tool count and last error."""
     return structured_result({"servers": health_json(gateway.health())})
 
@@ -169,7 +169,7 @@ class AttachArgs(Args):
     title="Mount an MCP server",
     annotations=Annotations(read_only=False, destructive=True, open_world=True),
 )
-async def attach_server(gateway: Gateway, args: AttachArgs, call: Call) -> ToolResult:
+async def attach_server(gateway: GatewayService, args: AttachArgs, call: Call) -> ToolResult:
     """Mount another MCP server; only for administrators."""
     _administrators_only(gateway, call)
     settings = BackendSettings.model_validate({"name": args.name, **args.spec.model_dump()})
@@ -191,7 +191,7 @@ class DetachArgs(Args):
     title="Unmount an MCP server",
     annotations=Annotations(read_only=False, destructive=True, idempotent=True),
 )
-async def detach_server(gateway: Gateway, args: DetachArgs, call: Call) -> ToolResult:
+async def detach_server(gateway: GatewayService, args: DetachArgs, call: Call) -> ToolResult:
     """Unmount a server; one that is pinned stays."""
     _administrators_only(gateway, call)
     mount = gateway.mounts.get(args.name)
@@ -201,7 +201,7 @@ async def detach_server(gateway: Gateway, args: DetachArgs, call: Call) -> ToolR
     return structured_result({"ok": True})
 
 
-def _administrators_only(gateway: Gateway, call: Call) -> None:
+def _administrators_only(gateway: GatewayService, call: Call) -> None:
     if call.principal not in gateway.admins:
         raise MountError("forbidden: only an administrator may change mounts")
 
@@ -214,9 +214,9 @@ class DecideArgs(Args):
 
 
 @tool("policy__decide", DecideArgs, title="Ask what policy says", annotations=_READS)
-async def policy_decide(gateway: Gateway, args: DecideArgs, call: Call) -> ToolResult:
+async def policy_decide(gateway: GatewayService, args: DecideArgs, call: Call) -> ToolResult:
     """Say whether a call would be allowed, asked about or denied; nothing happens."""
-    verdict = gateway.policed.verdict(gateway.catalogue.entry(args.name), args.arguments, call)
+    verdict = gateway.enforcer.verdict(gateway.catalogue.entry(args.name), args.arguments, call)
     return structured_result({"decision": verdict.decision, "reason": verdict.reason})
 
 
@@ -232,7 +232,7 @@ class ProposeArgs(Args):
 @tool(
     "policy__propose", ProposeArgs, title="Propose a rule", annotations=Annotations(read_only=False, destructive=False)
 )
-async def policy_propose(gateway: Gateway, args: ProposeArgs, call: Call) -> ToolResult:
+async def policy_propose(gateway: GatewayService, args: ProposeArgs, call: Call) -> ToolResult:
     """Propose a policy rule to the people in charge; it has no effect until one of them accepts it."""
     rule = rule_of(args.rule)
     effect = await gateway.replay(rule)
@@ -248,15 +248,15 @@ class WithdrawArgs(Args):
 
 
 @tool("policy__withdraw", WithdrawArgs, title="Withdraw a proposal", annotations=Annotations(read_only=False))
-async def policy_withdraw(gateway: Gateway, args: WithdrawArgs, call: Call) -> ToolResult:
+async def policy_withdraw(gateway: GatewayService, args: WithdrawArgs, call: Call) -> ToolResult:
     """Withdraw a proposal that nobody decided yet."""
     settled = await gateway.proposals.settle(args.id, "withdrawn", call.principal)
     return structured_result({"id": settled.id, "status": settled.status})
 
 
-COMPACT: tuple[FunctionTool[Gateway], ...] = (search, describe, call_tool, more)
-FULL: tuple[FunctionTool[Gateway], ...] = (describe, more)
+COMPACT: tuple[FunctionTool[GatewayService], ...] = (search, describe, call_tool, more)
+FULL: tuple[FunctionTool[GatewayService], ...] = (describe, more)
 """Listed beside all tools: describe gives what the listing had to cut, more what an answer had to."""
-GATE: tuple[FunctionTool[Gateway], ...] = (approval_result, policy_decide, policy_propose, policy_withdraw)
-ADMIN: tuple[FunctionTool[Gateway], ...] = (list_servers, attach_server, detach_server)
-ALL: tuple[FunctionTool[Gateway], ...] = (*COMPACT, *GATE, *ADMIN)
+GATE: tuple[FunctionTool[GatewayService], ...] = (approval_result, policy_decide, policy_propose, policy_withdraw)
+ADMIN: tuple[FunctionTool[GatewayService], ...] = (list_servers, attach_server, detach_server)
+ALL: tuple[FunctionTool[GatewayService], ...] = (*COMPACT, *GATE, *ADMIN)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ui_mcp.gateway.catalog import unknown
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.tools import ADMIN, ALL, COMPACT, FULL, GATE, call_tool
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import FunctionToolset
@@ -14,14 +14,14 @@ _AUTO_BYTES = 100_000
 _INSTRUCTIONS = 2_000
 
 
-class Offered:
+class GatewayToolset:
     """The gateway as a toolset; in compact mode every tool stays callable by its own name."""
 
-    def __init__(self, gateway: Gateway, *, mode: str | None = None) -> None:
+    def __init__(self, gateway: GatewayService, *, mode: str | None = None) -> None:
         self._gateway = gateway
         self._mode = mode or gateway.settings.catalogue.mode
         self._builtins = FunctionToolset(gateway, ALL)
-        self._noted = gateway.noted(self._builtins, "nlui")
+        self._noted = gateway.audited(self._builtins, "nlui")
         self._names = {entry.tool.name for entry in ALL}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
@@ -47,7 +47,7 @@ class Offered:
             await self._gateway.started(name)
             if not catalogue.has(name):
                 raise unknown(name, [*(entry.name for entry in catalogue.entries()), *self._names])
-        return await self._gateway.policed.call(name, arguments, call)
+        return await self._gateway.enforcer.call(name, arguments, call)
 
     def _is_compact(self) -> bool:
         if self._mode != "auto":
@@ -58,7 +58,7 @@ class Offered:
         return sum(len(dumps(entry.tool.input_schema)) + len(entry.tool.description) for entry in entries) > _AUTO_BYTES
 
 
-def instructions(gateway: Gateway) -> str:
+def instructions(gateway: GatewayService) -> str:
     """Compose what a model should know, in mounting order and within two kilobytes."""
     lines = [
         "A gateway to other APIs and MCP servers; tools are named SOURCE__TOOL.",

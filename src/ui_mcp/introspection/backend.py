@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from ui_mcp.introspection.contract import Ask, Ref
+from ui_mcp.introspection.contract import CaptureRequest, Ref
 from ui_mcp.jsontypes import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Photo:
+class ScreenshotRequest:
     """What to photograph and how."""
 
     stage: int | None = None
@@ -27,7 +27,7 @@ class UiBackend(Protocol):
         """Say in a few words which UI this is."""
         ...
 
-    async def capture(self, ask: Ask) -> JsonObject:
+    async def capture(self, ask: CaptureRequest) -> JsonObject:
         """Read the UI in one pass; the answer's shape is contracts/records.schema.json.
 
         Raises:
@@ -56,7 +56,7 @@ class UiBackend(Protocol):
         """Return when everything we submitted has run and a frame has passed."""
         ...
 
-    async def pixels(self, photo: Photo) -> bytes:
+    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
         """Return a PNG."""
         ...
 
@@ -77,7 +77,7 @@ Kind = Literal["javafx", "cdp", "url"]
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
+class Attachment:
     """Something a person has let us look at."""
 
     name: str

@@ -44,7 +44,7 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CaptureRequest:
     """What a backend shall read in one pass over its UI."""
 
     stage: StageChoice | int = "focused"
@@ -102,7 +102,7 @@ def error_json(error: IntrospectError) -> JsonObject:
 _log = logger("introspect")
 
 
-async def answered(work: Awaitable[ToolResult]) -> ToolResult:
+async def as_tool_result(work: Awaitable[ToolResult]) -> ToolResult:
     """Wait for a result; a failure becomes `{"error": {code, message, details}}`, complete as text too."""
     try:
         return await work
@@ -123,6 +123,6 @@ def failed(answer: JsonObject) -> ToolResult:
     return ToolResult((Text(dumps(answer)),), structured=answer, is_error=True)
 
 
-def misread(error: InvalidArgumentsError) -> ToolResult:
+def invalid_arguments(error: InvalidArgumentsError) -> ToolResult:
     """Write arguments that do not fit as the contract's error, like any other."""
     return failed(error_json(UiArgumentError(error.message)))

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiTimeoutError
 from ui_mcp.introspection import budget
 from ui_mcp.introspection.arguments import Action, Request, Selector
-from ui_mcp.introspection.contract import Ask, error_json, tokens
+from ui_mcp.introspection.contract import CaptureRequest, error_json, tokens
 from ui_mcp.introspection.diff import compare
 from ui_mcp.introspection.target import Target, until
 from ui_mcp.introspection.tree import Capture, Node
@@ -22,11 +22,11 @@ Observe = Literal["diff", "outline"]
 OBSERVED_TOKENS = 10_000
 """What an observation may take; the rest is had by its cursor."""
 
-_OBSERVED = Ask(stage="all", sections=frozenset({"virtualization"}))
+_OBSERVED = CaptureRequest(stage="all", sections=frozenset({"virtualization"}))
 
 
 @dataclass(frozen=True, slots=True)
-class Performance:
+class ActionBatch:
     """A series of actions and how to treat it."""
 
     actions: Sequence[Action]
@@ -36,7 +36,7 @@ class Performance:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BatchResult:
     """What became of the actions; `error` is the failure that stopped them."""
 
     results: tuple[JsonObject, ...]
@@ -53,7 +53,7 @@ class Outcome:
         return written
 
 
-async def perform(target: Target, performance: Performance) -> Outcome:
+async def perform(target: Target, performance: ActionBatch) -> BatchResult:
     """Run the actions; the first failure stops them."""
     before = await target.capture(_OBSERVED) if performance.observe == "diff" else None
     results: list[JsonObject] = []
@@ -70,10 +70,10 @@ async def perform(target: Target, performance: Performance) -> Outcome:
                 index=len(results),
             )
     observed = await _observed(target, performance, before) if not isinstance(error, UiTimeoutError) else None
-    return Outcome(tuple(results), error, observed)
+    return BatchResult(tuple(results), error, observed)
 
 
-async def _run(target: Target, performance: Performance, results: list[JsonObject]) -> IntrospectError | None:
+async def _run(target: Target, performance: ActionBatch, results: list[JsonObject]) -> IntrospectError | None:
     for index, action in enumerate(performance.actions):
         try:
             await target.act(action.wire())
@@ -89,7 +89,7 @@ async def _run(target: Target, performance: Performance, results: list[JsonObjec
     return None
 
 
-async def _observed(target: Target, performance: Performance, before: Capture | None) -> str | None:
+async def _observed(target: Target, performance: ActionBatch, before: Capture | None) -> str | None:
     if performance.observe is None:
         return None
     try:
@@ -162,7 +162,7 @@ async def _step(target: Target, step: JsonObject, seconds: float) -> None:
     for part in ("target", "from", "to"):
         if part in action:
             action[part] = await _resolved(target, action[part], seconds)
-    outcome = await perform(target, Performance([_read(Action, action)], timeout_ms=10_000))
+    outcome = await perform(target, ActionBatch([_read(Action, action)], timeout_ms=10_000))
     if outcome.error is not None:
         raise outcome.error
 
@@ -192,7 +192,7 @@ def _read(model: type[Any], given: Json) -> Any:
         raise UiArgumentError(f"The step is wrong: {error}") from error
 
 
-def performed(outcome: Outcome) -> ToolResult:
+def batch_result(outcome: BatchResult) -> ToolResult:
     """Write what became of a series of actions."""
     answer = outcome.json()
     return ToolResult((Text(dumps(answer)),), structured=answer, is_error=outcome.error is not None)

@@ -5,15 +5,24 @@ from dataclasses import dataclass, field, replace
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection import budget, outline, snapshot_json
 from ui_mcp.introspection.arguments import Include
-from ui_mcp.introspection.contract import COMPACT, COMPACT_DEPTH, UNLIMITED_DEPTH, Ask, Defaults, Mode, Ref, StageChoice
+from ui_mcp.introspection.contract import (
+    COMPACT,
+    COMPACT_DEPTH,
+    UNLIMITED_DEPTH,
+    CaptureRequest,
+    Defaults,
+    Mode,
+    Ref,
+    StageChoice,
+)
 from ui_mcp.introspection.diff import compare
 from ui_mcp.introspection.target import Target
-from ui_mcp.introspection.tree import Capture, uncollected
+from ui_mcp.introspection.tree import Capture, gc_paused
 from ui_mcp.jsontypes import JsonObject, dumps
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SnapshotRequest:
     """A wish to see a UI."""
 
     stage: StageChoice = "focused"
@@ -27,13 +36,13 @@ class Look:
     root: Ref | None = None
 
 
-async def as_text(target: Target, look: Look, defaults: Defaults = Defaults()) -> str:
+async def as_text(target: Target, look: SnapshotRequest, defaults: Defaults = Defaults()) -> str:
     """Return the outline, or what changed in it."""
-    with uncollected():
+    with gc_paused():
         return await _text(target, look, defaults)
 
 
-async def _text(target: Target, look: Look, defaults: Defaults) -> str:
+async def _text(target: Target, look: SnapshotRequest, defaults: Defaults) -> str:
     limit = defaults.limits.tokens if look.max_tokens is None else look.max_tokens
     if look.cursor:
         capture, offset, stale = await _continued(target, look, look.cursor)
@@ -50,18 +59,18 @@ async def _text(target: Target, look: Look, defaults: Defaults) -> str:
     return extra + "\n" + budget.text_page(capture, max(1, limit - len(extra) // 4 - 1) if limit else 0)
 
 
-async def as_json(target: Target, look: Look, defaults: Defaults = Defaults()) -> JsonObject:
+async def as_json(target: Target, look: SnapshotRequest, defaults: Defaults = Defaults()) -> JsonObject:
     """Return the UiSnapshot, a page of it, or what changed in it."""
     return (await as_both(target, look, defaults))[0]
 
 
-async def as_both(target: Target, look: Look, defaults: Defaults = Defaults()) -> tuple[JsonObject, str]:
+async def as_both(target: Target, look: SnapshotRequest, defaults: Defaults = Defaults()) -> tuple[JsonObject, str]:
     """Return the UiSnapshot as JSON and as text: the same JSON, or the outline where that would be very long."""
-    with uncollected():
+    with gc_paused():
         return await _both(target, look, defaults)
 
 
-async def _both(target: Target, look: Look, defaults: Defaults) -> tuple[JsonObject, str]:
+async def _both(target: Target, look: SnapshotRequest, defaults: Defaults) -> tuple[JsonObject, str]:
     limit = defaults.limits.tokens if look.max_tokens is None else look.max_tokens
     if look.cursor:
         capture, offset, stale = await _continued(target, look, look.cursor)
@@ -88,30 +97,30 @@ def _twice(answer: JsonObject) -> tuple[JsonObject, str]:
     return answer, dumps(answer)
 
 
-async def _capture(target: Target, ask: Ask) -> Capture:
+async def _capture(target: Target, ask: CaptureRequest) -> Capture:
     if ask.root is not None:
         await target.node(ask.root, replace(ask, depth=0, sections=COMPACT))
     return await target.capture(ask)
 
 
-def _outline_ask(look: Look) -> Ask:
+def _outline_ask(look: SnapshotRequest) -> CaptureRequest:
     ask = _ask(look)
     sections = look.include.sections(frozenset({"virtualization"}))
     return replace(ask, depth=UNLIMITED_DEPTH if look.depth is None else look.depth, sections=sections)
 
 
-def _json_ask(look: Look, mode: Mode, defaults: Defaults) -> Ask:
+def _json_ask(look: SnapshotRequest, mode: Mode, defaults: Defaults) -> CaptureRequest:
     depth, sections = (COMPACT_DEPTH, COMPACT) if mode == "compact" else (defaults.depth, defaults.sections)
     return replace(
         _ask(look), depth=depth if look.depth is None else look.depth, sections=look.include.sections(sections)
     )
 
 
-def _ask(look: Look) -> Ask:
+def _ask(look: SnapshotRequest) -> CaptureRequest:
     if look.depth is not None and look.depth < 0:
         raise UiArgumentError(f"depth must be 0 or more, not {look.depth}")
     stage: StageChoice | int = look.stage if look.stage_index is None else look.stage_index
-    return Ask(
+    return CaptureRequest(
         stage="all" if look.root else stage,
         internals=bool(look.include.internals),
         popups=look.include.popups is not False,
@@ -119,7 +128,7 @@ def _ask(look: Look) -> Ask:
     )
 
 
-async def _continued(target: Target, look: Look, text: str) -> tuple[Capture, int, bool]:
+async def _continued(target: Target, look: SnapshotRequest, text: str) -> tuple[Capture, int, bool]:
     cursor = budget.Cursor.read(text)
     kept = target.kept(cursor.snapshot_id)
     if kept is None:
@@ -140,7 +149,7 @@ def _problems(target: Target) -> list[str]:
     return [f"! {outline.cut(problem, 300)}" for problem in target.backend.problems()]
 
 
-def _whole(target: Target, capture: Capture, look: Look) -> JsonObject:
+def _whole(target: Target, capture: Capture, look: SnapshotRequest) -> JsonObject:
     problems = target.backend.problems()
     return (
         snapshot_json.snapshot(capture)
@@ -149,7 +158,7 @@ def _whole(target: Target, capture: Capture, look: Look) -> JsonObject:
     )
 
 
-def _changes(target: Target, look: Look, capture: Capture) -> JsonObject | None:
+def _changes(target: Target, look: SnapshotRequest, capture: Capture) -> JsonObject | None:
     before = target.kept(look.since) if look.since else None
     if before is None or before.ask != capture.ask:
         return None

@@ -10,8 +10,8 @@ import anyio
 from ui_mcp.errors import IntrospectError, UiNodeNotFoundError, UiNoStagesError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspection import selectors
 from ui_mcp.introspection.arguments import Selector
-from ui_mcp.introspection.backend import Photo, UiBackend
-from ui_mcp.introspection.contract import ALL, Ask, Ref
+from ui_mcp.introspection.backend import ScreenshotRequest, UiBackend
+from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
 from ui_mcp.introspection.selectors import found_in
 from ui_mcp.introspection.tree import Capture, Node, build
 from ui_mcp.jsontypes import JsonObject
@@ -36,7 +36,7 @@ class Target:
         self._issued: dict[str, None] = {}
         self._last: Capture | None = None
 
-    async def capture(self, ask: Ask) -> Capture:
+    async def capture(self, ask: CaptureRequest) -> Capture:
         """Look once.
 
         Raises:
@@ -45,14 +45,14 @@ class Target:
         async with self._turn:
             return await self._capture(ask)
 
-    async def node(self, ref: Ref, ask: Ask | None = None) -> Node:
+    async def node(self, ref: Ref, ask: CaptureRequest | None = None) -> Node:
         """Return one node, with as many levels below it as `ask` says.
 
         Raises:
             UiNodeNotFoundError: never handed out.
             UiStaleRefError: handed out, and gone.
         """
-        asked = ask or Ask(stage="all", depth=0, sections=ALL, root=ref)
+        asked = ask or CaptureRequest(stage="all", depth=0, sections=ALL, root=ref)
         async with self._turn:
             try:
                 capture = await self._capture(asked, keep=False)
@@ -63,7 +63,7 @@ class Target:
             raise UiNodeNotFoundError(f"Node not found for uid={ref.uid} path={ref.path}", ref=ref.json())
         return root
 
-    async def find(self, selector: Selector, ask: Ask) -> list[Node]:
+    async def find(self, selector: Selector, ask: CaptureRequest) -> list[Node]:
         """Return the nodes a selector means, in document order."""
         async with self._turn:
             capture = await self._capture(ask, keep=False)
@@ -78,7 +78,7 @@ class Target:
         async with self._turn, self._limited("looking at a point", self._seconds):
             chain = await self.backend.at(x, y)
         top = Ref(chain[0]["uid"])
-        whole = await self.node(top, Ask(stage="all", depth=0, sections=frozenset({"bounds"}), root=top))
+        whole = await self.node(top, CaptureRequest(stage="all", depth=0, sections=frozenset({"bounds"}), root=top))
         self._issued.update(dict.fromkeys(entry["uid"] for entry in chain))
         around = [Node({"u": entry["uid"], "t": _type(entry["path"])}, entry["path"], None, 0) for entry in chain[1:]]
         return [whole, *around]
@@ -103,11 +103,11 @@ class Target:
                 with suppress(IntrospectError):
                     await self.backend.idle()
 
-    async def pixels(self, photo: Photo) -> bytes:
+    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
         """Take a picture."""
         async with self._turn, self._limited("taking a picture", 3 * self._seconds):
             try:
-                return await self.backend.pixels(photo)
+                return await self.backend.screenshot(photo)
             except UiNodeNotFoundError as error:
                 raise await self._gone(photo.ref or Ref(), error) from error
 
@@ -125,7 +125,7 @@ class Target:
         """Return the newest kept capture."""
         return self._last
 
-    async def _capture(self, ask: Ask, *, keep: bool = True) -> Capture:
+    async def _capture(self, ask: CaptureRequest, *, keep: bool = True) -> Capture:
         async with self._limited("reading the UI", self._seconds):
             wanted = replace(ask, redact=self._redact) if self._redact else ask
             capture = build(await self.backend.capture(wanted), ask)
@@ -165,7 +165,7 @@ class Target:
         )
 
     async def _candidates(self, hint: JsonObject) -> Sequence[JsonObject]:
-        capture = await self._capture(Ask(stage="all", sections=frozenset({"bounds"})), keep=False)
+        capture = await self._capture(CaptureRequest(stage="all", sections=frozenset({"bounds"})), keep=False)
         return [selectors.described(node) for node in capture.nodes() if _fits(node, hint)][:3]
 
 
@@ -186,9 +186,9 @@ FIRST_PAUSE = 0.03
 LONGEST_PAUSE = 0.25
 
 
-def ask_for(selector: Selector, stage: int | None = None, *, everywhere: bool = True) -> Ask:
+def ask_for(selector: Selector, stage: int | None = None, *, everywhere: bool = True) -> CaptureRequest:
     """Return what has to be read to decide about a selector."""
-    return Ask(
+    return CaptureRequest(
         stage=stage if stage is not None else "all" if everywhere else "focused",
         sections=frozenset({"bounds", "virtualization"}),
         css=selector.css,

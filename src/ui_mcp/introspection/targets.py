@@ -19,7 +19,7 @@ from ui_mcp.errors import (
     UiArgumentError,
     UiNotEnabledError,
 )
-from ui_mcp.introspection.backend import Attached, UiBackend
+from ui_mcp.introspection.backend import Attachment, UiBackend
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -28,7 +28,7 @@ from ui_mcp.workspace import Workspace
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
-def write(folder: Path, attached: Attached) -> Path:
+def write(folder: Path, attached: Attachment) -> Path:
     """Keep a target, readable by its owner alone.
 
     Raises:
@@ -47,7 +47,7 @@ def write(folder: Path, attached: Attached) -> Path:
     return path
 
 
-def read_all(folder: Path) -> Iterator[Attached]:
+def read_all(folder: Path) -> Iterator[Attachment]:
     """Yield the targets whose program still runs, by name; files of others are removed."""
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
@@ -61,7 +61,7 @@ def read_all(folder: Path) -> Iterator[Attached]:
         yield attached
 
 
-def newest(folder: Path) -> Attached | None:
+def newest(folder: Path) -> Attachment | None:
     """Return the target that was attached last."""
     alive = {attached.name: attached for attached in read_all(folder)}
     written = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns) if alive else []
@@ -77,15 +77,15 @@ def remove(folder: Path, name: str) -> bool:
     return False
 
 
-def _read(path: Path, facts: JsonObject) -> Attached:
+def _read(path: Path, facts: JsonObject) -> Attachment:
     if "kind" in facts:
         if not is_sealed(facts.pop("seal", None), path, dumps(facts)):
             raise ValueError("it was not attached by this account")
-        return Attached(**facts)
+        return Attachment(**facts)
     # Written by the agent of a program that was started with it.
     if not _TOKEN.fullmatch(facts["token"]):
         raise ValueError("no token of an agent")
-    return Attached(f"javafx-{facts['pid']}", "javafx", "", facts["pid"], facts["port"], facts["token"])
+    return Attachment(f"javafx-{facts['pid']}", "javafx", "", facts["pid"], facts["port"], facts["token"])
 
 
 def _runs(pid: int) -> bool:
@@ -293,7 +293,7 @@ async def open_browser(
     return backend
 
 
-async def _open(attached: Attached) -> UiBackend:
+async def _open(attached: Attachment) -> UiBackend:
     match attached.kind:
         case "javafx":
             from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend

@@ -10,7 +10,7 @@ from itertools import chain, product
 
 import orjson
 
-from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.jsontypes import Json, JsonObject
 
 
@@ -53,7 +53,7 @@ class Capture:
 
     id: str
     captured_at: str
-    ask: Ask
+    ask: CaptureRequest
     app: JsonObject
     focus: JsonObject
     stages: tuple[Stage, ...]
@@ -68,7 +68,7 @@ class Capture:
                 yield from stage.root.walk()
 
 
-def build(raw: JsonObject, ask: Ask) -> Capture:
+def build(raw: JsonObject, ask: CaptureRequest) -> Capture:
     """Read what a backend sent for `ask`."""
     stages = tuple(_stage(entry) for entry in raw["stages"])
     return Capture(
@@ -102,7 +102,7 @@ def _link(records: list[JsonObject], stage: int, root_path: str | None) -> Node 
     return nodes[0] if nodes else None
 
 
-def _identity(raw: JsonObject, ask: Ask) -> str:
+def _identity(raw: JsonObject, ask: CaptureRequest) -> str:
     content = orjson.dumps([raw, ask.json()], option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(content, digest_size=5).hexdigest()
 
@@ -136,7 +136,7 @@ def all_letters() -> Iterator[str]:
     return ("".join(letters) for letters in combined)
 
 
-def letters(number: int) -> str:
+def uid_prefix(number: int) -> str:
     """Return the letters of document `number`, counted from 1."""
     written = ""
     while number > 0:
@@ -146,7 +146,7 @@ def letters(number: int) -> str:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Make many small objects without looking for garbage among them: all are needed, and looking costs most of it."""
     working = gc.isenabled()
     gc.disable()

@@ -110,16 +110,16 @@ MAX_LINE = 64 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 
 
-class TooLong(Enum):
+class OversizedLine(Enum):
     """Stands for a line that was skipped because of its length."""
 
     LINE = "line"
 
 
-Line = bytes | TooLong
+Line = bytes | OversizedLine
 
 
-class Framer:
+class LineSplitter:
     """Cuts a byte stream into lines; blank ones are left out."""
 
     def __init__(self, limit: int = MAX_LINE) -> None:
@@ -150,12 +150,12 @@ class Framer:
         self._size += len(piece)
         if self._size > self._limit:
             self._parts, self._skipping = [], True
-            return [TooLong.LINE]
+            return [OversizedLine.LINE]
         self._parts.append(piece)
         return []
 
 
-class Intake:
+class PipeReader:
     """Reads one descriptor to its end."""
 
     def __init__(self, fd: int, take: Callable[[bytes], None]) -> None:

@@ -14,17 +14,17 @@ from typing import IO
 import anyio
 
 from ui_mcp.lua_runtime import fork_server_process
-from ui_mcp.lua_runtime.fork_server_process import MESSAGE, NurseryProcess
-from ui_mcp.lua_runtime.interface import Owner
+from ui_mcp.lua_runtime.fork_server_process import MESSAGE, ForkServerProcess
+from ui_mcp.lua_runtime.interface import ProcessListener
 
 PATIENCE = 30.0
 """Seconds after which a nursery that does not answer is ended, and replaced like one that died."""
 
 
-async def fork(owner: Owner) -> "Forked | None":
+async def fork(owner: ProcessListener) -> "ForkedProcess | None":
     """Start a process for a world; None when there is no nursery, it ended meanwhile, or it has no room."""
     try:
-        nursery = here()
+        nursery = for_running_loop()
     except OSError:
         return None
     source, answers = os.pipe()
@@ -32,19 +32,19 @@ async def fork(owner: Owner) -> "Forked | None":
     ours = os.fdopen(source, "rb", 0), os.fdopen(sink, "wb", 0)
     pid = None
     try:
-        pid = await nursery.bear(questions, answers)
+        pid = await nursery.fork_worker(questions, answers)
     finally:
         if pid is None:
             _close(ours)
-    return None if pid is None else await _attached(Forked(nursery, pid, owner), ours)
+    return None if pid is None else await _attached(ForkedProcess(nursery, pid, owner), ours)
 
 
-async def _attached(process: "Forked", ours: tuple[IO[bytes], IO[bytes]]) -> "Forked":
+async def _attached(process: "ForkedProcess", ours: tuple[IO[bytes], IO[bytes]]) -> "ForkedProcess":
     try:
         with anyio.CancelScope(shield=True):
             await process.connect(*ours)
     except BaseException:
-        process.abandon()
+        process.discard()
         raise
     return process
 
@@ -54,10 +54,10 @@ def _close(files: Iterable[IO[bytes]]) -> None:
         file.close()
 
 
-class Forked(asyncio.Protocol):
+class ForkedProcess(asyncio.Protocol):
     """A process the nursery bore, at the other end of two pipes, which are quicker than a socket."""
 
-    def __init__(self, nursery: "Nursery", pid: int, owner: Owner) -> None:
+    def __init__(self, nursery: "ForkServerClient", pid: int, owner: ProcessListener) -> None:
         self.pid = pid
         self._nursery = nursery
         self._owner = owner
@@ -81,9 +81,9 @@ class Forked(asyncio.Protocol):
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
-    def abandon(self) -> None:
+    def discard(self) -> None:
         """End it unheard; nobody will ask for its status."""
-        self._nursery.bury(self.pid)
+        self._nursery.reap(self.pid)
 
     def data_received(self, data: bytes) -> None:
         """Pass on what it said."""
@@ -94,7 +94,7 @@ class Forked(asyncio.Protocol):
         self._lost = True
         if not self._sink.is_closing():
             self._sink.abort()
-        self._nursery.bury(self.pid).add_done_callback(lambda told: self._owner.exited(told.result()))
+        self._nursery.reap(self.pid).add_done_callback(lambda told: self._owner.exited(told.result()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,10 @@ class _Question:
     answer: "asyncio.Future[int | None]"
 
 
-class Nursery:
+class ForkServerClient:
     """A nursery as one event loop knows it; asked one thing at a time, so that no question waits for room."""
 
-    def __init__(self, process: NurseryProcess) -> None:
+    def __init__(self, process: ForkServerProcess) -> None:
         self.process = process
         self.gone = False
         self._loop = asyncio.get_running_loop()
@@ -121,11 +121,11 @@ class Nursery:
         self._late: asyncio.TimerHandle | None = None
         self._loop.add_reader(process.control, self._hear)
 
-    def bear(self, questions: int, answers: int) -> "asyncio.Future[int | None]":
+    def fork_worker(self, questions: int, answers: int) -> "asyncio.Future[int | None]":
         """Ask for a world with these pipes; its process id, or None when the nursery is gone or has no room."""
         return self._ask(0, questions, answers)
 
-    def bury(self, pid: int) -> "asyncio.Future[int | None]":
+    def reap(self, pid: int) -> "asyncio.Future[int | None]":
         """Ask how a world ended; None when the nursery is gone."""
         return self._ask(pid)
 
@@ -171,7 +171,7 @@ class Nursery:
         if not question.answer.done():
             question.answer.set_result(born if question.pipes else value)
         elif born is not None:
-            self.bury(born)  # whoever wanted this world has gone
+            self.reap(born)  # whoever wanted this world has gone
 
     def _end(self) -> None:
         self.gone = True
@@ -181,17 +181,17 @@ class Nursery:
             self._answer(None)
 
 
-_by_loop: dict[asyncio.AbstractEventLoop, Nursery] = {}
+_by_loop: dict[asyncio.AbstractEventLoop, ForkServerClient] = {}
 
 
-def here() -> Nursery:
+def for_running_loop() -> ForkServerClient:
     """Return the nursery of the running loop; a loop that was closed leaves its own to the next."""
     for loop in [loop for loop in _by_loop if loop.is_closed()]:
         left = _by_loop.pop(loop)
         if not left.gone:
-            fork_server_process.give_back(left.process)
+            fork_server_process.release(left.process)
     loop = asyncio.get_running_loop()
     nursery = _by_loop.get(loop)
     if nursery is None or nursery.gone:
-        nursery = _by_loop[loop] = Nursery(fork_server_process.take())
+        nursery = _by_loop[loop] = ForkServerClient(fork_server_process.acquire())
     return nursery

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ui_mcp.lua_runtime.fork_server_process import MESSAGE
-from ui_mcp.lua_runtime.vm import Runtime
+from ui_mcp.lua_runtime.vm import LuaRuntime
 from ui_mcp.lua_runtime.worker import Pipe, serve
 
 CONTROL = 3
@@ -21,21 +21,21 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would keep exit statuses from us
     _keep_control_alone()
     control = socket.socket(fileno=CONTROL)
-    runtime = Runtime()
+    runtime = LuaRuntime()
     gc.freeze()
     while True:
         data, pipes, _, _ = socket.recv_fds(control, MESSAGE.size, 2)
         if not data:
             os._exit(0)
         number, pid = MESSAGE.unpack(data)
-        answer = _bear(pipes, runtime) if pipes else _bury(pid)
+        answer = _fork_worker(pipes, runtime) if pipes else _reap(pid)
         control.send(MESSAGE.pack(number, answer))
 
 
-def _bear(pipes: Sequence[int], runtime: Runtime) -> int:
+def _fork_worker(pipes: Sequence[int], runtime: LuaRuntime) -> int:
     """Fork a world that reads and writes these pipes; its process id, or 0 when the system has no room for it."""
     try:
-        pid = os.fork() or _live(pipes, runtime)
+        pid = os.fork() or _run_worker(pipes, runtime)
     except OSError:
         pid = 0
     for pipe in pipes:
@@ -43,7 +43,7 @@ def _bear(pipes: Sequence[int], runtime: Runtime) -> int:
     return pid
 
 
-def _live(pipes: Sequence[int], runtime: Runtime) -> NoReturn:
+def _run_worker(pipes: Sequence[int], runtime: LuaRuntime) -> NoReturn:
     """Be the world; nothing of the nursery's is within reach, and nothing runs after it."""
     status = 1
     try:
@@ -57,7 +57,7 @@ def _live(pipes: Sequence[int], runtime: Runtime) -> NoReturn:
         os._exit(status)
 
 
-def _bury(pid: int) -> int:
+def _reap(pid: int) -> int:
     """End a world, unless it has ended, and say how it did."""
     try:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -17,7 +17,7 @@ FORKS = sys.platform == "linux"
 FROZEN_COMMAND = "lua-child"
 """The hidden command by which a self-contained executable starts itself as a child."""
 
-FROZEN_NURSERY = "lua-nursery"
+FROZEN_FORK_SERVER = "lua-nursery"
 """The hidden command by which it starts itself as the nursery."""
 
 MESSAGE = struct.Struct("<iq")
@@ -30,7 +30,7 @@ id. One that does not asks for the end of that process; the answer is its exit s
 _START = "import sys; sys.path[:0] = sys.argv[1:]; from ui_mcp.lua_runtime.{0} import main; main()"
 
 
-class NurseryProcess:
+class ForkServerProcess:
     """A nursery's process and the socket on which it is asked for worlds."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class NurseryProcess:
         with theirs:
             nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (1, 2)]
             streams = [(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0), *nothing]
-            words = command("fork_server", FROZEN_NURSERY)
+            words = command("fork_server", FROZEN_FORK_SERVER)
             self.pid = os.posix_spawn(words[0], words, os.environ, file_actions=streams)
         self.control.setblocking(False)
         atexit.register(self.end)
@@ -58,29 +58,29 @@ class NurseryProcess:
         os.kill(self.pid, signal.SIGKILL)
 
 
-_living: list[NurseryProcess] = []
-_ready: list[NurseryProcess] = []
+_living: list[ForkServerProcess] = []
+_ready: list[ForkServerProcess] = []
 
 
-def prepare() -> None:
+def prestart() -> None:
     """Start a nursery that will be needed soon, unless there is one; failing that, worlds come without."""
     if FORKS and not _living:
         with suppress(OSError):
-            _ready.append(NurseryProcess())
+            _ready.append(ForkServerProcess())
 
 
-def dismiss() -> None:
+def stop() -> None:
     """End what was prepared; nobody will need it."""
     while _ready:
         _ready.pop().end()
 
 
-def take() -> NurseryProcess:
+def acquire() -> ForkServerProcess:
     """Return the nursery that was prepared, or a new one."""
-    return _ready.pop() if _ready else NurseryProcess()
+    return _ready.pop() if _ready else ForkServerProcess()
 
 
-def give_back(process: NurseryProcess) -> None:
+def release(process: ForkServerProcess) -> None:
     """Keep a nursery for whoever comes next."""
     _ready.append(process)
 

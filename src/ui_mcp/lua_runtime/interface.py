@@ -30,7 +30,7 @@ class Op(StrEnum):
     NOTICE = "notice"  # (JSON text) tell the person at every page
 
 
-class Facts(NamedTuple):
+class EntryContext(NamedTuple):
     """What Lua may ask about its surroundings, as of this entry, in the order the door takes them."""
 
     polling: bool = False
@@ -49,11 +49,11 @@ class Facts(NamedTuple):
     """Measure how long each variable takes; somebody looks at the variables."""
 
 
-NO_FACTS = Facts()
+EMPTY_CONTEXT = EntryContext()
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class LuaFault:
     """Why an entry failed; `code` is `lua-error`, `lua-syntax`, `timeout`, `memory`, `not-found` or `invalid`."""
 
     code: str
@@ -67,10 +67,10 @@ class Reply:
 
     result: str = "null"
     """JSON text."""
-    fault: Fault | None = None
+    fault: LuaFault | None = None
 
 
-class Outputs(Protocol):
+class OutputSink(Protocol):
     """Where a world's side effects go, at once and in order, on the event loop; each returns quickly."""
 
     def frame(self, connection: int, text: str) -> None:
@@ -99,7 +99,7 @@ class Outputs(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class WorkerConfig:
     """Everything a world needs to start; plain values, so that they can cross to another process."""
 
     base_dir: str
@@ -124,10 +124,10 @@ class Launch:
         return {**asdict(self), "permissions": dict(self.permissions), "log": log}
 
 
-class World(Protocol):
+class Worker(Protocol):
     """One running Lua world. Entries are made one at a time; the session's executor sees to that."""
 
-    def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Awaitable[Reply]:
+    def call(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> Awaitable[Reply]:
         """Begin one thing at once; what changed has been put out when it is answered, even if nobody waits any more.
 
         Raises:
@@ -135,7 +135,7 @@ class World(Protocol):
         """
         ...
 
-    def ask(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> Future[Reply] | None:
+    def ask(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> Future[Reply] | None:
         """Enter behind what is still being done; None, and nothing is done, where that would lose the order.
 
         Raises:
@@ -148,10 +148,10 @@ class World(Protocol):
         ...
 
 
-class Host(Protocol):
+class WorkerHost(Protocol):
     """Starts worlds."""
 
-    async def launch(self, launch: Launch, outputs: Outputs) -> World:
+    async def launch(self, launch: WorkerConfig, outputs: OutputSink) -> Worker:
         """Start a world and run the project's start-up files.
 
         Raises:
@@ -169,7 +169,7 @@ def stopped(pid: int) -> bool:
         return False
 
 
-class Owner(Protocol):
+class ProcessListener(Protocol):
     """Who hears of a process, on the event loop."""
 
     def received(self, data: bytes) -> None:
@@ -204,7 +204,7 @@ _ERRORS: dict[str, type[LuaError]] = {
 }
 
 
-def heard(body: bytes) -> list[Flat]:
+def decode_reply(body: bytes) -> list[Flat]:
     """Read what a child said.
 
     Raises:
@@ -216,15 +216,15 @@ def heard(body: bytes) -> list[Flat]:
     return values
 
 
-def reply_of(flat: Sequence[Flat], outputs: Outputs) -> Reply:
+def parse_reply(flat: Sequence[Flat], outputs: OutputSink) -> Reply:
     """Read code, message, traceback, result, then connection and frame in turns, which go to `outputs`."""
     code, message, traceback, result, *frames = flat
     for at in range(0, len(frames), 2):
         outputs.frame(int(frames[at] or 0), str(frames[at + 1]))
-    return Reply(str(result), Fault(str(code), str(message), str(traceback)) if code else None)
+    return Reply(str(result), LuaFault(str(code), str(message), str(traceback)) if code else None)
 
 
-def deliver(outputs: Outputs, kind: str, text: str, number: float) -> None:
+def dispatch_output(outputs: OutputSink, kind: str, text: str, number: float) -> None:
     """Hand one streamed output to the method that takes it."""
     match kind:
         case "event":
@@ -237,13 +237,13 @@ def deliver(outputs: Outputs, kind: str, text: str, number: float) -> None:
             outputs.note(kind, text)
 
 
-def error_of(fault: Fault) -> LuaError:
+def error_for_fault(fault: LuaFault) -> LuaError:
     """Turn a fault into the error to raise."""
     kind = _ERRORS.get(fault.code, LuaError)
     return kind(fault.message, traceback=fault.traceback, fault=fault.code)
 
 
-def start_error(fault: Fault) -> LuaError:
+def start_error(fault: LuaFault) -> LuaError:
     """Say that the start-up files failed."""
-    error = error_of(fault)
+    error = error_for_fault(fault)
     return type(error)(f"Lua start-up failed: {fault.message}", **error.details)

@@ -8,7 +8,7 @@ import marshal
 import struct
 from collections.abc import Sequence
 
-Flat = str | bytes | int | float | bool | None
+Scalar = str | bytes | int | float | bool | None
 _HEAD = struct.Struct("<I")
 _FORMAT = 2
 """The last version of marshal's format that does not look for what it has written before."""
@@ -23,19 +23,19 @@ EXIT_OVERFULL = 71
 """How a child says that memory stayed above the cap."""
 
 
-def question(values: Sequence[Flat]) -> bytes:
+def encode_request(values: Sequence[Scalar]) -> bytes:
     """Write what a child is to do."""
     body = marshal.dumps(list(values), _FORMAT)
     return _HEAD.pack(len(body)) + body
 
 
-def asked(body: bytes) -> list[Flat]:
+def decode_request(body: bytes) -> list[Scalar]:
     """Read what the parent asks."""
-    values: list[Flat] = marshal.loads(body)  # noqa: S302 — nobody but the parent writes to a child
+    values: list[Scalar] = marshal.loads(body)  # noqa: S302 — nobody but the parent writes to a child
     return values
 
 
-def answer(values: Sequence[Flat]) -> bytes:
+def encode_reply(values: Sequence[Scalar]) -> bytes:
     """Write what a child has to say; its numbers are finite."""
     body = _encode(values).encode("utf-8", "replace")
     return _HEAD.pack(len(body)) + body

@@ -65,7 +65,7 @@ return function(name, value) host[name] = value end,
 """
 
 
-class Runtime:
+class LuaRuntime:
     """Has nothing of its world but its budgets, which stand at zero until `grant`."""
 
     def __init__(self) -> None:
@@ -84,20 +84,20 @@ class Runtime:
         verify(self.lua)
         self._give, load = self.lua.execute(_BOOT)
         for name, service in {"clock": time.monotonic, "begin": self._begin, "finish": self._finish}.items():
-            self.give(name, service)
+            self.set_global(name, service)
         *_, (self.door, self._limit) = [load(_source(name), name.encode()) for name in MODULES]
         self.lua.execute(b"collectgarbage()")
 
-    def grant(self, cap: int, seconds: float, watch: Callable[[float], None]) -> None:
+    def set_limits(self, cap: int, seconds: float, watch: Callable[[float], None]) -> None:
         """Set the bytes and seconds that app code may take; `watch` hears the seconds, 0 when it has finished."""
         self._cap, self._seconds, self._watch = cap, seconds, watch
         self._limit(seconds)
 
-    def give(self, name: str, value: object) -> None:
+    def set_global(self, name: str, value: object) -> None:
         """Put a service or a setting where the engine finds it."""
         self._give(name.encode(), value.encode() if isinstance(value, str) else value)
 
-    def arm(self) -> None:
+    def restore_memory_limit(self) -> None:
         """Set the cap again, after it was lifted to hand something over."""
         self.lua.set_max_memory(self._cap)
 
@@ -175,7 +175,7 @@ Emit = Callable[[str, str, float], None]
 Flat = str | bytes | int | float | bool | None
 
 
-class Core:
+class LuaVm:
     """A world in this process."""
 
     def __init__(
@@ -183,18 +183,18 @@ class Core:
         launch: Mapping[str, object],
         emit: Emit,
         watch: Callable[[float], None],
-        runtime: Runtime | None = None,
+        runtime: LuaRuntime | None = None,
     ) -> None:
         """Make a world of a runtime; `watch` hears the seconds app code may take from now on, 0 for none."""
-        runtime = runtime or Runtime()
+        runtime = runtime or LuaRuntime()
         self._cap = int(str(launch["max_memory_mb"])) * 1024 * 1024
         self._runtime = runtime.lua
         self._door = runtime.door
-        runtime.grant(self._cap, float(str(launch["max_seconds"])), watch)
+        runtime.set_limits(self._cap, float(str(launch["max_seconds"])), watch)
         for name, value in self._services(launch, emit, runtime).items():
-            runtime.give(name, value)
+            runtime.set_global(name, value)
 
-    def enter(self, op: str, args: tuple[Flat, ...], facts: tuple[Flat, ...]) -> list[Flat]:
+    def call(self, op: str, args: tuple[Flat, ...], facts: tuple[Flat, ...]) -> list[Flat]:
         """Do one thing: code, message, traceback, result, then connection and frame in turns."""
         try:
             reply = self._door(*[_given(value) if type(value) is str else value for value in (op, *facts, *args)])
@@ -218,7 +218,7 @@ class Core:
         if self.memory > self._cap // 10 * 9:
             self._runtime.execute(b"collectgarbage()")
 
-    def _services(self, launch: Mapping[str, object], emit: Emit, runtime: Runtime) -> dict[str, object]:
+    def _services(self, launch: Mapping[str, object], emit: Emit, runtime: LuaRuntime) -> dict[str, object]:
         """What the engine may ask of Python. None of these raises, and none returns data while the cap is set."""
         permissions = Permissions(launch)
         logs = Logs(str(launch["log"]))
@@ -236,7 +236,7 @@ class Core:
             return asked
 
         return {
-            "arm": runtime.arm,
+            "arm": runtime.restore_memory_limit,
             "emit": lambda kind, text, number: emit(str(_text(kind)), str(_text(text)), number),
             "log": lambda which, data: logs.write(str(_text(which)), data),
             "log_error": lambda origin, text: logs.error(str(_text(origin)), str(_text(text))),

@@ -9,8 +9,8 @@ import os
 import signal
 import time
 
-from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Flat, answer, asked, length
-from ui_mcp.lua_runtime.vm import Core, Runtime
+from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Scalar, decode_request, encode_reply, length
+from ui_mcp.lua_runtime.vm import LuaRuntime, LuaVm
 
 GRACE = 1.0
 """Seconds after its budget when code that no hook can stop ends the process."""
@@ -18,10 +18,10 @@ GRACE = 1.0
 
 def main() -> None:
     """Serve one world until the parent closes the pipe."""
-    serve(Pipe(*_streams()), Runtime())
+    serve(Pipe(*_streams()), LuaRuntime())
 
 
-def serve(pipe: "Pipe", runtime: Runtime) -> None:
+def serve(pipe: "Pipe", runtime: LuaRuntime) -> None:
     """Make a world of the runtime, with what the parent says first, and serve it until the pipe is closed."""
     launch = pipe.read()
     if launch is None:
@@ -30,12 +30,12 @@ def serve(pipe: "Pipe", runtime: Runtime) -> None:
     def emit(kind: str, text: str, number: float) -> None:
         pipe.write("out", kind, text, float(number))
 
-    core = Core(json.loads(str(launch[0])), emit, _watchdog(), runtime)
+    core = LuaVm(json.loads(str(launch[0])), emit, _watchdog(), runtime)
     gc.freeze()
     while (entry := pipe.read()) is not None:
         op, count, *rest = entry
         facts = int(count or 0)
-        pipe.write("end", *core.enter(str(op), tuple(rest[facts:]), tuple(rest[:facts])))
+        pipe.write("end", *core.call(str(op), tuple(rest[facts:]), tuple(rest[:facts])))
         if core.overfull:
             os._exit(EXIT_OVERFULL)
 
@@ -47,16 +47,16 @@ class Pipe:
         self._source = os.fdopen(source, "rb")
         self._sink = sink
 
-    def read(self) -> list[Flat] | None:
+    def read(self) -> list[Scalar] | None:
         """Wait for a message; None when the parent is gone."""
         head = self._source.read(HEAD)
         if len(head) < HEAD:
             return None
-        return asked(self._source.read(length(head)))
+        return decode_request(self._source.read(length(head)))
 
-    def write(self, *values: Flat) -> None:
+    def write(self, *values: Scalar) -> None:
         """Send a message whole."""
-        data = memoryview(answer(values))
+        data = memoryview(encode_reply(values))
         while data:
             data = data[os.write(self._sink, data) :]
 
@@ -69,31 +69,31 @@ def _streams() -> tuple[int, int]:
     return source, sink
 
 
-def _watchdog() -> "_Alarm | _Lookout":
+def _watchdog() -> "AlarmTimer | DeadlineThread":
     """End the process when Lua is stuck where no hook reaches, in a pattern match for instance."""
-    return _Alarm() if hasattr(signal, "setitimer") else _Lookout()
+    return AlarmTimer() if hasattr(signal, "setitimer") else DeadlineThread()
 
 
-class _Alarm:
+class AlarmTimer:
     """The system's alarm, whose default action ends the process whatever it is doing."""
 
     def __call__(self, seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE if seconds else 0)
 
 
-class _Lookout:
+class DeadlineThread:
     """A thread that looks at the clock, where there is no alarm; Lua runs without Python's lock."""
 
     def __init__(self) -> None:
         import threading
 
         self._deadline = 0.0
-        threading.Thread(target=self._look, daemon=True).start()
+        threading.Thread(target=self._check_progress, daemon=True).start()
 
     def __call__(self, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds + GRACE if seconds else 0.0
 
-    def _look(self) -> None:
+    def _check_progress(self) -> None:
         while True:
             time.sleep(0.5)
             if self._deadline and time.monotonic() > self._deadline:

@@ -12,22 +12,22 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import dumps
 from ui_mcp.lua_runtime.fork_server_process import FORKS, FROZEN_COMMAND, command
 from ui_mcp.lua_runtime.interface import (
-    NO_FACTS,
-    Facts,
+    EMPTY_CONTEXT,
+    EntryContext,
     Flat,
-    Launch,
     Op,
-    Outputs,
-    Owner,
+    OutputSink,
     Process,
+    ProcessListener,
     Reply,
-    deliver,
-    heard,
-    reply_of,
+    WorkerConfig,
+    decode_reply,
+    dispatch_output,
+    parse_reply,
     start_error,
     stopped,
 )
-from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, length, question
+from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, encode_request, length
 
 GRACE = 2.0
 """Seconds after its budget when a child that does nothing at all is given up; its own alarm comes a second earlier."""
@@ -36,17 +36,17 @@ QUEUED = 32
 """Questions a child may have before it while more are put without waiting."""
 
 
-class ChildHost:
+class ProcessWorkerHost:
     """Starts a child process for each world."""
 
-    async def launch(self, launch: Launch, outputs: Outputs) -> "ChildWorld":
+    async def launch(self, launch: WorkerConfig, outputs: OutputSink) -> "ProcessWorker":
         """Start a world and run the project's start-up files.
 
         Raises:
             LuaError: main.lua or mcp.lua failed.
             SessionGoneError: the process ended at once.
         """
-        world = ChildWorld(launch, outputs)
+        world = ProcessWorker(launch, outputs)
         world.process = await _process(world)
         try:
             reply = await world.begin(dumps(launch.settings()))
@@ -59,10 +59,10 @@ class ChildHost:
         return world
 
 
-class ChildWorld:
+class ProcessWorker:
     """A world at the other end of a pipe; the loop calls it as bytes arrive, without a task in between."""
 
-    def __init__(self, launch: Launch, outputs: Outputs) -> None:
+    def __init__(self, launch: WorkerConfig, outputs: OutputSink) -> None:
         self._outputs = outputs
         self._seconds = launch.max_seconds
         self._received = bytearray()
@@ -83,10 +83,10 @@ class ChildWorld:
 
     async def begin(self, settings: str) -> Reply:
         """Hand over the settings and run the start-up files."""
-        self.process.write(question([settings]))
-        return await self._ask("start", NO_FACTS, ())
+        self.process.write(encode_request([settings]))
+        return await self._ask("start", EMPTY_CONTEXT, ())
 
-    def enter(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> asyncio.Future[Reply]:
+    def call(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> asyncio.Future[Reply]:
         """Begin one thing at once; what changed has been put out when it is answered, even if nobody waits any more.
 
         Raises:
@@ -94,7 +94,7 @@ class ChildWorld:
         """
         return self._ask(op.value, facts, args)
 
-    def ask(self, op: Op, *args: Flat, facts: Facts = NO_FACTS) -> asyncio.Future[Reply] | None:
+    def ask(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> asyncio.Future[Reply] | None:
         """Enter behind what is still being done; None if that is a lot already.
 
         Raises:
@@ -109,7 +109,7 @@ class ChildWorld:
             self.process.kill()
             await self._gone.wait()
 
-    def _ask(self, op: str, facts: Facts, args: tuple[Flat, ...]) -> asyncio.Future[Reply]:
+    def _ask(self, op: str, facts: EntryContext, args: tuple[Flat, ...]) -> asyncio.Future[Reply]:
         if self._reason or self._closing:
             raise SessionGoneError(self._reason or "The session has ended")
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
@@ -118,7 +118,7 @@ class ChildWorld:
             self._asked = answer.get_loop().time()
         if self._lookout is None:
             self._look()
-        self.process.write(question((op, len(facts), *facts, *args)))
+        self.process.write(encode_request((op, len(facts), *facts, *args)))
         return answer
 
     def _look(self) -> None:
@@ -141,9 +141,9 @@ class ChildWorld:
     def _take(self, kind: Flat, *values: Flat) -> None:
         if kind != "end":
             name, text, number = values
-            deliver(self._outputs, str(name), str(text), float(number or 0))
+            dispatch_output(self._outputs, str(name), str(text), float(number or 0))
             return
-        reply = reply_of(values, self._outputs)
+        reply = parse_reply(values, self._outputs)
         answer = self._unanswered.popleft()
         self._asked = answer.get_loop().time()  # the next one is being worked on from now on
         if not answer.done():
@@ -155,7 +155,7 @@ class ChildWorld:
         received += data
         try:
             while len(received) >= at + HEAD and len(received) >= (end := at + HEAD + length(received[at : at + HEAD])):
-                self._take(*heard(bytes(received[at + HEAD : end])))
+                self._take(*decode_reply(bytes(received[at + HEAD : end])))
                 at = end
         except (ValueError, UiMcpError):  # no child of ours says that
             self.process.kill()
@@ -174,7 +174,7 @@ class ChildWorld:
             self._outputs.ended(self._reason)
 
 
-async def _process(world: ChildWorld) -> Process:
+async def _process(world: ProcessWorker) -> Process:
     """Start a process for a world; a nursery that ends meanwhile is replaced once."""
     if FORKS:
         from ui_mcp.lua_runtime.fork_client import fork
@@ -196,24 +196,24 @@ def _why(status: int | None, seconds: float) -> str:
     return f"The session's process ended with status {status}"
 
 
-async def spawn(owner: Owner) -> "Spawned":
+async def spawn(owner: ProcessListener) -> "SpawnedProcess":
     """Start a process for a world.
 
     Raises:
         OSError: it could not be started.
     """
     words, pipe = command("worker", FROZEN_COMMAND), subprocess.PIPE
-    process = Spawned(owner)
+    process = SpawnedProcess(owner)
     await asyncio.get_running_loop().subprocess_exec(
         lambda: process, *words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
     )
     return process
 
 
-class Spawned(asyncio.SubprocessProtocol):
+class SpawnedProcess(asyncio.SubprocessProtocol):
     """A child of this process, at the other end of two pipes."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: ProcessListener) -> None:
         self._owner = owner
         self._open = 2
         """What must end before it has: the process, and the pipe with its last words."""

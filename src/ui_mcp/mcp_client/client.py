@@ -12,8 +12,8 @@ from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_client import parsing
-from ui_mcp.mcp_client.server_process import Farewell, Mode, stdio_server
-from ui_mcp.mcp_client.transport import Address, Channel, Command, Hooks, Patience, relayed
+from ui_mcp.mcp_client.server_process import Mode, ShutdownTimeouts, stdio_server
+from ui_mcp.mcp_client.transport import Address, Command, NotificationHandlers, RequestTimeout, Transport, relayed
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
@@ -24,7 +24,7 @@ REFUSED = -1
 _FORWARDED = {"sampling/createMessage": "sampling", "elicitation/create": "elicitation"}
 
 
-class Callers:
+class ServerRequestHandler:
     """The calls one server works on."""
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
@@ -100,19 +100,19 @@ class Options:
     resource_updated: Callable[[str, JsonObject | None], None] = lambda *_: None
     stderr: Callable[[str], None] = lambda _: None
     roots: Sequence[str] = field(default=())
-    farewell: Callable[[], Farewell] = Farewell
+    farewell: Callable[[], ShutdownTimeouts] = ShutdownTimeouts
     """How long a child process may take to end."""
 
 
 @asynccontextmanager
-async def connected(address: Address, options: Options = Options()) -> AsyncIterator["McpServer"]:
+async def connect(address: Address, options: Options = Options()) -> AsyncIterator["McpClient"]:
     """Connect to a server for as long as the block runs.
 
     Raises:
         MountError: it could not be started or reached, or does not speak MCP.
     """
-    callers = Callers(options.roots)
-    hooks = Hooks(
+    callers = ServerRequestHandler(options.roots)
+    hooks = NotificationHandlers(
         notified=relayed(options.list_changed, options.resource_updated),
         asked=callers.answer,
         stderr=options.stderr,
@@ -125,7 +125,7 @@ async def connected(address: Address, options: Options = Options()) -> AsyncIter
             async with _channel(address, hooks, options) as channel:
                 started, patience.deadline = True, inf
                 try:
-                    yield McpServer(channel, callers, options)
+                    yield McpClient(channel, callers, options)
                 except Exception as error:  # noqa: BLE001 - raised again outside, free of the groups' wrapping
                     problem = error
         except Exception as error:
@@ -141,7 +141,7 @@ async def connected(address: Address, options: Options = Options()) -> AsyncIter
         raise problem
 
 
-def _channel(address: Address, hooks: Hooks, options: Options) -> AbstractAsyncContextManager[Channel]:
+def _channel(address: Address, hooks: NotificationHandlers, options: Options) -> AbstractAsyncContextManager[Transport]:
     if isinstance(address, Command):
         return stdio_server(address, hooks, options.mode, options.farewell)
     from ui_mcp.mcp_client.http import sdk_channel
@@ -149,10 +149,10 @@ def _channel(address: Address, hooks: Hooks, options: Options) -> AbstractAsyncC
     return sdk_channel(address, hooks, legacy=options.mode == "legacy")
 
 
-class McpServer:
+class McpClient:
     """The connected server; `lost` is set when its end of the connection closes."""
 
-    def __init__(self, channel: Channel, callers: Callers, options: Options) -> None:
+    def __init__(self, channel: Transport, callers: ServerRequestHandler, options: Options) -> None:
         self._channel = channel
         self._callers = callers
         self._seconds = options.call_seconds
@@ -185,7 +185,7 @@ class McpServer:
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call a tool; its result passes through whole."""
-        patience = Patience(self._seconds, call.progress)
+        patience = RequestTimeout(self._seconds, call.progress)
         with self._callers.calling(call):
             try:
                 params = {"name": name, "arguments": arguments}
@@ -200,7 +200,9 @@ class McpServer:
                     raise UpstreamError(f"{name} did not answer within {self._seconds:g} s") from error
                 raise
 
-    async def _with_input(self, params: JsonObject, body: JsonObject, call: Call, patience: Patience) -> ToolResult:
+    async def _with_input(
+        self, params: JsonObject, body: JsonObject, call: Call, patience: RequestTimeout
+    ) -> ToolResult:
         """Get what a modern server needs first: its client asks where it is modern too, else we do, and call again."""
         for _ in range(MAX_ROUNDS):
             if body.get("resultType") != "input_required":
@@ -277,7 +279,7 @@ class McpServer:
         return found
 
     async def _ask(self, method: str, params: JsonObject) -> JsonObject:
-        return await self._channel.request(method, params, Patience(self._seconds, _unheard))
+        return await self._channel.request(method, params, RequestTimeout(self._seconds, _unheard))
 
 
 async def _unheard(done: float, total: float | None, message: str | None) -> None:

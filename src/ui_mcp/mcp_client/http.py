@@ -33,12 +33,12 @@ from ui_mcp.mcp_client.transport import (
     _KINDS,
     CLIENT_INFO,
     UPDATED,
-    Channel,
-    Greeting,
-    Hooks,
     HttpUrl,
-    Patience,
+    NotificationHandlers,
+    RequestTimeout,
+    ServerInfo,
     SseUrl,
+    Transport,
     _client,
 )
 from ui_mcp.toolkit.announcements import ListKind
@@ -47,7 +47,7 @@ RETRY_SECONDS = 5.0
 _log = logger("mcp.client")
 
 
-class Listening:
+class SubscriptionStream:
     """Keeps the stream of a modern server behind an address open."""
 
     def __init__(self, notified: Callable[[str, JsonObject], None]) -> None:
@@ -198,10 +198,12 @@ _RAW: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 
 
 @asynccontextmanager
-async def sdk_channel(address: HttpUrl | SseUrl, hooks: Hooks, *, legacy: bool) -> AsyncIterator[Channel]:
+async def sdk_channel(
+    address: HttpUrl | SseUrl, hooks: NotificationHandlers, *, legacy: bool
+) -> AsyncIterator[Transport]:
     """Connect for the length of the block."""
     lost = anyio.Event()
-    listening = Listening(hooks.notified)
+    listening = SubscriptionStream(hooks.notified)
     client = Client(
         streams(address, lost),
         mode="legacy" if legacy else "auto",
@@ -214,16 +216,16 @@ async def sdk_channel(address: HttpUrl | SseUrl, hooks: Hooks, *, legacy: bool) 
     )
     async with client, anyio.create_task_group() as tasks:
         tasks.start_soon(listening.run, client)
-        yield SdkChannel(client, listening, lost)
+        yield HttpTransport(client, listening, lost)
         tasks.cancel_scope.cancel()
 
 
-class SdkChannel:
+class HttpTransport:
     """The SDK's session, with raw results."""
 
-    def __init__(self, client: Client, listening: Listening, lost: anyio.Event) -> None:
+    def __init__(self, client: Client, listening: SubscriptionStream, lost: anyio.Event) -> None:
         self.lost = lost
-        self.greeting = Greeting(
+        self.greeting = ServerInfo(
             modern=client.protocol_version in MODERN_PROTOCOL_VERSIONS,
             name=client.server_info.name if client.server_info else "",
             instructions=client.instructions,
@@ -232,7 +234,7 @@ class SdkChannel:
         self._client = client
         self._listening = listening
 
-    async def request(self, method: str, params: JsonObject, patience: Patience | None = None) -> JsonObject:
+    async def request(self, method: str, params: JsonObject, patience: RequestTimeout | None = None) -> JsonObject:
         """Send a request and return its result as it came."""
         request = types.client_request_adapter.validate_python({"method": method, "params": params})
         if patience is None:
@@ -271,11 +273,11 @@ class SdkChannel:
             raise UpstreamError(f"The server's answer could not be read: {first}") from error
 
 
-def _has_roots(hooks: Hooks) -> bool:
+def _has_roots(hooks: NotificationHandlers) -> bool:
     return "roots" in hooks.capabilities
 
 
-def _notified(hooks: Hooks) -> Any:
+def _notified(hooks: NotificationHandlers) -> Any:
     async def take(message: Any) -> None:
         # Only notifications have a method here; requests of the server have callbacks of their own.
         if isinstance(message, types.Notification):
@@ -285,7 +287,7 @@ def _notified(hooks: Hooks) -> Any:
     return take
 
 
-def _asking(hooks: Hooks, method: str, result: Any) -> Any:
+def _asking(hooks: NotificationHandlers, method: str, result: Any) -> Any:
     async def ask(_context: Any, params: Any = None) -> Any:
         given = params.model_dump(by_alias=True, mode="json", exclude_none=True) if params is not None else {}
         try:

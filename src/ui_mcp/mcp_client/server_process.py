@@ -19,23 +19,23 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
 from ui_mcp.errors import MountError, UiMcpError, UpstreamError
 from ui_mcp.jsonrpc import messages
-from ui_mcp.jsonrpc.pipes import Framer, Intake, TooLong, Writer
+from ui_mcp.jsonrpc.pipes import LineSplitter, OversizedLine, PipeReader, Writer
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcp_client.stdio import LineChannel
-from ui_mcp.mcp_client.transport import CLIENT_INFO, Channel, Command, Greeting, Hooks
+from ui_mcp.mcp_client.stdio import StdioTransport
+from ui_mcp.mcp_client.transport import CLIENT_INFO, Command, NotificationHandlers, ServerInfo, Transport
 from ui_mcp.processes import WATCHDOG
 
 
 @dataclass(frozen=True, slots=True)
-class Farewell:
+class ShutdownTimeouts:
     """How long a child may take to end by itself, and after being asked to."""
 
     by_itself: float = 2.0
     asked: float = 3.0
 
 
-HURRIED = Farewell(0.5, 0.5)
+FAST_SHUTDOWN = ShutdownTimeouts(0.5, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Pipes:
 
 
 @asynccontextmanager
-async def child(command: Command, patience: Callable[[], Farewell]) -> AsyncIterator[Pipes]:
+async def child(command: Command, patience: Callable[[], ShutdownTimeouts]) -> AsyncIterator[Pipes]:
     """Run a command for the length of the block.
 
     Raises:
@@ -85,7 +85,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
         raise MountError(f"{command.command} cannot be started: {error}") from error
 
 
-def _end(process: subprocess.Popen[bytes], patience: Farewell) -> None:
+def _end(process: subprocess.Popen[bytes], patience: ShutdownTimeouts) -> None:
     """Close its input, wait, ask it to stop, wait, kill; whatever it started goes with it."""
     _close(process.stdin)
     if not _ended(process, patience.by_itself):
@@ -138,8 +138,8 @@ Mode = Literal["auto", "legacy", "modern"]
 
 @asynccontextmanager
 async def stdio_server(
-    command: Command, hooks: Hooks, mode: Mode, farewell: Callable[[], Farewell]
-) -> AsyncIterator[Channel]:
+    command: Command, hooks: NotificationHandlers, mode: Mode, farewell: Callable[[], ShutdownTimeouts]
+) -> AsyncIterator[Transport]:
     """Run a server for the length of the block.
 
     Raises:
@@ -148,11 +148,11 @@ async def stdio_server(
     """
     async with child(command, farewell) as pipes, anyio.create_task_group() as tasks:
         writer = Writer(pipes.stdin)
-        channel = LineChannel(writer, hooks, tasks)
+        channel = StdioTransport(writer, hooks, tasks)
         errors = _Lines(hooks.stderr)
         tasks.start_soon(_write, writer, channel)
-        tasks.start_soon(Intake(pipes.stdout, channel.take).run)
-        tasks.start_soon(Intake(pipes.stderr, errors.take).run)
+        tasks.start_soon(PipeReader(pipes.stdout, channel.take).run)
+        tasks.start_soon(PipeReader(pipes.stderr, errors.take).run)
         try:
             try:
                 await _greet(channel, hooks, mode)
@@ -170,7 +170,7 @@ async def stdio_server(
             tasks.cancel_scope.cancel()
 
 
-async def _early_end(channel: LineChannel, errors: "_Lines", error: UpstreamError) -> UiMcpError:
+async def _early_end(channel: StdioTransport, errors: "_Lines", error: UpstreamError) -> UiMcpError:
     if not channel.lost.is_set():
         return error
     with anyio.move_on_after(DRAIN_SECONDS):
@@ -179,7 +179,7 @@ async def _early_end(channel: LineChannel, errors: "_Lines", error: UpstreamErro
     return MountError(f"The server ended before it answered{said}")
 
 
-async def _write(writer: Writer, channel: LineChannel) -> None:
+async def _write(writer: Writer, channel: StdioTransport) -> None:
     try:
         await writer.run()
     except OSError as broken:
@@ -194,18 +194,18 @@ class _Lines:
         self.ended = anyio.Event()
         self.last = ""
         self._tell = tell
-        self._framer = Framer(MAX_STDERR_LINE)
+        self._framer = LineSplitter(MAX_STDERR_LINE)
 
     def take(self, chunk: bytes) -> None:
         """Take a piece; an empty one is the end."""
         for line in self._framer.feed(chunk) if chunk else self._framer.end():
-            self.last = "…" if isinstance(line, TooLong) else line.decode("utf-8", "replace")
+            self.last = "…" if isinstance(line, OversizedLine) else line.decode("utf-8", "replace")
             self._tell(self.last)
         if not chunk:
             self.ended.set()
 
 
-async def _greet(channel: LineChannel, hooks: Hooks, mode: Mode) -> None:
+async def _greet(channel: StdioTransport, hooks: NotificationHandlers, mode: Mode) -> None:
     if mode == "modern":
         await _discover(channel, hooks)
         return
@@ -228,7 +228,7 @@ async def _greet(channel: LineChannel, hooks: Hooks, mode: Mode) -> None:
     channel.notify("notifications/initialized")
 
 
-async def _discover(channel: LineChannel, hooks: Hooks) -> None:
+async def _discover(channel: StdioTransport, hooks: NotificationHandlers) -> None:
     channel.envelope = {
         messages.VERSION_KEY: LATEST_MODERN_VERSION,
         _CLIENT_INFO_KEY: CLIENT_INFO,
@@ -238,10 +238,10 @@ async def _discover(channel: LineChannel, hooks: Hooks) -> None:
     channel.greeting = _greeting(told, (told.get(messages.META) or {}).get(types.SERVER_INFO_META_KEY), modern=True)
 
 
-def _greeting(told: JsonObject, info: object, *, modern: bool) -> Greeting:
+def _greeting(told: JsonObject, info: object, *, modern: bool) -> ServerInfo:
     name = info.get("name") if isinstance(info, dict) else None
     instructions, capabilities = told.get("instructions"), told.get("capabilities")
-    return Greeting(
+    return ServerInfo(
         modern=modern,
         name=name if isinstance(name, str) else "",
         instructions=instructions if isinstance(instructions, str) else None,
@@ -249,7 +249,7 @@ def _greeting(told: JsonObject, info: object, *, modern: bool) -> Greeting:
     )
 
 
-async def _listen(channel: LineChannel) -> None:
+async def _listen(channel: StdioTransport) -> None:
     """Keep a modern server's stream of changes open, and reopen it when other resources are wanted."""
     kinds = [kind for kind in ("tools", "prompts", "resources") if _announces(channel.greeting, kind)]
     while True:
@@ -266,7 +266,7 @@ async def _listen(channel: LineChannel) -> None:
             tasks.cancel_scope.cancel()
 
 
-async def _one_stream(channel: LineChannel, wanted: JsonObject) -> None:
+async def _one_stream(channel: StdioTransport, wanted: JsonObject) -> None:
     while not channel.lost.is_set():
         try:
             await channel.request("subscriptions/listen", {"notifications": wanted})
@@ -275,6 +275,6 @@ async def _one_stream(channel: LineChannel, wanted: JsonObject) -> None:
         await anyio.sleep(RETRY_SECONDS)
 
 
-def _announces(greeting: Greeting, kind: str) -> bool:
+def _announces(greeting: ServerInfo, kind: str) -> bool:
     offered = greeting.capabilities.get(kind)
     return isinstance(offered, dict) and bool(offered.get("listChanged"))

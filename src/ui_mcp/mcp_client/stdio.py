@@ -9,17 +9,17 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.errors import UiMcpError, UpstreamError
 from ui_mcp.jsonrpc import messages
-from ui_mcp.jsonrpc.pipes import Framer, TooLong, Writer
+from ui_mcp.jsonrpc.pipes import LineSplitter, OversizedLine, Writer
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcp_client.transport import Greeting, Hooks, Patience
+from ui_mcp.mcp_client.transport import NotificationHandlers, RequestTimeout, ServerInfo
 
 
-class Pending:
+class PendingRequest:
     """Woken by the reader of the connection, awaited by whoever sent the request."""
 
     __slots__ = ("_future", "_loop", "_news", "_outcome", "_patience", "_quiet_until", "_timer")
 
-    def __init__(self, patience: Patience | None) -> None:
+    def __init__(self, patience: RequestTimeout | None) -> None:
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self._loop.create_future()
         self._news: deque[JsonObject] = deque()
@@ -36,13 +36,13 @@ class Pending:
         """Whether the answer is there."""
         return self._outcome is not None
 
-    def settle(self, outcome: JsonObject | UpstreamError) -> None:
+    def set_result(self, outcome: JsonObject | UpstreamError) -> None:
         """Take the answer; the first one counts."""
         if self._outcome is None:
             self._outcome = outcome
             self._wake()
 
-    def progressed(self, params: JsonObject) -> None:
+    def on_progress(self, params: JsonObject) -> None:
         """Take a progress notification."""
         if self._patience is not None:
             self._quiet_until = self._loop.time() + self._patience.seconds
@@ -80,7 +80,7 @@ class Pending:
         if left > 0:
             self._timer = self._loop.call_later(left, self._check)
         elif self._patience is not None:
-            self.settle(UpstreamError(f"no answer within {self._patience.seconds:g} s", silent=True))
+            self.set_result(UpstreamError(f"no answer within {self._patience.seconds:g} s", silent=True))
 
 
 def _progress(params: JsonObject) -> tuple[float, float | None, str | None]:
@@ -100,11 +100,11 @@ LONGEST_ID = 18
 """Digits of our own numbers when a server sends them back as text."""
 
 
-class LineChannel:
+class StdioTransport:
     """One server; `take` is fed what it writes."""
 
-    def __init__(self, writer: Writer, hooks: Hooks, tasks: TaskGroup) -> None:
-        self.greeting = Greeting(modern=False, name="", instructions=None, capabilities={})
+    def __init__(self, writer: Writer, hooks: NotificationHandlers, tasks: TaskGroup) -> None:
+        self.greeting = ServerInfo(modern=False, name="", instructions=None, capabilities={})
         self.lost = anyio.Event()
         self.envelope: JsonObject = {}
         """What every request of the modern era carries in its `_meta`."""
@@ -114,17 +114,17 @@ class LineChannel:
         self._writer = writer
         self._hooks = hooks
         self._tasks = tasks
-        self._framer = Framer()
-        self._waiting: dict[int, Pending] = {}
+        self._framer = LineSplitter()
+        self._waiting: dict[int, PendingRequest] = {}
         self._answering: dict[messages.RequestId, anyio.CancelScope] = {}
         self._ids = count(1)
 
-    async def request(self, method: str, params: JsonObject, patience: Patience | None = None) -> JsonObject:
+    async def request(self, method: str, params: JsonObject, patience: RequestTimeout | None = None) -> JsonObject:
         """Send a request and return its result as it came."""
         if self.lost.is_set():
             raise UpstreamError("the server went away")
         number = next(self._ids)
-        pending = self._waiting[number] = Pending(patience)
+        pending = self._waiting[number] = PendingRequest(patience)
         meta = {**self.envelope, "progressToken": number} if patience else self.envelope
         if meta:
             params = {**params, messages.META: {**params.get(messages.META, {}), **meta}}
@@ -163,7 +163,7 @@ class LineChannel:
     def take(self, chunk: bytes) -> None:
         """Take what the server wrote; nothing at all means that it is gone."""
         for line in self._framer.feed(chunk) if chunk else self._framer.end():
-            if isinstance(line, TooLong):
+            if isinstance(line, OversizedLine):
                 self._hooks.stderr("(a message that is too long was passed over)")
             else:
                 self._take_line(line)
@@ -174,7 +174,7 @@ class LineChannel:
         """Nobody will answer any more."""
         self.lost.set()
         for pending in tuple(self._waiting.values()):
-            pending.settle(UpstreamError("the server went away"))
+            pending.set_result(UpstreamError("the server went away"))
 
     def _take_line(self, line: bytes) -> None:
         try:
@@ -199,7 +199,7 @@ class LineChannel:
         elif method == "notifications/progress":
             pending = self._of(params.get("progressToken"))
             if pending is not None:
-                pending.progressed(params)
+                pending.on_progress(params)
         elif method == "notifications/cancelled":
             self._revoke(params.get("requestId"))
         else:
@@ -212,13 +212,13 @@ class LineChannel:
         problem, result = message.get("error"), message.get("result")
         if isinstance(problem, dict):
             told = str(problem.get("message") or "the server refused")
-            pending.settle(UpstreamError(told, rpc_code=problem.get("code"), data=problem.get("data")))
+            pending.set_result(UpstreamError(told, rpc_code=problem.get("code"), data=problem.get("data")))
         elif isinstance(result, dict):
-            pending.settle(result)
+            pending.set_result(result)
         else:
-            pending.settle(UpstreamError("The server's answer could not be read: it has no result", rpc_code=0))
+            pending.set_result(UpstreamError("The server's answer could not be read: it has no result", rpc_code=0))
 
-    def _of(self, number: Json) -> Pending | None:
+    def _of(self, number: Json) -> PendingRequest | None:
         if isinstance(number, str) and number.isdecimal() and len(number) <= LONGEST_ID:
             number = int(number)
         return self._waiting.get(number) if isinstance(number, int) else None

@@ -90,7 +90,7 @@ CLIENT_INFO: JsonObject = {"name": "ui-mcp", "version": "1"}
 
 
 @dataclass(frozen=True, slots=True)
-class Greeting:
+class ServerInfo:
     """What a server says about itself."""
 
     modern: bool
@@ -100,21 +100,21 @@ class Greeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RequestTimeout:
     """How long a request may be silent; progress extends it."""
 
     seconds: float
     progress: Heard
 
 
-class Channel(Protocol):
+class Transport(Protocol):
     """A server that answers requests."""
 
-    greeting: Greeting
+    greeting: ServerInfo
     lost: anyio.Event
     """Set when the server's end of the connection closes."""
 
-    async def request(self, method: str, params: JsonObject, patience: Patience | None = None) -> JsonObject:
+    async def request(self, method: str, params: JsonObject, patience: RequestTimeout | None = None) -> JsonObject:
         """Return the result as it came.
 
         Raises:
@@ -132,7 +132,7 @@ class Channel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hooks:
+class NotificationHandlers:
     """Whom a channel tells what the server says of its own accord."""
 
     notified: Callable[[str, JsonObject], None]

@@ -16,28 +16,28 @@ from ui_mcp.jsonrpc import messages
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcp_server import results
-from ui_mcp.mcp_server.notifications import Mailbox
-from ui_mcp.mcp_server.request_context import Asks, Exchange, Leaving, Outlet
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.notifications import NotificationQueue
+from ui_mcp.mcp_server.request_context import ClientRequests, DisconnectSignal, RequestContext, SendMessage
+from ui_mcp.mcp_server.server import McpServer
 
 OLDEST_VERSION = "2024-11-05"
 
 
-class Conversation:
+class ClientConnection:
     """Answers the messages of one connection in both eras, in any order.
 
     The transport owns the tasks: it awaits `answer` for each request and sends what `mailbox` holds.
     """
 
     def __init__(
-        self, service: Service, *, principal: str = "local", session_id: str | None = None, connection: str = ""
+        self, service: McpServer, *, principal: str = "local", session_id: str | None = None, connection: str = ""
     ) -> None:
         self.service = service
         self.principal = principal
         self.connection = connection or f"session:{session_id or secret_id()}"
         self.mailbox = service.subscriptions.connect()
-        self.leaving = Leaving()
-        self._asks = Asks()
+        self.leaving = DisconnectSignal()
+        self._asks = ClientRequests()
         self._in_flight: dict[messages.RequestId, anyio.CancelScope] = {}
         self._connection = Connection.for_loop(_Unsolicited(self.mailbox, self._asks), session_id=session_id)
         self._handshake = ServerRunner(service.server, self._connection, {}, init_options=service.options)
@@ -47,7 +47,7 @@ class Conversation:
         """The revision agreed on in the handshake."""
         return self._connection.protocol_version
 
-    async def answer(self, message: JsonObject, outlet: Outlet) -> JsonObject | None:
+    async def answer(self, message: JsonObject, outlet: SendMessage) -> JsonObject | None:
         """Answer one request; None when the client cancelled it meanwhile."""
         key = coerce_request_id(message["id"])
         with anyio.CancelScope() as scope:
@@ -71,17 +71,17 @@ class Conversation:
 
     def answered(self, message: JsonObject) -> None:
         """Take the client's answer to a question of ours."""
-        self._asks.answered(message)
+        self._asks.resolve(message)
 
     def close(self) -> None:
         """The connection is gone."""
-        self._asks.abandon()
-        self.leaving.begin()
+        self._asks.cancel_all()
+        self.leaving.set()
         self.service.subscriptions.disconnect(self.mailbox)
         for scope in tuple(self._in_flight.values()):
             scope.cancel()
 
-    async def _result(self, message: JsonObject, outlet: Outlet) -> JsonObject:
+    async def _result(self, message: JsonObject, outlet: SendMessage) -> JsonObject:
         request_id: messages.RequestId = message["id"]
         try:
             if messages.is_modern(message):
@@ -89,7 +89,7 @@ class Conversation:
                 return messages.result(
                     request_id, await modern_result(self.service, message, exchange, envelope_of(message))
                 )
-            self._require_greeting(message["method"])
+            self._require_initialized(message["method"])
             exchange = self._exchange(message, outlet, asks=self._asks)
             client = self._connection.client_params
             if client is not None and self.service.is_plain_call(message):
@@ -99,7 +99,7 @@ class Conversation:
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             return results.failure(request_id, error)
 
-    def _require_greeting(self, method: str) -> None:
+    def _require_initialized(self, method: str) -> None:
         known = self.service.server.get_request_handler(method) is not None
         if known and method != "ping" and not self._connection.initialize_accepted:
             raise MCPError(
@@ -107,8 +107,8 @@ class Conversation:
                 f"Send initialize before {method}, or the envelope of a newer protocol with it",
             )
 
-    def _exchange(self, message: JsonObject, outlet: Outlet, asks: Asks | None = None) -> Exchange:
-        return Exchange(
+    def _exchange(self, message: JsonObject, outlet: SendMessage, asks: ClientRequests | None = None) -> RequestContext:
+        return RequestContext(
             message,
             outlet,
             principal=self.principal,
@@ -137,7 +137,7 @@ def envelope_of(message: JsonObject, headers: Mapping[str, str] | None = None) -
 
 
 async def modern_result(
-    service: Service, message: JsonObject, exchange: Exchange, envelope: InboundModernRoute
+    service: McpServer, message: JsonObject, exchange: RequestContext, envelope: InboundModernRoute
 ) -> JsonObject:
     """Answer one self-contained request of the modern era."""
     connection = Connection.from_envelope(envelope.protocol_version, envelope.client_info, envelope.client_capabilities)
@@ -149,17 +149,17 @@ async def modern_result(
 class _Unsolicited:
     """The connection's own channel, beside its requests."""
 
-    mailbox: Mailbox
-    asks: Asks
+    mailbox: NotificationQueue
+    asks: ClientRequests
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        self.mailbox.post(messages.notification(method, None if params is None else dict(params)))
+        self.mailbox.put(messages.notification(method, None if params is None else dict(params)))
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
         async def post(message: JsonObject) -> None:
-            self.mailbox.post(message)
+            self.mailbox.put(message)
 
         return await self.asks.ask(method, None if params is None else dict(params), post, (opts or {}).get("timeout"))
 
@@ -176,7 +176,7 @@ BATCH_VERSION = "2025-03-26"
 MAX_BATCH = 1000
 
 
-async def answer_batch(conversation: Conversation, messages: list[Json], outlet: Outlet) -> Json | None:
+async def answer_batch(conversation: ClientConnection, messages: list[Json], outlet: SendMessage) -> Json | None:
     """Answer all requests of a batch as one array; None when it held none."""
     if conversation.version != BATCH_VERSION or not 0 < len(messages) <= MAX_BATCH:
         return rpc.error(None, rpc.INVALID_REQUEST, "Batches are not part of this protocol revision")

@@ -14,7 +14,7 @@ from ui_mcp.toolkit.toolset import Toolset
 ALIASES: Mapping[str, str] = MappingProxyType({"ui-mcp://": "ui://"})
 MAX_RESULT_CHARS = 60_000
 
-Spill = Callable[[str], Awaitable[str]]
+StoreOverflow = Callable[[str], Awaitable[str]]
 """Keeps a text that is too long for an answer and returns where."""
 
 
@@ -39,7 +39,7 @@ class Prompts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class ServerDefinition:
     """One MCP server as its clients know it."""
 
     name: str
@@ -59,7 +59,7 @@ class Face:
     aliases: Mapping[str, str] = field(default_factory=lambda: ALIASES)
     """URI prefixes that mean another prefix."""
     max_result_chars: Callable[[], int] = lambda: MAX_RESULT_CHARS
-    spill: Spill | None = None
+    spill: StoreOverflow | None = None
     """Where texts over `max_result_chars` go; without it nothing is cut."""
     tools_per_page: int = 0
     """How many tools one page of the list holds; 0 lists all at once, since many clients ignore cursors."""

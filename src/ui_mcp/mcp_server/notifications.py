@@ -18,7 +18,7 @@ CHANNEL = "claude/channel"
 _IMMEDIATE = "ui://chat/"
 
 
-class Mailbox:
+class NotificationQueue:
     """Announcements for one subscriber, as the protocol's notifications.
 
     A URI of the platform is told at once and then at most every `QUIET_SECONDS`, the last change always;
@@ -42,13 +42,13 @@ class Mailbox:
         """Ask for these listings (and `CHANNEL` events)."""
         self._kinds = frozenset(kinds)
 
-    def want(self, uri: str) -> bool:
+    def subscribe(self, uri: str) -> bool:
         """Ask for updates of `uri`, and be told under the name used here; False when there are too many."""
         uris = self._used.setdefault(self._canonical(uri), set())
         uris.add(uri)
         return len(self._used) <= MAX_URIS
 
-    def drop(self, uri: str) -> None:
+    def unsubscribe(self, uri: str) -> None:
         """Stop asking for `uri`."""
         canonical = self._canonical(uri)
         uris = self._used.get(canonical, set())
@@ -58,13 +58,13 @@ class Mailbox:
         if not uris:
             self._used.pop(canonical, None)
 
-    def offer(self, announcement: Announcement) -> bool:
+    def publish(self, announcement: Announcement) -> bool:
         """Keep an announcement if it was asked for, and say whether it was."""
         match announcement:
             case ListChanged(kind) if kind in self._kinds:
-                self.post(rpc.notification(f"notifications/{kind}/list_changed"), once=True)
+                self.put(rpc.notification(f"notifications/{kind}/list_changed"), once=True)
             case ChannelEvent(content, meta) if CHANNEL in self._kinds:
-                self.post(rpc.notification(f"notifications/{CHANNEL}", {"content": content, "meta": meta}))
+                self.put(rpc.notification(f"notifications/{CHANNEL}", {"content": content, "meta": meta}))
             case ResourceUpdated(uri, extra) if uri in self._used:
                 for used in tuple(self._used[uri]):
                     self._updated(uri, used, extra)
@@ -75,13 +75,13 @@ class Mailbox:
     def _updated(self, uri: str, used: str, extra: JsonObject | None) -> None:
         message = rpc.notification("notifications/resources/updated", _update(used, extra))
         if uri.startswith(_IMMEDIATE):
-            self.post(message)
+            self.put(message)
             return
         due, _ = self._due.get(used, (self._told.get(used, -inf) + QUIET_SECONDS, None))
         self._due[used] = (due, message)
         self._bell.set()
 
-    def post(self, message: JsonObject, *, once: bool = False) -> None:
+    def put(self, message: JsonObject, *, once: bool = False) -> None:
         """Queue a message; a client that let `MAX_WAITING` pile up is cut off."""
         if self.closed or (once and message in self._messages):
             return
@@ -96,7 +96,7 @@ class Mailbox:
         self.closed = True
         self._bell.set()
 
-    async def take(self) -> list[JsonObject]:
+    async def get(self) -> list[JsonObject]:
         """Wait for messages and return them; an empty list means closed."""
         while True:
             self._bell = anyio.Event()

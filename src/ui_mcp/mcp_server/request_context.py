@@ -13,7 +13,7 @@ from mcp.shared.transport_context import TransportContext
 
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.notifications import Mailbox
+from ui_mcp.mcp_server.notifications import NotificationQueue
 
 CONNECTION_CLOSED = -32000
 REQUEST_TIMEOUT = -32001
@@ -26,7 +26,7 @@ class _Waiting:
     answer: JsonObject = field(default_factory=dict)
 
 
-class Asks:
+class ClientRequests:
     """The open questions of one connection."""
 
     def __init__(self) -> None:
@@ -58,14 +58,14 @@ class Asks:
             self._waiting.pop(key, None)
         return _unpacked(waiting.answer)
 
-    def answered(self, message: JsonObject) -> None:
+    def resolve(self, message: JsonObject) -> None:
         """Take a response; one nobody waits for is dropped."""
         waiting = self._waiting.get(str(message.get("id")))
         if waiting is not None:
             waiting.answer = message
             waiting.done.set()
 
-    def abandon(self) -> None:
+    def cancel_all(self) -> None:
         """Wake every waiter: the client is gone."""
         for waiting in self._waiting.values():
             waiting.answer = {"error": {"code": CONNECTION_CLOSED, "message": "Connection closed"}}
@@ -81,14 +81,14 @@ def _unpacked(answer: JsonObject) -> JsonObject:
     return result if isinstance(result, dict) else {}
 
 
-Outlet = Callable[[JsonObject], Awaitable[None]]
+SendMessage = Callable[[JsonObject], Awaitable[None]]
 """Sends one message to the client."""
 
 _DUPLEX = TransportContext(kind="ui-mcp", can_send_request=True)
 _ONE_WAY = TransportContext(kind="ui-mcp", can_send_request=False)
 
 
-class Leaving:
+class DisconnectSignal:
     """Tells blocked calls that their client is leaving, so that they answer with what they have."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Leaving:
         """Return when the client is leaving."""
         await self._event.wait()
 
-    def begin(self) -> None:
+    def set(self) -> None:
         """The client is leaving."""
         self._event.set()
         for callback in tuple(self._callbacks):
@@ -117,19 +117,19 @@ class Leaving:
             self._callbacks.discard(callback)
 
 
-class Exchange:
+class RequestContext:
     """A request or notification being handled; a `DispatchContext` in the SDK's words."""
 
     def __init__(
         self,
         message: JsonObject,
-        outlet: Outlet,
+        outlet: SendMessage,
         *,
         principal: str,
         connection: str,
-        leaving: Leaving,
-        mailbox: Mailbox,
-        asks: Asks | None = None,
+        leaving: DisconnectSignal,
+        mailbox: NotificationQueue,
+        asks: ClientRequests | None = None,
     ) -> None:
         self.request_id: messages.RequestId | None = message.get("id")
         self.principal = principal

@@ -26,7 +26,7 @@ from ui_mcp.files import open_inside
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Relayed, Text, Tool, ToolResult
 
@@ -35,7 +35,7 @@ KEPT_RESULTS = 20
 _log = logger("mcp")
 
 
-async def tool_answer(face: Face, name: str, arguments: JsonObject, call: Call) -> JsonObject:
+async def tool_answer(face: ServerDefinition, name: str, arguments: JsonObject, call: Call) -> JsonObject:
     """Run a tool and write its answer; what failed in a way the agent can act on is an answer too.
 
     Raises:
@@ -149,7 +149,7 @@ def failure(request_id: messages.RequestId | None, error: Exception) -> JsonObje
             return messages.error(request_id, messages.INTERNAL_ERROR, "Internal error")
 
 
-class ResultFiles:
+class OverflowFiles:
     """Keeps the last texts that were too long for an answer, as `result-N.json` in the log folder."""
 
     def __init__(self, folder: Callable[[], Path]) -> None:
@@ -176,7 +176,7 @@ class ResultFiles:
         return path
 
 
-async def _call_result(face: Face, answer: ToolResult) -> JsonObject:
+async def _call_result(face: ServerDefinition, answer: ToolResult) -> JsonObject:
     blocks = (
         answer.content if answer.structured is not None else [await _fitting(face, part) for part in answer.content]
     )
@@ -189,7 +189,7 @@ async def _call_result(face: Face, answer: ToolResult) -> JsonObject:
     return complete(_present(result))
 
 
-async def _fitting(face: Face, part: Content) -> Content:
+async def _fitting(face: ServerDefinition, part: Content) -> Content:
     if not isinstance(part, Text) or face.spill is None or len(part.text) <= face.max_result_chars():
         return part
     note = {"truncated": True, "chars": len(part.text), "preview": part.text[:PREVIEW_CHARS]}

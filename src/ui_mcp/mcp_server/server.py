@@ -28,9 +28,9 @@ from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import adopt
 from ui_mcp.mcp_server import results
-from ui_mcp.mcp_server.definition import Face, Prompts
-from ui_mcp.mcp_server.request_context import Exchange
-from ui_mcp.mcp_server.subscriptions import Context, Subscriptions, exchange_of
+from ui_mcp.mcp_server.definition import Prompts, ServerDefinition
+from ui_mcp.mcp_server.request_context import RequestContext
+from ui_mcp.mcp_server.subscriptions import Context, Subscriptions, request_context
 from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call, InputGiven
 
@@ -45,10 +45,10 @@ _HINTS: dict[Any, CacheHint] = {
 }
 
 
-class Service:
+class McpServer:
     """A face being served: the SDK server, what it tells new clients, and who subscribed to what."""
 
-    def __init__(self, face: Face) -> None:
+    def __init__(self, face: ServerDefinition) -> None:
         adopt("mcp")
         self.face = face
         self.subscriptions = Subscriptions(face)
@@ -94,7 +94,9 @@ class Service:
         described = isinstance(params.get(messages.META) or {}, dict)
         return described and isinstance(params.get("name"), str) and isinstance(params.get("arguments", {}), dict)
 
-    async def call_tool(self, exchange: Exchange, client: InitializeRequestParams, params: JsonObject) -> JsonObject:
+    async def call_tool(
+        self, exchange: RequestContext, client: InitializeRequestParams, params: JsonObject
+    ) -> JsonObject:
         """Answer `tools/call` of the handshake era past the SDK, whose sieve would drop what it does not know.
 
         A mounted server's result passes whole that way, and sooner.
@@ -130,7 +132,7 @@ class Service:
 class _Resources:
     """The `resources/*` handlers."""
 
-    def __init__(self, service: Service, resources: ResourceSet) -> None:
+    def __init__(self, service: McpServer, resources: ResourceSet) -> None:
         self._service = service
         self._resources = resources
 
@@ -192,12 +194,12 @@ class _PromptHandlers:
 def call_of(ctx: Context) -> Call:
     """Describe the request a handler answers."""
     session = ctx.session
-    call = _described(exchange_of(ctx), session.client_params, session.client_capabilities, ctx.meta)
+    call = _described(request_context(ctx), session.client_params, session.client_capabilities, ctx.meta)
     return replace(call, era="modern") if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else call
 
 
 def _described(
-    exchange: Exchange,
+    exchange: RequestContext,
     client: InitializeRequestParams | None,
     declared: ClientCapabilities | None,
     meta: Mapping[str, Any] | None,
@@ -225,7 +227,7 @@ def _given(params: Mapping[str, Any]) -> InputGiven | None:
     return InputGiven(responses, state) if isinstance(responses, dict) and isinstance(state, str) else None
 
 
-def _ask_user(exchange: Exchange) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
+def _ask_user(exchange: RequestContext) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
     async def ask(message: str, form: JsonObject) -> JsonObject:
         try:
             return await exchange.send_raw_request("elicitation/create", {"message": message, "requestedSchema": form})
@@ -235,7 +237,7 @@ def _ask_user(exchange: Exchange) -> Callable[[str, JsonObject], Awaitable[JsonO
     return ask
 
 
-def _ask_client(exchange: Exchange) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
+def _ask_client(exchange: RequestContext) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
     async def ask(method: str, params: JsonObject) -> JsonObject:
         try:
             return await exchange.send_raw_request(method, params)

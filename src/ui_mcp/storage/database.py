@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import anyio.to_thread
 
-from ui_mcp.errors import CompositorError, way_out
+from ui_mcp.errors import GatewayError, hint
 from ui_mcp.jsontypes import Json
 from ui_mcp.storage.wakeup import WakeupPipe
 
@@ -39,7 +39,7 @@ class Schema:
     """Called with every SQLite file that was opened."""
 
 
-class Base(Protocol):
+class Database(Protocol):
     """A database: each statement commits by itself; `?` stands for a value."""
 
     async def change(self, statement: str, values: Sequence[Json]) -> int:
@@ -54,7 +54,7 @@ class Base(Protocol):
         """Be told of other processes' changes from now on; return for how long to rely on that."""
         ...
 
-    async def told(self) -> None:
+    async def wait_notified(self) -> None:
         """Return when another process has changed something."""
         ...
 
@@ -63,7 +63,7 @@ class Base(Protocol):
         ...
 
 
-class SqliteBase:
+class SqliteDatabase:
     """One SQLite file in WAL mode, mode 0600; work happens in a worker thread."""
 
     def __init__(self, file: Path, schema: Schema) -> None:
@@ -82,7 +82,7 @@ class SqliteBase:
                     self._base.execute(f"ALTER TABLE {schema.table} ADD COLUMN {name} TEXT DEFAULT {value}")
             schema.opened(self._base, file)
         except (OSError, sqlite3.Error) as error:
-            raise CompositorError(f"The approvals store {file} cannot be opened: {error}{way_out(error)}") from error
+            raise GatewayError(f"The approvals store {file} cannot be opened: {error}{hint(error)}") from error
         self._lock = threading.Lock()
         real = file.resolve()
         self._bell = WakeupPipe(real.with_name(f"{real.name}-bells"))
@@ -95,16 +95,16 @@ class SqliteBase:
 
     def listen(self) -> float:
         """Hang up a bell for others to ring; where there is none, looking often is all that is left."""
-        return NET_SECONDS if self._bell.hang() else POLL_SECONDS
+        return NET_SECONDS if self._bell.listen() else POLL_SECONDS
 
-    async def told(self) -> None:
+    async def wait_notified(self) -> None:
         """Return when another process has rung."""
-        await self._bell.rung()
+        await self._bell.wait()
 
     async def change(self, statement: str, values: Sequence[Json]) -> int:
         """Carry out a statement, count the rows it touched, and tell the other processes."""
         touched = (await self._do(statement, values))[0]
-        self._bell.ring()
+        self._bell.wake_others()
         return touched
 
     async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
@@ -120,4 +120,4 @@ class SqliteBase:
         try:
             return await anyio.to_thread.run_sync(work)
         except sqlite3.Error as error:
-            raise CompositorError(f"The approvals store {self._file} failed: {error}{way_out(error)}") from error
+            raise GatewayError(f"The approvals store {self._file} failed: {error}{hint(error)}") from error

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit, urlunsplit
 import anyio
 from psycopg import AsyncConnection, Connection, Error, OperationalError, connect, conninfo
 
-from ui_mcp.errors import ChatError, CompositorError
+from ui_mcp.errors import ChatError, GatewayError
 from ui_mcp.jsontypes import Json
 from ui_mcp.log import logger
 from ui_mcp.storage.database import POLL_SECONDS, Schema
 
 
-class PostgresBase:
+class PostgresDatabase:
     """One connection, made anew when it was cut; work happens in a worker thread."""
 
     def __init__(self, url: str, schema: Schema) -> None:
@@ -31,7 +31,7 @@ class PostgresBase:
                     added = f"ALTER TABLE {schema.table} ADD COLUMN IF NOT EXISTS {name} TEXT DEFAULT {value}"
                     self._connection.execute(added.encode())
         except Error as error:
-            raise CompositorError(f"The approvals database cannot be reached: {_told(error)}") from error
+            raise GatewayError(f"The approvals database cannot be reached: {_error_text(error)}") from error
 
     def close(self) -> None:
         """Close the connection."""
@@ -42,7 +42,7 @@ class PostgresBase:
         """Nobody tells: look often."""
         return POLL_SECONDS
 
-    async def told(self) -> None:
+    async def wait_notified(self) -> None:
         """Nobody tells."""
         await anyio.sleep_forever()
 
@@ -58,7 +58,7 @@ class PostgresBase:
         try:
             return await anyio.to_thread.run_sync(self._work, statement.replace("?", "%s").encode(), values, again)
         except Error as error:
-            raise CompositorError(f"The approvals database failed: {_told(error)}") from error
+            raise GatewayError(f"The approvals database failed: {_error_text(error)}") from error
 
     def _work(self, statement: bytes, values: Sequence[Json], again: bool) -> tuple[int, list[tuple[Any, ...]]]:
         with self._lock:
@@ -83,7 +83,7 @@ class PostgresBase:
         self._connection = connect(self._url, autocommit=True, connect_timeout=10)
 
 
-def _told(error: Error) -> str:
+def _error_text(error: Error) -> str:
     # The driver's texts name host and user but never the password.
     return next(iter(str(error).splitlines()), type(error).__name__)
 
@@ -96,7 +96,7 @@ _log = logger("chat")
 _HOPELESS = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist")
 
 
-async def patiently(url: str, work: Callable[[AsyncConnection[Any]], Awaitable[None]], *, patience: float) -> None:
+async def with_retry(url: str, work: Callable[[AsyncConnection[Any]], Awaitable[None]], *, patience: float) -> None:
     """Connect and do `work`, again and again with growing pauses while the database cannot be reached.
 
     Raises:

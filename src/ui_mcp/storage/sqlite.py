@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from anyio import CancelScope
 
-from ui_mcp.errors import ChatError, way_out
+from ui_mcp.errors import ChatError, hint
 
 BUSY_SECONDS = 10.0
 MOUNTS = Path("/proc/self/mounts")
@@ -71,9 +71,7 @@ def prepare(path: Path) -> None:
         finally:
             connection.close()
     except (OSError, sqlite3.Error) as error:
-        raise ChatError(
-            f"Cannot open the chat store: {error}{way_out(error)}", "storage_error", path=str(path)
-        ) from error
+        raise ChatError(f"Cannot open the chat store: {error}{hint(error)}", "storage_error", path=str(path)) from error
 
 
 def _enter_wal(connection: sqlite3.Connection) -> None:
@@ -259,4 +257,4 @@ def translated(error: sqlite3.Error, path: Path) -> ChatError:
         word in str(error) for word in ("locked", "busy", "locking")
     ):
         return ChatError("The chat store is busy; try again", "busy")
-    return ChatError(f"The chat store {path} failed: {error}{way_out(error)}", "storage_error", path=str(path))
+    return ChatError(f"The chat store {path} failed: {error}{hint(error)}", "storage_error", path=str(path))

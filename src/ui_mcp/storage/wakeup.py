@@ -27,7 +27,7 @@ class WakeupPipe:
         self._pipe: int | None = None
         self._possible = hasattr(os, "mkfifo")
 
-    def hang(self) -> bool:
+    def listen(self) -> bool:
         """Be woken from now on; False where that is not possible."""
         if self._pipe is None and self._possible:
             try:
@@ -47,7 +47,7 @@ class WakeupPipe:
         unready.rename(ready)  # only now may it be rung: who finds a bell that nobody holds takes it down
         self._own = ready
 
-    async def rung(self) -> None:
+    async def wait(self) -> None:
         """Return when somebody rang."""
         if self._pipe is None:
             await anyio.sleep_forever()
@@ -56,7 +56,7 @@ class WakeupPipe:
         with suppress(BlockingIOError):
             os.read(self._pipe, _ENOUGH)
 
-    def ring(self) -> None:
+    def wake_others(self) -> None:
         """Wake every other follower."""
         with suppress(OSError), os.scandir(self._folder) as found:
             for entry in found:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ui_mcp.config import Config
 from ui_mcp.testing.browser import Browser, open_page
-from ui_mcp.ui.sessions.registry import Server, Sessions
+from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.workspace import Workspace
 
@@ -38,9 +38,9 @@ class OpenApp(NamedTuple):
 @asynccontextmanager
 async def open_sessions(
     workspace: Workspace, config: Config | None = None, **server: object
-) -> AsyncIterator[Sessions]:
+) -> AsyncIterator[SessionRegistry]:
     """Run the sessions of a workspace for the length of the block."""
-    async with Sessions(workspace, config or settings(), Server(**server)) as sessions:  # type: ignore[arg-type]
+    async with SessionRegistry(workspace, config or settings(), ServerInfo(**server)) as sessions:  # type: ignore[arg-type]
         yield sessions
 
 

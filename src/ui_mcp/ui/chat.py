@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from ui_mcp.chat.announcer import Heard
-from ui_mcp.chat.identity import Directory, Keys, principal
+from ui_mcp.chat.announcer import NewMessages
+from ui_mcp.chat.identity import AccessTokens, Authenticator, principal
 from ui_mcp.chat.service import Chat, limits_of, open_chat, store_url
-from ui_mcp.chat.tools import Open
+from ui_mcp.chat.tools import OpenChat
 from ui_mcp.errors import ChatError
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.states import Configured, Running
@@ -40,7 +40,7 @@ class Chats:
         configured: Callable[[], Configured | Running],
         announcements: Announcements,
         tasks: TaskGroup,
-        heard: Callable[[Heard], object],
+        heard: Callable[[NewMessages], object],
     ) -> None:
         self._configured = configured
         self._announcements = announcements
@@ -77,15 +77,15 @@ class Chats:
         self._failed = None
         return kept
 
-    async def desk(self) -> Open:
+    async def desk(self) -> OpenChat:
         """Return the chat with its callers: whoever talks to the ui server is the agent."""
         chat = await self.current()
-        return Open(chat, Directory(Keys(chat.store), principal("agent", "agent")))
+        return OpenChat(chat, Authenticator(AccessTokens(chat.store), principal("agent", "agent")))
 
-    def interrupt(self) -> None:
+    def cancel_waiters(self) -> None:
         """Send home who waits for messages."""
         if self._kept is not None:
-            self._kept.chat.tail.interrupt()
+            self._kept.chat.tail.cancel_waiters()
 
     def close(self) -> None:
         """Let the open chat end."""

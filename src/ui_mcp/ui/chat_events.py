@@ -12,13 +12,13 @@ from ui_mcp.errors import ChatError, ConfigError, EventQueueFullError, NotFoundE
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
-    from ui_mcp.chat.announcer import Heard
-    from ui_mcp.ui.sessions.registry import Sessions
+    from ui_mcp.chat.announcer import NewMessages
+    from ui_mcp.ui.sessions.registry import SessionRegistry
 
 
 CAPABILITY: JsonObject = {"claude/channel": {}}
@@ -34,7 +34,7 @@ def wants_channel(base_dir: str, flags: JsonObject) -> bool:
 
 
 @contextmanager
-def pushing_events(sessions: "Sessions", announcements: Announcements) -> Iterator[None]:
+def pushing_events(sessions: "SessionRegistry", announcements: Announcements) -> Iterator[None]:
     """Push what is queued for the agent during the block."""
 
     def push(events: Iterable[str]) -> None:
@@ -63,11 +63,11 @@ def channel_event(text: str) -> tuple[str, dict[str, str]]:
 _log = logger("chat")
 
 
-async def open_for_subscribers(host: Host, announcements: Announcements) -> None:
+async def open_for_subscribers(host: UiServer, announcements: Announcements) -> None:
     """Open the chat as soon as a client subscribes to it, whether or not the UI runs; with a channel, at once."""
     wanted = anyio.Event()
     with calling_for_subscribers(announcements, wanted.set):
-        await host.settled()
+        await host.wait_configured()
         state = host.state
         if isinstance(state, Configured) and state.config.mcp.claude_channel:
             host.heard = lambda heard: announcements.channel_event(*channel_event(dumps(event_of(heard))))
@@ -94,7 +94,7 @@ def calling_for_subscribers(announcements: Announcements, call: Callable[[], Non
         stop()
 
 
-def event_of(heard: "Heard") -> JsonObject:
+def event_of(heard: "NewMessages") -> JsonObject:
     """Write what people said as an event for the agent."""
     return {"app": "ui-mcp", "event": "chat_message", **heard.to_json()}
 
@@ -104,14 +104,16 @@ QUIET_SECONDS = 3.0
 
 
 @asynccontextmanager
-async def telling_of_chat(host: Host, sessions: "Sessions", announcements: Announcements) -> AsyncIterator[None]:
+async def forward_chat_messages(
+    host: UiServer, sessions: "SessionRegistry", announcements: Announcements
+) -> AsyncIterator[None]:
     """Push a `chat_message` event for each batch during the block.
 
     Raises:
         UiMcpError: the configuration names a store of its own, and it cannot be used.
     """
 
-    def push(heard: "Heard") -> bool:
+    def push(heard: "NewMessages") -> bool:
         try:
             events = sessions.get("1").events
             waited_for = events.polling
@@ -133,7 +135,7 @@ async def telling_of_chat(host: Host, sessions: "Sessions", announcements: Annou
         host.heard = earlier
 
 
-async def _open_when_wanted(host: Host, sessions: "Sessions", announcements: Announcements) -> None:
+async def _open_when_wanted(host: UiServer, sessions: "SessionRegistry", announcements: Announcements) -> None:
     """Wait for somebody who waits for events or subscribes, but not for long; the first page needs the time more."""
     wanted, events = anyio.Event(), sessions.get("1").events
 
@@ -149,7 +151,7 @@ async def _open_when_wanted(host: Host, sessions: "Sessions", announcements: Ann
     await _open_chat(host)
 
 
-async def _open_chat(host: Host) -> None:
+async def _open_chat(host: UiServer) -> None:
     try:
         await host.chats.current()
     except ChatError as error:

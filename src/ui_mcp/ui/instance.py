@@ -229,7 +229,7 @@ def _last(workspace: Workspace, name: str) -> Path:
 
 
 @dataclass(slots=True)
-class Doors:
+class ListenPorts:
     """Ports to listen on; 0 takes a free one."""
 
     ui: int = 0

@@ -7,7 +7,7 @@ from functools import partial
 from ui_mcp.errors import NotFoundError, SessionGoneError
 from ui_mcp.introspection.backends.open_page import OpenPage
 from ui_mcp.introspection.targets import ServedUi
-from ui_mcp.introspection.tree import letters
+from ui_mcp.introspection.tree import uid_prefix
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.states import Configured, Running
 
@@ -29,14 +29,14 @@ def _open_page(session: Session, url: str) -> OpenPage | None:
     connection = session.pages.latest()
     if connection is None:
         return None
-    ask = partial(connection.eyes.ask, prefix=letters(connection.number))
-    return OpenPage(ask, url, os.getpid(), partial(session.shown, connection))
+    ask = partial(connection.queries.ask, prefix=uid_prefix(connection.number))
+    return OpenPage(ask, url, os.getpid(), partial(session.wait_rendered, connection))
 
 
 async def _wait_rendered(session: Session) -> None:
     with suppress(SessionGoneError):
         for page in session.pages.driven():
-            await session.shown(page)
+            await session.wait_rendered(page)
 
 
 async def _nothing_rendered() -> None:

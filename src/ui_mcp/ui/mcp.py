@@ -3,18 +3,18 @@
 from types import ModuleType
 from typing import Any
 
-from ui_mcp.discovery import modules_of
+from ui_mcp.discovery import discover_modules
 from ui_mcp.introspection import tools as introspection_tools
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, Face
-from ui_mcp.mcp_server.results import ResultFiles
+from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
+from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
 from ui_mcp.toolkit.lazy import LazyResources, LazyToolset
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
 from ui_mcp.toolkit.toolset import Combined, Toolset
 from ui_mcp.ui import resources, tools
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Unconfigured
 from ui_mcp.version import bundled_version
 
@@ -42,27 +42,31 @@ Paths in viewdefs hold no operators and no arguments: put logic into Lua methods
 """
 
 
-def ui_face(
-    host: Host, announcements: Announcements, gateway: Toolset | None = None, *, experimental: JsonObject | None = None
-) -> Face:
+def ui_definition(
+    host: UiServer,
+    announcements: Announcements,
+    gateway: Toolset | None = None,
+    *,
+    experimental: JsonObject | None = None,
+) -> ServerDefinition:
     """Assemble the ui server's face; the tools of a gateway, if there is one, come last."""
-    return Face(
+    return ServerDefinition(
         name="ui-mcp",
         title="UI for agents",
         version=bundled_version(),
-        toolset=LazyToolset(lambda: all_tools(host, gateway), host.settled),
-        resources=LazyResources(lambda: ui_resources(host, announcements), host.settled),
+        toolset=LazyToolset(lambda: all_tools(host, gateway), host.wait_configured),
+        resources=LazyResources(lambda: ui_resources(host, announcements), host.wait_configured),
         announcements=announcements,
         instructions=INSTRUCTIONS,
         list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),
         experimental=experimental or {},
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         max_result_chars=lambda: _longest_answer(host),
-        spill=ResultFiles(lambda: host.configured().workspace.log),
+        spill=OverflowFiles(lambda: host.configured().workspace.log),
     )
 
 
-def all_tools(host: Host, gateway: Toolset | None = None) -> Toolset:
+def all_tools(host: UiServer, gateway: Toolset | None = None) -> Toolset:
     """Gather the tools of the platform, of the chat and of the gateway."""
     from ui_mcp.chat.tools import ChatTools
 
@@ -70,12 +74,12 @@ def all_tools(host: Host, gateway: Toolset | None = None) -> Toolset:
     return Combined([*own, gateway] if gateway else own)
 
 
-def _longest_answer(host: Host) -> int:
+def _longest_answer(host: UiServer) -> int:
     # An unconfigured server answers too: it says why.
     return MAX_RESULT_CHARS if isinstance(host.state, Unconfigured) else host.state.config.mcp.max_result_chars
 
 
-def ui_toolset(host: Host) -> Toolset:
+def ui_toolset(host: UiServer) -> Toolset:
     """Gather every tool of the two tools packages, module by module."""
     return Combined(
         [FunctionToolset(host, _tools_in(tools)), FunctionToolset(host.targets, _tools_in(introspection_tools))]
@@ -84,11 +88,14 @@ def ui_toolset(host: Host) -> Toolset:
 
 def _tools_in(package: ModuleType) -> list[FunctionTool[Any]]:
     return [
-        value for module in modules_of(package) for value in vars(module).values() if isinstance(value, FunctionTool)
+        value
+        for module in discover_modules(package)
+        for value in vars(module).values()
+        if isinstance(value, FunctionTool)
     ]
 
 
-def ui_resources(host: Host, announcements: Announcements) -> ResourceSet:
+def ui_resources(host: UiServer, announcements: Announcements) -> ResourceSet:
     """Gather every resource set of the resources package; those that match any path come last."""
-    modules = sorted(modules_of(resources), key=lambda module: getattr(module, "CATCH_ALL", False))
+    modules = sorted(discover_modules(resources), key=lambda module: getattr(module, "CATCH_ALL", False))
     return CombinedResources([module.provide(host, announcements) for module in modules if hasattr(module, "provide")])

@@ -36,7 +36,7 @@ from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
-    from ui_mcp.chat.announcer import Heard
+    from ui_mcp.chat.announcer import NewMessages
     from ui_mcp.introspection.targets import TargetRegistry
     from ui_mcp.ui.chat import Chats
 
@@ -121,7 +121,7 @@ Serve = Callable[[Configured], AbstractAsyncContextManager[Running]]
 """Opens sessions and listeners for a configuration, and closes them again."""
 
 
-class Host:
+class UiServer:
     """Holds the state and moves it; enter it as a context, everything it runs ends with it."""
 
     def __init__(
@@ -141,7 +141,7 @@ class Host:
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
         self._tasks: TaskGroup
-        self.heard: Callable[[Heard], object] = lambda _: None
+        self.heard: Callable[[NewMessages], object] = lambda _: None
         """Told of what people write, while the chat is open; says whether that reached an agent."""
 
     async def __aenter__(self) -> Self:
@@ -167,13 +167,13 @@ class Host:
 
         return Chats(self.configured, self._announcements, self._tasks, self._tell)
 
-    def _tell(self, heard: "Heard") -> object:
+    def _tell(self, heard: "NewMessages") -> object:
         return self.heard(heard)
 
-    def interrupt_chats(self) -> None:
+    def cancel_chat_waiters(self) -> None:
         """Send home who waits for messages: the listeners are about to close."""
         if "chats" in vars(self):
-            self.chats.interrupt()
+            self.chats.cancel_waiters()
 
     @cached_property
     def targets(self) -> "TargetRegistry":
@@ -214,7 +214,7 @@ class Host:
             raise NotStartedError
         return state
 
-    async def settled(self) -> None:
+    async def wait_configured(self) -> None:
         """Wait until the first configuration has been tried."""
         await self._settled.wait()
 

@@ -12,7 +12,7 @@ from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     # An agent's first answer must not wait for the session machinery, which only `ui_start` needs.
-    from ui_mcp.ui.sessions.registry import Sessions
+    from ui_mcp.ui.sessions.registry import SessionRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Running:
 
     workspace: Workspace
     config: Config
-    sessions: Sessions
+    sessions: SessionRegistry
     url: str
     """Address of the UI without a trailing slash."""
     mcp_port: int

@@ -8,7 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from ui_mcp.errors import DiskError, ViewdefError
-from ui_mcp.file_watcher import Saved
+from ui_mcp.file_watcher import SavedFile
 from ui_mcp.files import LinkError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
@@ -150,7 +150,7 @@ class ViewdefFiles:
         self._store.put(type_name, namespace, content)
         return self._store.bundle([key])
 
-    def reload(self, files: Iterable[Saved]) -> Reloaded:
+    def reload(self, files: Iterable[SavedFile]) -> Reloaded:
         """Read saved files again; those hidden by a file of higher rank change nothing."""
         changed: list[str] = []
         good: list[str] = []
@@ -173,7 +173,7 @@ class ViewdefFiles:
         refused = self._permissions.refusal_to_load(real, str(file))
         return refused.message if refused else None
 
-    def _winners(self, files: Iterable[Saved]) -> list[tuple[str, Path]]:
+    def _winners(self, files: Iterable[SavedFile]) -> list[tuple[str, Path]]:
         saved = {name: file.path for file in files for name in (file.path, *file.names)}
         found: dict[str, Path] = {}
         for key in sorted({key_of(name) for name in saved}):

@@ -15,7 +15,7 @@ Admit = Callable[[str | None], Awaitable[str | None]]
 """Returns the name for a bearer token (or for none), or None to turn the request away."""
 
 
-class Admission:
+class BearerAuth:
     """Lets through requests whose token, or lack of one, `admit` accepts."""
 
     def __init__(self, app: ASGIApp, admit: Admit, *, free: Callable[[str], bool] = lambda _: False) -> None:

@@ -62,7 +62,7 @@ def person_app(site: PersonSite) -> ASGIApp:
             *entry_routes(site.access, site.describe),
             *site.routes,
         ],
-        exception_handlers={HTTPException: _failed, LifecycleError: _not_now, NotFoundError: _not_now},
+        exception_handlers={HTTPException: _failed, LifecycleError: _unavailable, NotFoundError: _unavailable},
     )
     return PersonAuth(app, site.access, is_public)
 
@@ -145,7 +145,7 @@ async def _failed(request: Request, error: Exception) -> Response:
     return Refused(error.status_code, code, error.detail).response()
 
 
-async def _not_now(request: Request, error: Exception) -> Response:
+async def _unavailable(request: Request, error: Exception) -> Response:
     return Refused(503, "unavailable", "The server is being started or stopped; try again in a moment").response()
 
 

@@ -96,7 +96,7 @@ _PAGE = """\
 _START = '<p><a class="plain-button" href="/">Go to the start page</a></p>'
 
 
-async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+async def not_found_app(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer as an application whose every path is unknown."""
     if scope["type"] == "websocket":
         await receive()
@@ -109,7 +109,7 @@ def not_found(request: HTTPConnection) -> Response:
     return failure(request, 404, "Not found", text, start=True)
 
 
-def own_link_needed(request: HTTPConnection) -> Response:
+def session_link_required(request: HTTPConnection) -> Response:
     """Say where the link is that lets a browser in."""
     text = "This browser has not been let in. Ask your agent to open the page, or run: ui-mcp approvals open"
     return failure(request, 403, "This page needs its own link", text)

@@ -20,7 +20,7 @@ MAX_BODY = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AccessRules:
     """What one listener accepts."""
 
     ports: frozenset[int]
@@ -76,10 +76,10 @@ class Refusal:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-class Guard:
+class SecurityMiddleware:
     """Lets through what the rules allow and adds the headers that keep browsers careful."""
 
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
         self.app = app
         self._rules = rules
 
@@ -93,12 +93,12 @@ class Guard:
             await _refuse(scope, receive, send, refusal)
             return
         if scope["type"] == "http":
-            await self.app(scope, _limited(receive), _careful(send, self._rules))
+            await self.app(scope, _limited(receive), _security_headers(send, self._rules))
         else:
             await self.app(scope, receive, send)
 
 
-def check(scope: Scope, rules: Rules) -> Refusal | None:
+def check(scope: Scope, rules: AccessRules) -> Refusal | None:
     """Return why this request is refused, or None."""
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     if not rules.knows_host(headers.get(b"host", "")):
@@ -114,7 +114,7 @@ def check(scope: Scope, rules: Rules) -> Refusal | None:
     )
 
 
-def _check_origin(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refusal | None:
+def _check_origin(scope: Scope, headers: dict[bytes, str], rules: AccessRules) -> Refusal | None:
     origin = headers.get(b"origin")
     if origin is not None and origin.lower() in rules.origins:
         return None
@@ -130,7 +130,7 @@ def _check_origin(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refu
     return None
 
 
-def _check_fetch_site(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refusal | None:
+def _check_fetch_site(scope: Scope, headers: dict[bytes, str], rules: AccessRules) -> Refusal | None:
     if scope["type"] == "websocket" or headers.get(b"sec-fetch-site", "none") not in {"cross-site", "same-site"}:
         return None
     if headers.get(b"origin", "").lower() in _lower(rules.allowed_origins):
@@ -141,7 +141,7 @@ def _check_fetch_site(scope: Scope, headers: dict[bytes, str], rules: Rules) -> 
     return Refusal(403, "Requests from other sites are refused")
 
 
-def _check_token(scope: Scope, headers: dict[bytes, str], rules: Rules) -> Refusal | None:
+def _check_token(scope: Scope, headers: dict[bytes, str], rules: AccessRules) -> Refusal | None:
     if rules.token is None or rules.known_elsewhere(scope["path"]):
         return None
     scheme, _, given = headers.get(b"authorization", "").partition(" ")
@@ -192,7 +192,7 @@ def _limited(receive: Receive) -> Receive:
     return limited
 
 
-def _careful(send: Send, rules: Rules) -> Send:
+def _security_headers(send: Send, rules: AccessRules) -> Send:
     async def careful(message: Message) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": [*message.get("headers", []), *_extra(message.get("headers", []), rules)]}
@@ -201,7 +201,7 @@ def _careful(send: Send, rules: Rules) -> Send:
     return careful
 
 
-def _extra(headers: Iterable[tuple[bytes, bytes]], rules: Rules) -> list[tuple[bytes, bytes]]:
+def _extra(headers: Iterable[tuple[bytes, bytes]], rules: AccessRules) -> list[tuple[bytes, bytes]]:
     present = {name.lower(): value for name, value in headers}
     extra = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
     if present.get(b"content-type", b"").startswith(b"application/json"):

@@ -55,7 +55,7 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def bind_patiently(host: str, port: int, patience: float = PATIENCE_SECONDS) -> socket.socket:
+async def bind_with_retry(host: str, port: int, patience: float = PATIENCE_SECONDS) -> socket.socket:
     """Return a listening socket, waiting a little for a predecessor or a stray connection to let go of the port.
 
     Raises:
@@ -81,7 +81,7 @@ def port_of(listener: socket.socket) -> int:
     return port
 
 
-def came(connection: HTTPConnection) -> float | None:
+def received_at(connection: HTTPConnection) -> float | None:
     """Return when a request arrived, by the loop's clock, before anything of ours had to wait for something."""
     when: float | None = connection.scope.get("came")
     return when
@@ -200,7 +200,7 @@ def mcp_app(routes: Sequence[BaseRoute], transports: ASGIApp | None = None) -> S
 Routes = Sequence[BaseRoute]
 
 
-class Later:
+class LazyApp:
     """Stands in for an application until it exists."""
 
     def __init__(self) -> None:
@@ -208,12 +208,12 @@ class Later:
         self._ready = anyio.Event()
         self._app: ASGIApp
 
-    async def wanted(self, *, within: float) -> None:
+    async def wait_requested(self, *, within: float) -> None:
         """Return when the first request has come, or after so many seconds."""
         with anyio.move_on_after(within):
             await self._asked.wait()
 
-    def become(self, app: ASGIApp) -> None:
+    def set_app(self, app: ASGIApp) -> None:
         """Pass requests on from now on, those that wait first."""
         self._app = app
         self._ready.set()
@@ -225,7 +225,7 @@ class Later:
         await self._app(scope, receive, send)
 
 
-class Deferred(BaseRoute):
+class LazyRoutes(BaseRoute):
     """Stands in for the routes below some paths; they are made when the first request comes."""
 
     def __init__(self, paths: Sequence[str], make: Callable[[], Routes]) -> None:

@@ -81,7 +81,7 @@ HOME = '<a class="page-home" href="./" aria-label="Start page" title="Start page
 """The way to the start page; look.js draws the mark into it."""
 
 
-def look_route() -> Route:
+def shared_style_route() -> Route:
     """Return the route, for listeners that do not serve the bundled files anyway."""
     files = Files((WEB_FOLDER,), confine=(WEB_FOLDER / "look",))
 

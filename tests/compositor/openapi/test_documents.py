@@ -19,7 +19,7 @@ from ui_mcp.gateway.openapi.document import Document, load
 from ui_mcp.gateway.openapi.fetch import Fetcher
 from ui_mcp.gateway.openapi.model import Api, Operation
 from ui_mcp.gateway.openapi.operations import METHODS, read_api
-from ui_mcp.gateway.openapi.payload import Habits
+from ui_mcp.gateway.openapi.payload import EncodingOptions
 from ui_mcp.gateway.openapi.request import build
 from ui_mcp.gateway.openapi.tools import build_tools
 from ui_mcp.jsontypes import Json
@@ -114,7 +114,7 @@ def test_a_made_up_call_of_every_operation_becomes_a_request(document: Document)
         checked = ArgumentCheck(found, "warn").check(arguments, {})
 
         request = build(
-            found, {**checked.arguments, **_forms(found, checked.arguments)}, "http://api.example", Habits()
+            found, {**checked.arguments, **_forms(found, checked.arguments)}, "http://api.example", EncodingOptions()
         )
 
         template = re.escape(found.path.split("#")[0]).replace(r"\{", "{").replace(r"\}", "}")

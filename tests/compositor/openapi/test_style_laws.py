@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.gateway.openapi.payload import Habits, form
+from ui_mcp.gateway.openapi.payload import EncodingOptions, form
 from ui_mcp.gateway.openapi.request import in_path, in_query
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -42,4 +42,4 @@ def test_forms_come_apart_again(fields: dict[str, str | list[str]]) -> None:
         (key, item) for key, value in fields.items() for item in (value if isinstance(value, list) else [value])
     ]
 
-    assert parse_qsl(form(fields, {}, Habits()), keep_blank_values=True) == expected
+    assert parse_qsl(form(fields, {}, EncodingOptions()), keep_blank_values=True) == expected

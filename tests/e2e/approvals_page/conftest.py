@@ -18,7 +18,7 @@ from compositor.conftest import Recorder, json_reply, recorder
 from compositor.gateways import gateway
 from servers import running_server
 from ui_mcp.gateway.runner import serve_approvals
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.tool import Call
@@ -47,7 +47,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @asynccontextmanager
-async def gateway_alone(folder: Path, shop: Recorder) -> AsyncIterator[tuple[Gateway, str]]:
+async def gateway_alone(folder: Path, shop: Recorder) -> AsyncIterator[tuple[GatewayService, str]]:
     """A gateway under guard, and the address of its person's listener."""
     async with gateway(folder, shop) as found, anyio.create_task_group() as tasks:
         urls: list[str] = []
@@ -67,7 +67,7 @@ async def gateway_alone(folder: Path, shop: Recorder) -> AsyncIterator[tuple[Gat
 class Whole:
     """A ui server that shows the questions of a gateway; only the store is shared."""
 
-    gateway: Gateway
+    gateway: GatewayService
     server: Running
 
     @property
@@ -100,8 +100,8 @@ async def opened(browser: Browser, url: str, width: int = 1200, scheme: Scheme =
     return page
 
 
-async def ask(found: Gateway, name: str) -> str:
+async def ask(found: GatewayService, name: str) -> str:
     """Make a call that waits for an answer; return its id."""
-    result = await found.policed.call("shop__addThing", {"body": {"name": name}}, Call(client_name="Claude"))
+    result = await found.enforcer.call("shop__addThing", {"body": {"name": name}}, Call(client_name="Claude"))
     told: JsonObject = result.structured or {}
     return str(told["approval_id"])

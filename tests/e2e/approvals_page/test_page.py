@@ -13,8 +13,8 @@ from e2e.approvals_page.conftest import Scheme, Whole, ask, gateway_alone, link,
 from e2e.nlui_chat.conftest import AXE
 from person_client import let_in
 from ui_mcp.errors import DeniedError
-from ui_mcp.gateway.approvals.service import Reply
-from ui_mcp.gateway.toolset import Offered
+from ui_mcp.gateway.approvals.service import Decision
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.webserver.person_app import PERSON_FOLDER
@@ -31,7 +31,7 @@ async def test_a_person_approves_edits_and_denies(browser: Browser, shop: Record
     card = page.locator(f"#approval-{first}")
     shown = [await card.get_by_role("heading").inner_text(), await card.get_by_label("Body").inner_text()]
     await card.get_by_role("button", name="Approve once").click()
-    approved = await found.policed.outcome(first, 20, Call())
+    approved = await found.enforcer.outcome(first, 20, Call())
 
     edited = page.locator(f"#approval-{second}")
     await edited.get_by_role("button", name="Edit arguments").click()
@@ -43,13 +43,13 @@ async def test_a_person_approves_edits_and_denies(browser: Browser, shop: Record
     request = page.get_by_role("article").filter(has_text="this is the request that they make")
     await expect(request.get_by_label("Body")).to_contain_text("yacht")
     await request.get_by_role("button", name="Approve once").click()
-    await found.policed.outcome(second, 20, Call())
+    await found.enforcer.outcome(second, 20, Call())
 
     denied = page.locator(f"#approval-{third}")
     await denied.get_by_label("Reason").fill("we have enough")
     await denied.get_by_role("button", name="Deny and stop").click()
     with pytest.raises(DeniedError) as caught:
-        await found.policed.outcome(third, 20, Call())
+        await found.enforcer.outcome(third, 20, Call())
     await expect(page.get_by_text("Nothing is waiting for you")).to_be_visible()
 
     assert shown == [f"POST\n{shop.url}/things", '{\n  "name": "boat"\n}']
@@ -60,7 +60,7 @@ async def test_a_person_approves_edits_and_denies(browser: Browser, shop: Record
 
 
 async def test_a_destructive_call_is_marked_and_its_first_button_is_the_no(browser: Browser, whole: Whole) -> None:
-    await whole.gateway.policed.call("shop__deleteThing", {"id": 7}, Call(client_name="Claude"))
+    await whole.gateway.enforcer.call("shop__deleteThing", {"id": 7}, Call(client_name="Claude"))
     page = await opened(browser, link(whole.url))
 
     card = page.locator(".ask-destroys")
@@ -86,8 +86,8 @@ async def test_always_shows_what_it_covers_before_it_is_given(browser: Browser, 
     await covers.get_by_role("button", name="Always allow").click()
     await expect(page.get_by_text("Nothing is waiting for you")).to_be_visible()
 
-    allowed = await found.policed.call("shop__addThing", {"body": {"name": "pram"}}, Call())
-    still = await found.policed.call("shop__addThing", {"body": {"name": "tram"}}, Call())
+    allowed = await found.enforcer.call("shop__addThing", {"body": {"name": "pram"}}, Call())
+    still = await found.enforcer.call("shop__addThing", {"body": {"name": "tram"}}, Call())
 
     assert allowed.structured == {"id": 7}
     assert (still.structured or {})["status"] == "awaiting_approval"
@@ -109,13 +109,13 @@ async def test_a_person_accepts_a_proposed_rule(browser: Browser, shop: Recorder
     proposal = {"rule": {"source": "shop", "tool": "addThing", "decision": "allow"}, "rationale": "harmless"}
     async with gateway_alone(tmp_path, shop) as (found, url):
         page = await opened(browser, link(url))
-        await found.policed.call("shop__listThings", {}, Call())
-        await Offered(found).call("policy__propose", proposal, Call())
+        await found.enforcer.call("shop__listThings", {}, Call())
+        await GatewayToolset(found).call("policy__propose", proposal, Call())
         await expect(page.get_by_text("harmless")).to_be_visible()
         await expect(page.get_by_text("Of the last 1 calls it would allow 1.")).to_be_visible()
         await page.get_by_role("button", name="Accept").click()
         await expect(page.get_by_text("Rule accepted")).to_be_visible()
-        result = await found.policed.call("shop__addThing", {"body": {"name": "x"}}, Call())
+        result = await found.enforcer.call("shop__addThing", {"body": {"name": "x"}}, Call())
 
     assert result.structured == {"id": 7}
 
@@ -127,12 +127,12 @@ async def test_a_person_answers_several_at_once_but_no_destructive_call_among_th
     async with gateway_alone(tmp_path, shop) as (found, url):
         page = await opened(browser, link(url))
         ids = [await ask(found, name) for name in ("boat", "ship", "raft")]
-        await found.policed.call("shop__deleteThing", {"id": 7}, Call())
+        await found.enforcer.call("shop__deleteThing", {"id": 7}, Call())
         for one in ids[:2]:
             await page.locator(f"#approval-{one}").get_by_role("checkbox").check()
         await expect(page.get_by_text("2 selected")).to_be_visible()
         late = await found.desk.get(ids[1])
-        await found.desk.answer(late.id, Reply("deny_continue", late.digest, "ann"))
+        await found.desk.decide(late.id, Decision("deny_continue", late.digest, "ann"))
         await expect(page.locator(f"#approval-{ids[1]}")).to_have_count(0)
         await page.locator(f"#approval-{ids[2]}").get_by_role("checkbox").check()
         destructive = page.get_by_role("checkbox", name="Select shop__deleteThing")
@@ -190,9 +190,9 @@ async def test_the_page_fits_every_screen_is_accessible_and_says_when_the_server
     await expect(page.get_by_text("Nothing is waiting for you")).to_be_visible()
     await good(page)
     await ask(found, "a rather long boat " * 8)
-    await found.policed.call("shop__deleteThing", {"id": 7}, Call(client_name="Claude"))
+    await found.enforcer.call("shop__deleteThing", {"id": 7}, Call(client_name="Claude"))
     rule = {"source": "shop", "tool": "addThing", "args": {"body.name": "boat*"}, "decision": "allow"}
-    await Offered(found).call("policy__propose", {"rule": rule, "rationale": "Boats are safe to add"}, Call())
+    await GatewayToolset(found).call("policy__propose", {"rule": rule, "rationale": "Boats are safe to add"}, Call())
     await page.get_by_role("button", name="For this session…").first.click()
     await page.get_by_role("checkbox").first.check()
     await expect(page.get_by_text("Boats are safe to add")).to_be_visible()

@@ -11,17 +11,17 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
 from chromium import FLAGS
-from ui_mcp.app.chat_server import face_app, opened
+from ui_mcp.app.chat_server import face_app, open_served_chat
 from ui_mcp.chat.http import CHAT_PAGE
 from ui_mcp.chat.identity import principal
-from ui_mcp.chat.mcp import Served, chat_face, directory_of
+from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.message import Draft
-from ui_mcp.chat.service import Ask, Chat
-from ui_mcp.chat.tools import Open
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.chat.service import Chat, ReadRequest
+from ui_mcp.chat.tools import OpenChat
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.person import PersonKeys
 from ui_mcp.webserver.auth import principal_of
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, port_of
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
@@ -59,7 +59,7 @@ class Room:
         await self.chat.post(AGENT, "assistant", "default", [Draft(text) for text in texts])
 
     async def agent_reads(self) -> None:
-        await self.chat.read(AGENT, Ask())
+        await self.chat.read(AGENT, ReadRequest())
 
 
 def link(url: str) -> str:
@@ -69,13 +69,13 @@ def link(url: str) -> str:
 
 @asynccontextmanager
 async def face(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, str]]:
-    served = Served("human", str(folder))
-    async with opened(served) as (config, chat, announcements):
+    served = ChatServerOptions("human", str(folder))
+    async with open_served_chat(served) as (config, chat, announcements):
         listener = bind("127.0.0.1", port)
-        desk = Open(chat, directory_of(served, chat, always=True))
-        endpoints = Endpoints(chat_face(served, config, desk, announcements), principal=principal_of)
-        rules = Rules(frozenset({port_of(listener)}))
-        app = Guard(face_app("human", desk, 100, endpoints, port_of(listener)), rules)
+        desk = OpenChat(chat, directory_of(served, chat, always=True))
+        endpoints = McpRoutes(chat_definition(served, config, desk, announcements), principal=principal_of)
+        rules = AccessRules(frozenset({port_of(listener)}))
+        app = SecurityMiddleware(face_app("human", desk, 100, endpoints, port_of(listener)), rules)
         try:
             async with listening(app, listener):
                 yield chat, f"http://127.0.0.1:{port_of(listener)}"

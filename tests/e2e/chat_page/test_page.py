@@ -8,9 +8,9 @@ from playwright.async_api import Page, Route, expect
 
 from e2e.chat_page.conftest import AGENT, HUMAN, Room, face, link
 from ports import free_ports
-from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.message import Draft
-from ui_mcp.chat.service import Ask
+from ui_mcp.chat.service import ReadRequest
 from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ async def test_a_message_is_shown_once_and_its_receipt_follows_the_agent(room: R
 
     await expect(page.locator(".chat-assistant")).to_have_text("AgentDeploying." + await _time(page))
     await expect(page.locator(".chat-user strong")).to_have_text("now")
-    stored = (await room.chat.read(HUMAN, Ask())).messages
+    stored = (await room.chat.read(HUMAN, ReadRequest())).messages
     assert [message.content for message in stored] == ["Deploy **now**?", "Deploying."]
 
 
@@ -161,14 +161,14 @@ async def test_the_chat_asks_for_a_code_or_a_token_and_shows_neither_in_the_addr
     await send(page, "it is me")
     await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
 
-    token = await Keys(room.chat.store).create("alice", ROLES["human"])
+    token = await AccessTokens(room.chat.store).create("alice", ROLES["human"])
     other = await room.open(known=False)
     await other.get_by_label("Code or token").fill(token)
     await other.get_by_role("button", name="Open").click()
     await send(other, "and me")
     await expect(other.get_by_label("Sent", exact=True)).to_have_count(2)
 
-    for given in (link(room.url), f"{room.url}/chat#code={await Keys(room.chat.store).code('alice')}"):
+    for given in (link(room.url), f"{room.url}/chat#code={await AccessTokens(room.chat.store).code('alice')}"):
         linked, stolen = [await (await room.browser.new_context()).new_page() for _ in range(2)]
         await linked.goto(given)
         await expect(linked.get_by_text("it is me")).to_be_visible()

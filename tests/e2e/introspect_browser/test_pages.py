@@ -10,7 +10,7 @@ from introspect.demos import PATIENCE, Demo
 from ui_mcp.errors import UiStaleRefError
 from ui_mcp.introspection.arguments import Include, Selector
 from ui_mcp.introspection.contract import Ref
-from ui_mcp.introspection.snapshot import Look, as_json, as_text
+from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -83,7 +83,7 @@ async def test_a_native_dialog_is_seen_and_answered_and_hangs_nothing(browser: D
     )
 
     asked = await browser.click("#ask")
-    text = await as_text(browser.target, Look(stage="all"))
+    text = await as_text(browser.target, SnapshotRequest(stage="all"))
     blocked = await browser.do({"type": "pressKey", "key": "A"})
     answered = await browser.do({"type": "dialog", "accept": True, "text": "Zoë"})
 
@@ -165,7 +165,9 @@ async def test_console_errors_and_failed_requests_are_told_once(browser: Demo, t
     told: list[str] = []
 
     async def look() -> list[str]:
-        told.extend(line for line in (await as_text(browser.target, Look())).splitlines() if line.startswith("! "))
+        told.extend(
+            line for line in (await as_text(browser.target, SnapshotRequest())).splitlines() if line.startswith("! ")
+        )
         return told
 
     await browser.click("#go")
@@ -192,8 +194,8 @@ async def test_a_control_of_a_component_library_is_one_line(browser: Demo, tmp_p
     field = (await browser.find(css="x-input"))[0].uid
 
     await browser.do({"type": "setText", "target": field, "text": "Ann"}, {"type": "typeText", "text": "a"})
-    text = await as_text(browser.target, Look())
-    inside = await as_json(browser.target, Look(include=Include(internals=True), mode="compact", depth=20))
+    text = await as_text(browser.target, SnapshotRequest())
+    inside = await as_json(browser.target, SnapshotRequest(include=Include(internals=True), mode="compact", depth=20))
 
     assert "x-input " in text
     assert 'prompt="Your name" value="Anna"' in text
@@ -216,12 +218,12 @@ async def test_a_second_page_is_a_second_stage(browser: Demo, tmp_path: Path) ->
     )
 
     async def all_stages() -> list[dict]:
-        return (await as_json(browser.target, Look(stage="all", depth=0)))["stages"]
+        return (await as_json(browser.target, SnapshotRequest(stage="all", depth=0)))["stages"]
 
     await browser.click("#open")
     stages = await eventually(all_stages, lambda seen: len(seen) == 2)
-    primary = (await as_json(browser.target, Look(stage="primary", depth=0)))["stages"]
+    primary = (await as_json(browser.target, SnapshotRequest(stage="primary", depth=0)))["stages"]
 
     assert sorted(stage["title"] for stage in stages) == ["Another", "Test"]
     assert [stage["title"] for stage in primary] == ["Test"]
-    assert len((await as_json(browser.target, Look(depth=0)))["stages"]) == 1
+    assert len((await as_json(browser.target, SnapshotRequest(depth=0)))["stages"]) == 1

@@ -13,9 +13,9 @@ from e2e.introspect_javafx.conftest import Programs
 from introspect.demos import PATIENCE, ROOT, running
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.arguments import Selector
-from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend, agent_jar, enter
+from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend, agent_jar, start_agent
 from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent, load_by_jdk
-from ui_mcp.introspection.contract import Ask, Ref
+from ui_mcp.introspection.contract import CaptureRequest, Ref
 from ui_mcp.introspection.target import Target
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -24,7 +24,7 @@ SHAPES = ["class path", "named modules", "mixed", "module layer", "isolated load
 
 
 async def texts(backend: JavaFxBackend) -> set[str]:
-    capture = await Target("javafx", backend, seconds=PATIENCE).capture(Ask(stage="all"))
+    capture = await Target("javafx", backend, seconds=PATIENCE).capture(CaptureRequest(stage="all"))
     return {node.record.get("l", "") for node in capture.nodes()}
 
 
@@ -146,19 +146,19 @@ async def test_attaching_twice_makes_one_server_that_wants_its_token(
     programs: Programs, screen: str, tmp_path: Path
 ) -> None:
     async with running(programs.command("mixed"), screen) as pid:
-        first = await anyio.to_thread.run_sync(lambda: enter(pid, folder=tmp_path))
-        second = await anyio.to_thread.run_sync(lambda: enter(pid, folder=tmp_path))
+        first = await anyio.to_thread.run_sync(lambda: start_agent(pid, folder=tmp_path))
+        second = await anyio.to_thread.run_sync(lambda: start_agent(pid, folder=tmp_path))
         assert first == second
 
         stranger = await JavaFxBackend.connect(Address(pid, first.port, "0" * 32))
         with pytest.raises(UiNotEnabledError):
-            await stranger.capture(Ask())
+            await stranger.capture(CaptureRequest())
 
         friend = await JavaFxBackend.connect(first)
         os.kill(pid, signal.SIGKILL)
         await gone(pid)
         with pytest.raises(UiNotEnabledError) as caught:
-            await friend.capture(Ask())
+            await friend.capture(CaptureRequest())
         assert caught.value.details["reason"] == "GONE"
 
 
@@ -169,7 +169,7 @@ async def test_without_the_flag_the_agent_refuses_everything(programs: Programs,
     async with running(programs.command("mixed", agent), screen):
         backend = await JavaFxBackend.connect(await written(file))
         with pytest.raises(UiNotEnabledError) as caught:
-            await backend.capture(Ask())
+            await backend.capture(CaptureRequest())
 
     assert caught.value.details["reason"] == "FLAG_OFF"
 
@@ -179,7 +179,7 @@ async def test_a_watched_program_can_be_read_only_and_ends_as_it_would(programs:
     async with running(programs.command("mixed"), screen) as pid:
         backend = await JavaFxBackend.attach(pid, read_only=True)
         target = Target("javafx", backend, seconds=PATIENCE)
-        (ok,) = await target.find(Selector(css="#okButton"), Ask(css="#okButton", internals=True))
+        (ok,) = await target.find(Selector(css="#okButton"), CaptureRequest(css="#okButton", internals=True))
         with pytest.raises(UiNotEnabledError) as caught:
             await target.act({"type": "click", "target": {"uid": ok.uid, "path": None}})
         assert caught.value.details["reason"] == "READ_ONLY"
@@ -187,10 +187,10 @@ async def test_a_watched_program_can_be_read_only_and_ends_as_it_would(programs:
         await backend.close()
 
         again = Target("javafx", await JavaFxBackend.attach(pid), seconds=PATIENCE)
-        (menu,) = await again.find(Selector(text="File"), Ask())
+        (menu,) = await again.find(Selector(text="File"), CaptureRequest())
         await again.act({"type": "click", "target": {"uid": menu.uid, "path": None}})
         await again.backend.idle()
-        (leave,) = await again.find(Selector(text="Quit"), Ask(stage="all"))
+        (leave,) = await again.find(Selector(text="Quit"), CaptureRequest(stage="all"))
         await again.act({"type": "click", "target": {"uid": leave.uid, "path": None}})
 
         await gone(pid)
@@ -221,7 +221,7 @@ async def test_nonsense_on_the_wire_gets_an_error_and_the_agent_goes_on(
         b"{}",
     ]
     async with running(programs.command("mixed"), screen) as pid:
-        address = await anyio.to_thread.run_sync(lambda: enter(pid, folder=tmp_path))
+        address = await anyio.to_thread.run_sync(lambda: start_agent(pid, folder=tmp_path))
         async with await anyio.connect_tcp("127.0.0.1", address.port) as stream:
             await stream.send(address.token.encode() + b"\n" + b"\n".join(lines) + b"\n")
             said = b""

@@ -14,7 +14,7 @@ from e2e.introspect_javafx.conftest import Programs
 from interaction.lineclient import LineClient
 from introspect.demos import PATIENCE, running
 from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend, agent_jar
-from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.contract import CaptureRequest
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
@@ -74,7 +74,7 @@ async def test_a_program_may_carry_the_agent_itself(programs: Programs, screen: 
     await anyio.run_process(javac)
     async with running([programs.cell.java, *modules, "-cp", paths, "Embedded", str(file)], screen):
         backend = await JavaFxBackend.connect(Address.read(file))
-        seen = await backend.capture(Ask(depth=0))
+        seen = await backend.capture(CaptureRequest(depth=0))
         await backend.close()
 
     assert seen["app"]["mainClass"] == "Embedded"
@@ -138,7 +138,7 @@ async def test_a_program_without_a_target_file_says_its_token_once_in_its_log(
         words = next(line for line in said.splitlines() if "token" in line).split()
         port, token = int(words[words.index("port") + 1]), words[words.index("token") + 1]
         backend = await JavaFxBackend.connect(Address(pid, port, token))
-        seen = await backend.capture(Ask(depth=0))
+        seen = await backend.capture(CaptureRequest(depth=0))
         sockets = Path(f"/proc/{pid}/net/tcp").read_text() + Path(f"/proc/{pid}/net/tcp6").read_text()
         await backend.close()
 

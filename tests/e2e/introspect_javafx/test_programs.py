@@ -12,8 +12,8 @@ from introspect.demos import PATIENCE, Demo, debian_cell, javafx_demo
 from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Selector
-from ui_mcp.introspection.contract import ALL, PATH, Ask, Ref
-from ui_mcp.introspection.snapshot import Look, as_json, as_text
+from ui_mcp.introspection.contract import ALL, PATH, CaptureRequest, Ref
+from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import Target, ask_for, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -99,14 +99,14 @@ async def test_a_cell_of_a_table_can_be_clicked_far_away(demo: Demo) -> None:
 async def test_menus_and_lists_that_pop_up_are_stages_after_the_others(demo: Demo) -> None:
     (file,) = await demo.find(text="File")
     await demo.do({"type": "click", "target": file.uid})
-    stages = (await as_json(demo.target, Look()))["stages"]
+    stages = (await as_json(demo.target, SnapshotRequest()))["stages"]
     (entry,) = await demo.find(text="Open")
     await demo.do({"type": "click", "target": entry.uid})
 
     assert [stage["kind"] for stage in stages] == ["stage", "popup"]
     assert stages[1]["owner"] == stages[0]["stageUid"]
     assert await demo.said() == "opened"
-    assert len((await as_json(demo.target, Look()))["stages"]) == 1
+    assert len((await as_json(demo.target, SnapshotRequest()))["stages"]) == 1
 
 
 async def test_a_choice_is_made_by_value_and_a_context_menu_opens(demo: Demo) -> None:
@@ -124,7 +124,7 @@ async def test_a_choice_is_made_by_value_and_a_context_menu_opens(demo: Demo) ->
 @pytest.mark.covers("IN-64")
 async def test_an_alert_is_a_dialog_that_can_be_answered(demo: Demo) -> None:
     await demo.click("#alert")
-    text = await as_text(demo.target, Look())
+    text = await as_text(demo.target, SnapshotRequest())
     (ok,) = [node for node in await demo.find(text="OK", match="equals") if node.record.get("i") is None]
 
     outcome = await demo.do({"type": "click", "target": ok.uid})
@@ -137,7 +137,7 @@ async def test_an_alert_is_a_dialog_that_can_be_answered(demo: Demo) -> None:
 
 @pytest.mark.covers("IN-6", "IN-8", "IN-20", "IN-15")
 async def test_names_given_by_the_program_and_classes_without_a_name(demo: Demo) -> None:
-    snapshot = await as_json(demo.target, Look(mode="full"))
+    snapshot = await as_json(demo.target, SnapshotRequest(mode="full"))
     (anonymous,) = await demo.find(text="Anonymous")
 
     assert (await demo.one("#canvas")).uid == "the-canvas"
@@ -149,7 +149,7 @@ async def test_names_given_by_the_program_and_classes_without_a_name(demo: Demo)
 
 
 async def test_what_a_tab_hides_is_one_line(demo: Demo) -> None:
-    text = await as_text(demo.target, Look())
+    text = await as_text(demo.target, SnapshotRequest())
 
     assert "Label" in text
     assert '"Table"' in text
@@ -172,13 +172,15 @@ async def test_nodes_come_and_go_without_a_uid_used_twice(demo: Demo) -> None:
 
 @pytest.mark.covers("IN-11", "IN-16", "IN-37", "IN-45")
 async def test_windows_are_numbered_by_title_and_told_apart_by_uid(demo: Demo) -> None:
-    alone = (await as_json(demo.target, Look(depth=0)))["stages"][0]
+    alone = (await as_json(demo.target, SnapshotRequest(depth=0)))["stages"][0]
     await demo.click("#window")
     counts = {
-        stage: [entry["title"] for entry in (await as_json(demo.target, Look(stage=stage, depth=0)))["stages"]]
+        stage: [
+            entry["title"] for entry in (await as_json(demo.target, SnapshotRequest(stage=stage, depth=0)))["stages"]
+        ]
         for stage in ("focused", "primary", "all")
     }
-    both = await as_json(demo.target, Look(stage="all", depth=0))
+    both = await as_json(demo.target, SnapshotRequest(stage="all", depth=0))
     label = Selector(text="Another window")
     found = [
         len(await demo.target.find(label, ask_for(label, stage, everywhere=everywhere)))
@@ -197,10 +199,10 @@ async def test_windows_are_numbered_by_title_and_told_apart_by_uid(demo: Demo) -
 @pytest.mark.covers("IN-16")
 async def test_a_stage_keeps_the_focus_while_its_menu_is_open(demo: Demo) -> None:
     await demo.do({"type": "focus", "target": await demo.uid("#okButton")})
-    before = await as_json(demo.target, Look(depth=0))
+    before = await as_json(demo.target, SnapshotRequest(depth=0))
     (file,) = await demo.find(text="File")
     await demo.do({"type": "click", "target": file.uid})
-    during = await as_json(demo.target, Look(depth=0))
+    during = await as_json(demo.target, SnapshotRequest(depth=0))
     await demo.do({"type": "pressKey", "key": "ESCAPE"})
     await demo.do({"type": "click", "target": file.uid})
 
@@ -244,7 +246,7 @@ async def test_chosen_rows_come_in_order(demo: Demo) -> None:
 @pytest.mark.covers("IN-68")
 async def test_everything_happens_on_the_javafx_thread(demo: Demo) -> None:
     await demo.do({"type": "setText", "target": await demo.uid("#name"), "text": "who"})
-    await as_json(demo.target, Look(mode="full"))
+    await as_json(demo.target, SnapshotRequest(mode="full"))
 
     await demo.click("#threads")
 
@@ -254,8 +256,8 @@ async def test_everything_happens_on_the_javafx_thread(demo: Demo) -> None:
 @pytest.mark.covers("IN-84")
 async def test_what_is_inside_a_control_shows_only_when_asked_for(demo: Demo) -> None:
     ok = Ref(await demo.uid("#okButton"))
-    usual = await demo.target.node(ok, Ask(stage="all", root=ok))
-    inside = await demo.target.node(ok, Ask(stage="all", root=ok, internals=True))
+    usual = await demo.target.node(ok, CaptureRequest(stage="all", root=ok))
+    inside = await demo.target.node(ok, CaptureRequest(stage="all", root=ok, internals=True))
 
     assert usual.children == []
     assert [child.record["t"] for child in inside.children] == ["LabeledText"]
@@ -265,7 +267,7 @@ async def test_what_is_inside_a_control_shows_only_when_asked_for(demo: Demo) ->
 async def test_without_a_window_there_are_no_stages_and_later_there_are(demo: Demo) -> None:
     await demo.click("#hide")
     with pytest.raises(UiNoStagesError):
-        await demo.target.capture(Ask())
+        await demo.target.capture(CaptureRequest())
 
     found = await until(demo.target, Selector(css="#okButton"), PATIENCE, bool)
 
@@ -279,12 +281,12 @@ async def test_a_hung_program_times_out_and_one_killed_during_a_call_is_gone(tmp
         os.kill(pid, signal.SIGSTOP)
         hasty = Target("hasty", demo.target.backend, seconds=0.3)
         with pytest.raises(UiTimeoutError):
-            await hasty.capture(Ask())
+            await hasty.capture(CaptureRequest())
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(killed, pid)
             with pytest.raises(UiNotEnabledError) as caught:
-                await demo.target.capture(Ask(stage="all"))
+                await demo.target.capture(CaptureRequest(stage="all"))
 
     assert caught.value.details["reason"] == "GONE"
 

@@ -13,9 +13,9 @@ from introspect.forests import GOLDEN
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Include, Selector
-from ui_mcp.introspection.backend import Photo
-from ui_mcp.introspection.contract import ALL, FULL, PATH, Ask, Ref
-from ui_mcp.introspection.snapshot import Look, as_json, as_text
+from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.contract import ALL, FULL, PATH, CaptureRequest, Ref
+from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import dumps
 
@@ -34,7 +34,7 @@ def nodes(snapshot: dict) -> list[dict]:
 
 @pytest.mark.covers("IN-4", "IN-8", "IN-10", "IN-14", "IN-15", "IN-17", "IN-19", "IN-21", "IN-71", "IN-77")
 async def test_a_full_snapshot_is_valid_and_its_paths_are_canonical(demo: Demo) -> None:
-    snapshot = await as_json(demo.target, Look(stage="all", mode="full"))
+    snapshot = await as_json(demo.target, SnapshotRequest(stage="all", mode="full"))
 
     Draft202012Validator(json.loads((GOLDEN.parents[1] / "ui-snapshot.schema.json").read_text())).validate(snapshot)
     paths = [node["ref"]["path"] for node in nodes(snapshot)]
@@ -46,15 +46,15 @@ async def test_a_full_snapshot_is_valid_and_its_paths_are_canonical(demo: Demo) 
 
 @pytest.mark.covers("IN-82")
 async def test_a_backend_keeps_to_the_records_schema(demo: Demo) -> None:
-    raw = await demo.target.backend.capture(Ask(stage="all", sections=ALL))
+    raw = await demo.target.backend.capture(CaptureRequest(stage="all", sections=ALL))
 
     Draft202012Validator(json.loads((GOLDEN.parents[1] / "records.schema.json").read_text())).validate(raw)
 
 
 @pytest.mark.covers("IN-5", "IN-44")
 async def test_an_idle_ui_gives_the_same_bytes_twice(demo: Demo) -> None:
-    first = await as_json(demo.target, Look(mode="full"))
-    second = await as_json(demo.target, Look(mode="full"))
+    first = await as_json(demo.target, SnapshotRequest(mode="full"))
+    second = await as_json(demo.target, SnapshotRequest(mode="full"))
 
     assert dumps(first | {"capturedAt": ""}) == dumps(second | {"capturedAt": ""})
 
@@ -62,7 +62,7 @@ async def test_an_idle_ui_gives_the_same_bytes_twice(demo: Demo) -> None:
 @pytest.mark.covers("IN-9")
 async def test_paths_count_siblings_of_the_same_type(demo: Demo) -> None:
     pair = await demo.one("#pair")
-    node = await demo.target.node(Ref(pair.uid), Ask(stage="all", depth=1, root=Ref(pair.uid)))
+    node = await demo.target.node(Ref(pair.uid), CaptureRequest(stage="all", depth=1, root=Ref(pair.uid)))
 
     label, button = demo.types["label"], demo.types["button"]
     ends = [child.path.rpartition("/")[2] for child in node.children]
@@ -111,8 +111,8 @@ async def test_nodes_say_what_they_show(demo: Demo) -> None:
 @pytest.mark.covers("IN-29")
 async def test_a_password_is_in_no_output(demo: Demo) -> None:
     everything = [
-        dumps(await as_json(demo.target, Look(stage="all", mode="full", include=Include(internals=True)))),
-        await as_text(demo.target, Look(stage="all")),
+        dumps(await as_json(demo.target, SnapshotRequest(stage="all", mode="full", include=Include(internals=True)))),
+        await as_text(demo.target, SnapshotRequest(stage="all")),
         repr(await demo.find(text="hunter2-secret")),
     ]
     secret = snapshot_json.alone(await demo.one("#secret"), ALL)
@@ -144,9 +144,9 @@ async def test_what_an_ancestor_hides_is_marked_and_not_visible_to_a_predicate(d
 
 @pytest.mark.covers("IN-39", "IN-40", "IN-41", "IN-42")
 async def test_mode_and_include_choose_the_sections(demo: Demo) -> None:
-    full = await as_json(demo.target, Look(mode="full"))
-    compact = await as_json(demo.target, Look(mode="compact"))
-    chosen = await as_json(demo.target, Look(mode="compact", depth=0, include=Include(local_to_screen=True)))
+    full = await as_json(demo.target, SnapshotRequest(mode="full"))
+    compact = await as_json(demo.target, SnapshotRequest(mode="compact"))
+    chosen = await as_json(demo.target, SnapshotRequest(mode="compact", depth=0, include=Include(local_to_screen=True)))
 
     sections = {"layout", "fx", "virtualization", "accessibility"}
     assert not any(sections & node.keys() for node in nodes(compact))
@@ -159,7 +159,7 @@ async def test_mode_and_include_choose_the_sections(demo: Demo) -> None:
 @pytest.mark.covers("IN-38")
 async def test_a_stage_out_of_range_is_refused_with_the_range(demo: Demo) -> None:
     with pytest.raises(UiArgumentError, match="valid are 0"):
-        await as_json(demo.target, Look(stage_index=99))
+        await as_json(demo.target, SnapshotRequest(stage_index=99))
 
 
 @pytest.mark.covers("IN-46")
@@ -318,12 +318,12 @@ async def test_a_busy_ui_gives_a_timeout_and_answers_again_later(demo: Demo) -> 
 async def test_a_picture_is_as_large_as_the_scene(demo: Demo) -> None:
     if demo.kind == "page":
         with pytest.raises(UiActionFailedError, match="photograph itself"):
-            await demo.target.pixels(Photo())
+            await demo.target.screenshot(ScreenshotRequest())
         return
-    snapshot = await as_json(demo.target, Look(depth=0, mode="compact"))
-    whole = await demo.target.pixels(Photo())
-    small = await demo.target.pixels(Photo(max_width=200))
-    button = await demo.target.pixels(Photo(ref=Ref(await demo.uid("#okButton")), annotate=True))
+    snapshot = await as_json(demo.target, SnapshotRequest(depth=0, mode="compact"))
+    whole = await demo.target.screenshot(ScreenshotRequest())
+    small = await demo.target.screenshot(ScreenshotRequest(max_width=200))
+    button = await demo.target.screenshot(ScreenshotRequest(ref=Ref(await demo.uid("#okButton")), annotate=True))
 
     assert whole[:8] == small[:8] == button[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">I", small[16:20])[0] == 200
@@ -335,10 +335,10 @@ async def test_a_picture_is_as_large_as_the_scene(demo: Demo) -> None:
 async def test_a_difference_names_only_what_changed(demo: Demo) -> None:
     name = await demo.uid("#name")
     await demo.do({"type": "setText", "target": name, "text": "before"})
-    first = await as_json(demo.target, Look(mode="compact"))
+    first = await as_json(demo.target, SnapshotRequest(mode="compact"))
     await demo.do({"type": "setText", "target": name, "text": "after"})
 
-    changes = await as_json(demo.target, Look(mode="compact", since=first["snapshotId"]))
+    changes = await as_json(demo.target, SnapshotRequest(mode="compact", since=first["snapshotId"]))
 
     assert [entry["set"] for entry in changes["changed"] if entry["uid"] == name] == [{"value.text": "after"}]
     assert changes["added"] == changes["removed"] == []
@@ -346,10 +346,10 @@ async def test_a_difference_names_only_what_changed(demo: Demo) -> None:
 
 @pytest.mark.covers("IN-88")
 async def test_a_cursor_outlives_a_change_and_says_so(demo: Demo) -> None:
-    first = await as_json(demo.target, Look(mode="compact", max_tokens=700))
-    same = await as_json(demo.target, Look(cursor=first["cursor"], max_tokens=700))
+    first = await as_json(demo.target, SnapshotRequest(mode="compact", max_tokens=700))
+    same = await as_json(demo.target, SnapshotRequest(cursor=first["cursor"], max_tokens=700))
     await demo.do({"type": "setText", "target": await demo.uid("#name"), "text": "moved on"})
-    later = await as_json(demo.target, Look(cursor=first["cursor"], max_tokens=700))
+    later = await as_json(demo.target, SnapshotRequest(cursor=first["cursor"], max_tokens=700))
 
     assert "stale" not in same
     assert later["stale"] is True
@@ -358,7 +358,8 @@ async def test_a_cursor_outlives_a_change_and_says_so(demo: Demo) -> None:
 @pytest.mark.covers("IN-37", "IN-39")
 async def test_one_stage_is_focused_primary_and_all(demo: Demo) -> None:
     counts = [
-        len((await as_json(demo.target, Look(stage=stage, depth=0)))["stages"]) for stage in ("focused", "primary")
+        len((await as_json(demo.target, SnapshotRequest(stage=stage, depth=0)))["stages"])
+        for stage in ("focused", "primary")
     ]
 
     assert counts == [1, 1]
@@ -372,7 +373,7 @@ async def test_states_that_hold_roles_and_children_in_their_order(demo: Demo) ->
 
     focused = snapshot_json.alone(await demo.target.node(Ref(ok)), ALL)
     off = snapshot_json.alone(await demo.target.node(Ref(await demo.uid("#off"))), ALL)
-    children = (await demo.target.node(Ref(pair), Ask(stage="all", depth=1, root=Ref(pair)))).children
+    children = (await demo.target.node(Ref(pair), CaptureRequest(stage="all", depth=1, root=Ref(pair)))).children
 
     assert focused["pseudoClass"] == ["focused"]
     assert off["pseudoClass"] == ["disabled"]
@@ -396,7 +397,7 @@ async def test_two_callers_never_type_into_each_other(demo: Demo) -> None:
 async def test_reach_says_what_a_person_could_point_at(demo: Demo) -> None:
     async def reach(css: str) -> dict:
         ref = Ref(await demo.uid(css))
-        ask = Ask(stage="all", depth=0, sections=frozenset({"reach"}), root=ref)
+        ask = CaptureRequest(stage="all", depth=0, sections=frozenset({"reach"}), root=ref)
         return snapshot_json.alone(await demo.target.node(ref, ask), ask.sections)["reach"]
 
     plain = await reach("#okButton")
@@ -430,9 +431,13 @@ async def test_what_a_person_redacts_is_in_no_output(demo: Demo) -> None:
     careful = Target("careful", demo.target.backend, seconds=PATIENCE, redact=("#name", "#pair", "#list"))
 
     texts = [
-        dumps(await as_json(careful, Look(stage="all", mode="full", include=Include(internals=True, properties=True)))),
-        await as_text(careful, Look(stage="all")),
-        repr(await careful.find(Selector(text="Privy"), Ask(stage="all"))),
+        dumps(
+            await as_json(
+                careful, SnapshotRequest(stage="all", mode="full", include=Include(internals=True, properties=True))
+            )
+        ),
+        await as_text(careful, SnapshotRequest(stage="all")),
+        repr(await careful.find(Selector(text="Privy"), CaptureRequest(stage="all"))),
     ]
     name = snapshot_json.alone(await careful.node(Ref(await demo.uid("#name"))), ALL)
 

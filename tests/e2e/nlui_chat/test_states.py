@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from e2e.nlui_chat.conftest import Open, complaints, log, say
 from interaction.nlui import nlui
 from ports import free_ports
-from ui_mcp.agent.journal import Happened
+from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.person import PersonKeys
 
@@ -170,11 +170,11 @@ async def _live_long(file: Path) -> None:
         event
         for number in range(2500)
         for event in (
-            Happened("user_text", {"message_id": f"m{number}", "mime": "text/plain", "text": f"Question {number}"}),
-            Happened("ui_message", {"message_id": f"a{number}", "mime": "text/markdown", "md": f"Answer {number}"}),
+            NewEvent("user_text", {"message_id": f"m{number}", "mime": "text/plain", "text": f"Question {number}"}),
+            NewEvent("ui_message", {"message_id": f"a{number}", "mime": "text/markdown", "md": f"Answer {number}"}),
         )
     ]
-    await journal.append("big", lease, [*events, Happened("ui_end_turn", {"reason": "yield"})])
+    await journal.append("big", lease, [*events, NewEvent("ui_end_turn", {"reason": "yield"})])
     await journal.close()
 
 

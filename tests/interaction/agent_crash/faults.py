@@ -20,7 +20,7 @@ from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.chat.service import Chat
 from ui_mcp.gateway import mount
 from ui_mcp.gateway.approvals.store import ApprovalStore
-from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.mount import Mount
 
 
@@ -117,6 +117,6 @@ def install(folder: Path) -> None:
     around(SqliteJournal, "inject", lambda *_: "", grown)
     around(ApprovalStore, "add", lambda _: "")
     around(ApprovalStore, "swap", lambda _, row: f"{row.status} {row.execution} {row.delivered}")
-    around(Catalogue, "call", lambda name, *_: name)
+    around(Catalog, "call", lambda name, *_: name)
     around(Chat, "post", lambda *_: "")
     around(McpInbox, "read", lambda *_: "")

@@ -18,12 +18,12 @@ from starlette.routing import Route
 
 from agreeing import agree_to_gateway
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.journal_writer import Progress
+from ui_mcp.agent.journal_writer import ReadProgress
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
-from ui_mcp.chat.service import Ask, Chat, open_chat
-from ui_mcp.gateway.approvals.service import Desk, Reply
+from ui_mcp.chat.service import Chat, ReadRequest, open_chat
+from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.jsontypes import dumps
 from ui_mcp.webserver.server import bind, listening, port_of
@@ -146,13 +146,13 @@ async def world(folder: Path, victim: str) -> AsyncIterator[World]:
 async def answer_questions(file: Path) -> None:
     """Be the person at the desk: every third question gets a no."""
     store = open_store(str(file))
-    desk = Desk(store)
+    desk = ApprovalService(store)
     try:
         while True:
             for row in await desk.pending():
                 number = int(row.arguments["key"].removeprefix("order-"))
                 decision: Any = "deny_continue" if number % 3 == 0 else "approve"
-                await desk.answer(row.id, Reply(decision, row.digest, by="ann"))
+                await desk.decide(row.id, Decision(decision, row.digest, by="ann"))
             await anyio.sleep(0.02)
     finally:
         store.close()
@@ -164,7 +164,7 @@ class Journal:
     def __init__(self, file: Path) -> None:
         self._journal = SqliteJournal(file)
         self.events: list[StoredEvent] = []
-        self.progress = Progress()
+        self.progress = ReadProgress()
 
     async def until_answered(self, messages: int) -> None:
         """Wait until so many messages have been taken and the last turn has ended."""
@@ -219,7 +219,7 @@ async def test_a_kill_at_every_step_loses_nothing_and_repeats_nothing(
             texts = await talk(chat, journal, messages)
             tasks.cancel_scope.cancel()
         await journal.close()
-        inbox = (await chat.read(HUMAN, Ask())).messages
+        inbox = (await chat.read(HUMAN, ReadRequest())).messages
 
     died = (tmp_path / "died").read_text().splitlines()
     print(f"{victim}: {len(died)} kills, {len({name.partition('@')[0] for name in died})} kinds of step")

@@ -68,7 +68,7 @@ def become(folder: Path, wanted: dict[str, str], pipes: list[int]) -> None:
         for number, pipe in enumerate(pipes):
             os.dup2(pipe, number)
             os.close(pipe)
-        ui_mcp.processes.PARENT = os.getppid()  # the zygote, not whoever started that
+        ui_mcp.processes.PARENT_PID = os.getppid()  # the zygote, not whoever started that
         os.chdir(wanted["cwd"])
         argv = [part for part in wanted["argv"] if part not in {"-m", "ui_mcp"}]
         role = {"nlui": "gateway"}.get(argv[0], argv[0])

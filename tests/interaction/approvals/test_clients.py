@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from compositor.conftest import Recorder, document, json_reply
-from ui_mcp.app.commands.approvals import Wish, act
+from ui_mcp.app.commands.approvals import ApprovalCommand, act
 from ui_mcp.jsontypes import Json
 
 NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
@@ -171,8 +171,8 @@ async def test_what_changes_something_asks_and_people_answer_several_at_once(rec
             answers[method] = (await client.call_tool(f"shop__{method}_thing", arguments)).structured_content or {}
         waiting = [answers[method]["approval_id"] for method in METHODS[1:]]
         pending = json.loads((await client.read_resource("approvals://pending")).contents[0].text)
-        told = await anyio.to_thread.run_sync(act, store, Wish("approve", tuple(waiting[:3])))
-        await anyio.to_thread.run_sync(act, store, Wish("deny", (waiting[3],)))
+        told = await anyio.to_thread.run_sync(act, store, ApprovalCommand("approve", tuple(waiting[:3])))
+        await anyio.to_thread.run_sync(act, store, ApprovalCommand("deny", (waiting[3],)))
         results = [
             await client.call_tool("approvals__result", {"approval_id": one, "wait_s": 60}) for one in waiting[:3]
         ]
@@ -209,12 +209,12 @@ async def test_a_question_survives_a_kill_and_a_call_that_ran_then_is_never_repe
         async with by_http(file) as (address, process), Client(f"{address}/mcp", mode="legacy") as client:
             asked = (await client.call_tool("shop__post_thing", {"body": {}})).structured_content or {}
             stuck = (await client.call_tool("slow__delete_thing", {})).structured_content or {}
-            await anyio.to_thread.run_sync(act, store, Wish("approve", (stuck["approval_id"],)))
+            await anyio.to_thread.run_sync(act, store, ApprovalCommand("approve", (stuck["approval_id"],)))
             with anyio.fail_after(60):
                 await arrived.wait()
             os.kill(process.pid, signal.SIGKILL)
             await process.wait()
-        await anyio.to_thread.run_sync(act, store, Wish("approve", (asked["approval_id"],)))
+        await anyio.to_thread.run_sync(act, store, ApprovalCommand("approve", (asked["approval_id"],)))
         async with Client(by_pipe(file)) as client:
 
             async def outcome(row: Json) -> Any:
@@ -243,7 +243,7 @@ async def test_two_clients_over_http_are_two_callers(mode: str, recorder: Record
     ):
         mine = (await first.call_tool(*call)).structured_content or {}
         theirs = (await second.call_tool(*call)).structured_content or {}
-        await anyio.to_thread.run_sync(act, store, Wish("approve", (mine["approval_id"],), scope="session"))
+        await anyio.to_thread.run_sync(act, store, ApprovalCommand("approve", (mine["approval_id"],), scope="session"))
         proof = {name: mine[name] for name in ("approval_id", "digest")}
         got = await first.call_tool("approvals__result", {**proof, "wait_s": 60})
         with pytest.raises(MCPError, match="belongs to another client"):
@@ -274,7 +274,7 @@ async def test_a_client_of_the_modern_era_may_say_which_requests_are_its_own(
         others = [await call("0123456789abcdef-b"), await call(None), await call(None)]
         with pytest.raises(MCPError, match="16 to 200 characters"):
             await call("short")
-        await anyio.to_thread.run_sync(act, store, Wish("approve", (mine["approval_id"],)))
+        await anyio.to_thread.run_sync(act, store, ApprovalCommand("approve", (mine["approval_id"],)))
         while (got := await call("0123456789abcdef-a")).get("status"):
             pass
 
@@ -292,7 +292,7 @@ async def test_over_a_pipe_the_repeated_call_gets_the_result_after_a_restart(
     store, file = str(tmp_path / "data" / "approvals.db"), configured(tmp_path, recorder)
     async with Client(by_pipe(file)) as before:
         asked = (await before.call_tool("shop__post_thing", {"body": {}})).structured_content or {}
-    await anyio.to_thread.run_sync(act, store, Wish("approve", (asked["approval_id"],)))
+    await anyio.to_thread.run_sync(act, store, ApprovalCommand("approve", (asked["approval_id"],)))
     async with Client(by_pipe(file)) as after:
         while (got := (await after.call_tool("shop__post_thing", {"body": {}})).structured_content or {}).get("status"):
             pass
@@ -308,13 +308,13 @@ async def test_approvals_on_a_shared_database_are_answered_from_anywhere(
     url = postgres_url()
     async with Client(by_pipe(configured(tmp_path, recorder, storage={"url": url}))) as client:
         first = (await client.call_tool("shop__post_thing", {"body": {}})).structured_content or {}
-        listed = await anyio.to_thread.run_sync(act, url, Wish("list"))
+        listed = await anyio.to_thread.run_sync(act, url, ApprovalCommand("list"))
         answered: list[str] = []
 
         async def answer(reason: str) -> None:
             try:
                 await anyio.to_thread.run_sync(
-                    act, url, Wish("approve", (first["approval_id"],), reason, scope="always")
+                    act, url, ApprovalCommand("approve", (first["approval_id"],), reason, scope="always")
                 )
                 answered.append(reason)
             except Exception as error:
@@ -324,7 +324,7 @@ async def test_approvals_on_a_shared_database_are_answered_from_anywhere(
             people.start_soon(answer, "ann")
             people.start_soon(answer, "bob")
         result = await client.call_tool("approvals__result", {"approval_id": first["approval_id"], "wait_s": 60})
-        rules = await anyio.to_thread.run_sync(act, url, Wish("rules"))
+        rules = await anyio.to_thread.run_sync(act, url, ApprovalCommand("rules"))
 
     assert len(listed) == 1
     assert sorted(answered) in (["AlreadyDecidedError", "ann"], ["AlreadyDecidedError", "bob"])

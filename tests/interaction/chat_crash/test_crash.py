@@ -18,7 +18,7 @@ import pytest
 from agreeing import agree
 from ports import free_ports
 from terminals import with_terminal
-from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.service import open_store
 from ui_mcp.chat.store import Query
 
@@ -144,7 +144,7 @@ def _torment(victims: list[Keeper], until: list[Keeper]) -> None:
 async def _token(url: str) -> str:
     """Make the token by which writers and followers speak for the human."""
     async with open_store(url) as store:
-        return await Keys(store).create("human", ROLES["human"])
+        return await AccessTokens(store).create("human", ROLES["human"])
 
 
 async def _stored(url: str) -> list[tuple[str, str]]:

@@ -63,7 +63,7 @@ async def test_servers_behind_an_address_are_mounted_by_either_transport(path, t
             with anyio.fail_after(120):
                 while not found.mounts["far"].connection:
                     await anyio.sleep(0.05)
-            result = await found.policed.call("far__good__pid", {}, Call())
+            result = await found.enforcer.call("far__good__pid", {}, Call())
             read = await MountedResources(found).read("odd://thing", Call())
 
     assert isinstance(result.content[0], Relayed)

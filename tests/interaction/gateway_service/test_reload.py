@@ -13,10 +13,10 @@ import pytest
 
 from agreeing import agree_to_gateway
 from interaction.gateway_service.nlui_client import NluiClient
-from ui_mcp.gateway.config.configuration import Asked, configuration
+from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.mount_connection import connector
 from ui_mcp.gateway.runner import follow_file
-from ui_mcp.gateway.service import Gateway, Surroundings
+from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsontypes import Json, JsonObject
 
 ODD = str(Path(__file__).parents[1] / "gateway_upstreams" / "odd_server.py")
@@ -56,11 +56,11 @@ def health(client: NluiClient) -> str:
 async def test_a_configuration_saved_while_the_gateway_starts_takes_effect(tmp_path: Path) -> None:
     file = tmp_path / "nlui.yaml"
     file.write_text("policy: {mode: guard}\n")
-    read = configuration(Asked(str(file)))
+    read = configuration(GatewayOptions(str(file)))
     file.write_text("policy: {mode: host}\n")
 
-    around = Surroundings(tmp_path / "data", tmp_path / "cache", connector())
-    async with Gateway(read.settings, around).running() as gateway, anyio.create_task_group() as tasks:
+    around = GatewayContext(tmp_path / "data", tmp_path / "cache", connector())
+    async with GatewayService(read.settings, around).running() as gateway, anyio.create_task_group() as tasks:
         tasks.start_soon(follow_file, gateway, file, read.stamp)
         with anyio.fail_after(60):
             while gateway.settings.policy.mode != "host":

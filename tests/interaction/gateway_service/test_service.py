@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from interaction.gateway_service.nlui_client import NluiClient
-from ui_mcp.app.commands.approvals import Wish, act
+from ui_mcp.app.commands.approvals import ApprovalCommand, act
 
 SERVICE = Path(__file__).parent / "service.py"
 KEY = "k3y-for-boats"
@@ -103,11 +103,11 @@ def test_under_guard_a_person_answers_from_a_terminal_even_after_a_restart(servi
         read = client.call("shop__get_boat", {"boat_id": 1})
         waiting = client.call("shop__create_boat", call)["structuredContent"]
         other = client.call("shop__delete_boat", {"boat_id": 5})["structuredContent"]
-    lines = act(store, Wish("list"))
-    act(store, Wish("deny", (other["approval_id"],), "keep it", abort=True))
+    lines = act(store, ApprovalCommand("list"))
+    act(store, ApprovalCommand("deny", (other["approval_id"],), "keep it", abort=True))
     with NluiClient("--mcp", "--policy", "guard", str(file), cwd=tmp_path, SHOP_KEY=KEY) as client:
         client.tools()
-        act(store, Wish("approve", (waiting["approval_id"],)))
+        act(store, ApprovalCommand("approve", (waiting["approval_id"],)))
         result = client.call("approvals__result", {"approval_id": waiting["approval_id"], "wait_s": 60})
         denied = client.call("shop__delete_boat", {"boat_id": 5})
 

@@ -15,8 +15,8 @@ from compositor.gateways import at_its_source, gateway
 from interaction.gateway_service.nlui_client import NluiClient
 from ui_mcp.errors import DeniedError, MountError, UpstreamError
 from ui_mcp.gateway.mcp import MountedResources, OwnResources
-from ui_mcp.gateway.service import Gateway
-from ui_mcp.gateway.toolset import Offered, instructions
+from ui_mcp.gateway.service import GatewayService
+from ui_mcp.gateway.toolset import GatewayToolset, instructions
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.announcements import ListChanged, ResourceUpdated
 from ui_mcp.toolkit.tool import Call, InputGiven, Relayed
@@ -46,7 +46,7 @@ def ended(process: int, seconds: float) -> bool:
     return False
 
 
-async def said(found: Gateway, tool: str, call: Call = Call()) -> str:
+async def said(found: GatewayService, tool: str, call: Call = Call()) -> str:
     result = await at_its_source(found, tool, {}, call)
     block = result.content[0]
     assert isinstance(block, Relayed)
@@ -122,7 +122,7 @@ async def test_a_server_that_poses_as_the_gateway_is_unmasked(tmp_path: Path) ->
     policy = {"rules": [{"source": "good", "decision": "allow"}]}
     async with gateway(tmp_path, mcp={"servers": [odd("good")]}, policy=policy) as found:
         with pytest.raises(DeniedError) as caught:
-            await found.policed.call("good__spoof", {}, Call())
+            await found.enforcer.call("good__spoof", {}, Call())
 
     assert caught.value.details["rpc_code"] == -32952
     assert caught.value.details["data"]["backend_code"] == -32950
@@ -184,7 +184,7 @@ async def test_only_an_administrator_mounts_and_pinned_mounts_stay(tmp_path: Pat
     spec = {"name": "late", "spec": {"command": sys.executable, "args": [SERVER, "good"]}}
     admin = Call(principal="root")
     async with gateway(tmp_path, mcp={"servers": [odd("good", pinned=True)]}, admins=["root"]) as found:
-        offered = Offered(found)
+        offered = GatewayToolset(found)
         with pytest.raises(MountError, match="forbidden"):
             await offered.call("compositor__attach_server", spec, Call(principal="agent"))
         await offered.call("compositor__attach_server", spec, admin)

@@ -16,7 +16,7 @@ from compositor.gateways import gateway
 from conformance import node
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.mcp import MountedPrompts, MountedResources
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Relayed
 
@@ -41,7 +41,7 @@ def first(blocks: tuple[object, ...]) -> JsonObject:
     return blocks[0].block
 
 
-async def up(found: Gateway) -> None:
+async def up(found: GatewayService) -> None:
     with anyio.fail_after(240):
         while not all(mount.connection for mount in found.mounts.values()):
             await anyio.sleep(0.05)
@@ -57,13 +57,13 @@ async def test_everything_is_relayed(node_servers: Path, tmp_path: Path) -> None
 
     async with gateway(tmp_path, mcp={"servers": [server], "startup_wait_ms": 60000}, policy=ALLOW) as found:
         await up(found)
-        echo = await found.policed.call("everything__echo", {"message": "hi"}, Call())
-        image = await found.policed.call("everything__get-tiny-image", {}, Call())
-        structured = await found.policed.call("everything__get-structured-content", {"location": "Chicago"}, Call())
-        await found.policed.call(
+        echo = await found.enforcer.call("everything__echo", {"message": "hi"}, Call())
+        image = await found.enforcer.call("everything__get-tiny-image", {}, Call())
+        structured = await found.enforcer.call("everything__get-structured-content", {"location": "Chicago"}, Call())
+        await found.enforcer.call(
             "everything__trigger-long-running-operation", {"duration": 1, "steps": 4}, Call(progress=progress)
         )
-        wrong = await found.policed.call("everything__get-sum", {"a": "x", "b": 1}, Call())
+        wrong = await found.enforcer.call("everything__get-sum", {"a": "x", "b": 1}, Call())
         resources = await MountedResources(found).resources(Call())
         read = await MountedResources(found).read(resources[0].uri, Call())
         prompts = MountedPrompts(found)
@@ -90,14 +90,14 @@ async def test_the_file_server_is_used_killed_and_back(node_servers: Path, tmp_p
     async with gateway(tmp_path, mcp={"servers": [server], "startup_wait_ms": 60000}, policy=ALLOW) as found:
         await up(found)
         arguments = {"path": str(root / "a.txt")}
-        before = await found.policed.call("filesystem__read_text_file", arguments, Call())
+        before = await found.enforcer.call("filesystem__read_text_file", arguments, Call())
         for pid in _children_running(command):
             os.kill(pid, signal.SIGKILL)
         killed = time.monotonic()
         after = None
         while after is None and time.monotonic() - killed < 120:
             try:
-                after = await found.policed.call("filesystem__read_text_file", arguments, Call())
+                after = await found.enforcer.call("filesystem__read_text_file", arguments, Call())
             except UpstreamError:
                 await anyio.sleep(0.05)
         tries = found.mounts["filesystem"].health().restarts
@@ -144,7 +144,7 @@ async def test_a_fastmcp_server_is_mounted(tmp_path: Path) -> None:
     server = {"name": "fast", "command": python, "args": [str(tmp_path / "fast.py")]}
     async with gateway(tmp_path, mcp={"servers": [server], "startup_wait_ms": 60000}, policy=ALLOW) as found:
         await up(found)
-        result = await found.policed.call("fast__add", {"a": 2, "b": 3}, Call())
+        result = await found.enforcer.call("fast__add", {"a": 2, "b": 3}, Call())
         read = await MountedResources(found).read("data://answer", Call())
 
     assert first(result.content)["text"] == "5"

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ui_mcp.agent.model import (
-    AssistantSays,
+    AssistantMessage,
     Message,
     ModelEvent,
     ModelRequest,
@@ -12,10 +12,10 @@ from ui_mcp.agent.model import (
     Stop,
     StopReason,
     TextDelta,
-    ToolSays,
+    ToolMessage,
     ToolUse,
     Usage,
-    UserSays,
+    UserMessage,
 )
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, read_arguments
 from ui_mcp.agent.models.shapes import amount, complaint, position, record, text, tool_use
@@ -93,9 +93,9 @@ def _messages(messages: Sequence[Message]) -> list[JsonObject]:
 
 def _blocks(message: Message) -> tuple[str, list[JsonObject]]:
     match message:
-        case UserSays(said):
+        case UserMessage(said):
             return "user", [{"type": "text", "text": said or " "}]
-        case ToolSays(call_id, _, answer, is_error):
+        case ToolMessage(call_id, _, answer, is_error):
             return "user", [
                 {
                     "type": "tool_result",
@@ -104,7 +104,7 @@ def _blocks(message: Message) -> tuple[str, list[JsonObject]]:
                     **({"is_error": True} if is_error else {}),
                 }
             ]
-        case AssistantSays(written, calls, data):
+        case AssistantMessage(written, calls, data):
             thoughts: list[JsonObject] = data.get("thinking", [])
             prose = [{"type": "text", "text": written}] if written else []
             uses = [

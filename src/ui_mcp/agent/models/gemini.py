@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from ui_mcp.agent.model import (
-    AssistantSays,
+    AssistantMessage,
     Message,
     ModelEvent,
     ModelRequest,
@@ -12,10 +12,10 @@ from ui_mcp.agent.model import (
     Stop,
     StopReason,
     TextDelta,
-    ToolSays,
+    ToolMessage,
     ToolUse,
     Usage,
-    UserSays,
+    UserMessage,
 )
 from ui_mcp.agent.models import shapes
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
@@ -98,13 +98,13 @@ def _contents(messages: Sequence[Message]) -> list[JsonObject]:
 
 def _parts(message: Message) -> tuple[str, list[JsonObject]]:
     match message:
-        case UserSays(text):
+        case UserMessage(text):
             return "user", [{"text": text}]
-        case ToolSays(call_id, name, text, is_error):
+        case ToolMessage(call_id, name, text, is_error):
             return "user", [
                 {"functionResponse": {"id": call_id, "name": name, "response": _response(text, is_error=is_error)}}
             ]
-        case AssistantSays(text, calls, data):
+        case AssistantMessage(text, calls, data):
             # A signature must come back on the very part it came with.
             said: list[JsonObject] = [{"text": text, **_signed(data)}] if text else []
             uses = [

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from ui_mcp.agent.model import (
-    AssistantSays,
+    AssistantMessage,
     Message,
     ModelEvent,
     ModelRequest,
@@ -12,10 +12,10 @@ from ui_mcp.agent.model import (
     Stop,
     StopReason,
     TextDelta,
-    ToolSays,
+    ToolMessage,
     ToolUse,
     Usage,
-    UserSays,
+    UserMessage,
 )
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, read_arguments
 from ui_mcp.agent.models.shapes import amount, complaint, listed, position, prose, record, text
@@ -98,11 +98,11 @@ def request_body(model: str, request: ModelRequest) -> JsonObject:
 
 def _message(message: Message) -> JsonObject:
     match message:
-        case UserSays(asked):
+        case UserMessage(asked):
             return {"role": "user", "content": asked}
-        case ToolSays(call_id, _, answer):
+        case ToolMessage(call_id, _, answer):
             return {"role": "tool", "tool_call_id": call_id, "content": answer}
-        case AssistantSays(written, calls):
+        case AssistantMessage(written, calls):
             said: JsonObject = {"role": "assistant", "content": written or None}
             if calls:
                 said["tool_calls"] = [

@@ -3,15 +3,15 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from ui_mcp.agent.model import (
-    AssistantSays,
+    AssistantMessage,
     Message,
     ModelEvent,
     ModelRequest,
     Stop,
     StopReason,
     TextDelta,
-    ToolSays,
-    UserSays,
+    ToolMessage,
+    UserMessage,
 )
 from ui_mcp.agent.models.shapes import record, text, tool_use
 from ui_mcp.errors import ModelError, UiMcpError
@@ -80,16 +80,16 @@ def _messages(messages: Sequence[Message]) -> list[JsonObject]:
     written: list[JsonObject] = []
     for message in messages:
         match message:
-            case UserSays(asked):
+            case UserMessage(asked):
                 written.append({"role": "user", "content": {"type": "text", "text": asked}})
-            case AssistantSays(answer, calls):
+            case AssistantMessage(answer, calls):
                 said = [{"type": "text", "text": answer}] if answer or not calls else []
                 uses = [
                     {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments or {}}
                     for call in calls
                 ]
                 written.append({"role": "assistant", "content": [*said, *uses]})
-            case ToolSays(call_id, _, returned, is_error):
+            case ToolMessage(call_id, _, returned, is_error):
                 result = {
                     "type": "tool_result",
                     "toolUseId": call_id,

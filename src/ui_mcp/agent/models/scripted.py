@@ -9,7 +9,17 @@ from typing import Any
 import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ui_mcp.agent.model import Message, ModelEvent, ModelRequest, Stop, TextDelta, ToolSays, ToolUse, Usage, UserSays
+from ui_mcp.agent.model import (
+    Message,
+    ModelEvent,
+    ModelRequest,
+    Stop,
+    TextDelta,
+    ToolMessage,
+    ToolUse,
+    Usage,
+    UserMessage,
+)
 from ui_mcp.errors import ConfigError, ModelError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
@@ -121,8 +131,8 @@ class ScriptedModel:
 
 
 def _scene(messages: Sequence[Message]) -> _Scene:
-    user = next((message.text for message in reversed(messages) if isinstance(message, UserSays)), "")
-    said = next((message.text for message in reversed(messages) if isinstance(message, ToolSays)), "")
+    user = next((message.text for message in reversed(messages) if isinstance(message, UserMessage)), "")
+    said = next((message.text for message in reversed(messages) if isinstance(message, ToolMessage)), "")
     return _Scene(user, _parsed(said), messages[-1] if messages else None)
 
 
@@ -140,12 +150,14 @@ def _fits(when: When, scene: _Scene) -> bool:
     newest = scene.newest
     if when.tool_result is not None or when.tool is not None:
         return (
-            isinstance(newest, ToolSays)
+            isinstance(newest, ToolMessage)
             and re.search(when.tool_result or "", newest.text, re.DOTALL) is not None
             and re.search(when.tool or "", newest.name) is not None
         )
     if when.user is not None:
-        return isinstance(newest, UserSays) and re.search(when.user, newest.text, re.IGNORECASE | re.DOTALL) is not None
+        return (
+            isinstance(newest, UserMessage) and re.search(when.user, newest.text, re.IGNORECASE | re.DOTALL) is not None
+        )
     return True
 
 

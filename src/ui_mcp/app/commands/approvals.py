@@ -12,10 +12,10 @@ from ui_mcp.app.terminal import has_terminal, open_terminal, person
 from ui_mcp.default_browser import BrowserError, opened
 from ui_mcp.errors import ApprovalError, ConfigError, InvalidArgumentsError, NotFoundError, RefusedError
 from ui_mcp.gateway.approvals.model import Answer, Approval, Scope
-from ui_mcp.gateway.approvals.service import Desk, Reply
+from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.approvals.store import ApprovalStore, open_store
 from ui_mcp.gateway.config.locations import approvals_url, named_file
-from ui_mcp.gateway.sanitize import one_line, plain
+from ui_mcp.gateway.sanitize import escape_control, single_line
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.person import CODE_SECONDS, PersonKeys, listener_ports
 from ui_mcp.storage.database import file_of
@@ -23,7 +23,7 @@ from ui_mcp.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ApprovalCommand:
     """What a person typed."""
 
     action: str
@@ -37,7 +37,7 @@ class Wish:
     """Who answers (default: the account)."""
 
 
-def run_wish(store: str | None, base_dir: str, wish: Wish) -> list[str]:
+def run_command(store: str | None, base_dir: str, wish: ApprovalCommand) -> list[str]:
     """Carry out what a person typed, or a program with a person's token, and return what to print.
 
     Raises:
@@ -66,7 +66,7 @@ def _approvals_of(workspace: Workspace) -> str:
     return approvals_url(named_file(workspace, settings.load(workspace.config_file)))
 
 
-def act(place: str, wish: Wish) -> list[str]:
+def act(place: str, wish: ApprovalCommand) -> list[str]:
     """Carry out a wish and return what to print."""
     is_file = "://" not in place or place.startswith("sqlite:")
     if is_file and not file_of(place).is_file():
@@ -74,9 +74,9 @@ def act(place: str, wish: Wish) -> list[str]:
     return anyio.run(_act, place, wish)
 
 
-async def _act(place: str, wish: Wish) -> list[str]:
+async def _act(place: str, wish: ApprovalCommand) -> list[str]:
     approvals = open_store(place)
-    desk = Desk(approvals)
+    desk = ApprovalService(approvals)
     try:
         match wish.action:
             case "list":
@@ -88,20 +88,20 @@ async def _act(place: str, wish: Wish) -> list[str]:
             case "forget":
                 return [await _forgotten(approvals, _number(one)) for one in _named(wish)]
             case "show":
-                return [plain(dumps((await _one(desk, beginning)).to_json())) for beginning in _named(wish)]
+                return [escape_control(dumps((await _one(desk, beginning)).to_json())) for beginning in _named(wish)]
             case _:
                 return await _answers(desk, wish)
     finally:
         approvals.close()
 
 
-async def _answers(desk: Desk, wish: Wish) -> list[str]:
+async def _answers(desk: ApprovalService, wish: ApprovalCommand) -> list[str]:
     """Answer one by one; with several, one that cannot be taken does not stop the others."""
     rows = [await _one(desk, beginning) for beginning in _named(wish)]
     told: list[str] = []
     for row in rows:
         try:
-            told.append(_line(await desk.answer(row.id, _reply(row, wish))))
+            told.append(_line(await desk.decide(row.id, _reply(row, wish))))
         except ApprovalError as error:
             if len(rows) == 1:
                 raise
@@ -109,12 +109,12 @@ async def _answers(desk: Desk, wish: Wish) -> list[str]:
     return told
 
 
-def _reply(row: Approval, wish: Wish) -> Reply:
+def _reply(row: Approval, wish: ApprovalCommand) -> Decision:
     edited = _edited(wish.arguments) if wish.arguments else None
     decision: Answer = "deny_abort" if wish.abort else "deny_continue"
     if wish.action == "approve":
         decision = "approve_with_edit" if edited is not None else "approve"
-    return Reply(decision, row.digest, wish.by or getpass.getuser(), wish.reason, edited, wish.scope, wish.covers)
+    return Decision(decision, row.digest, wish.by or getpass.getuser(), wish.reason, edited, wish.scope, wish.covers)
 
 
 def _edited(text: str) -> JsonObject:
@@ -127,7 +127,7 @@ def _edited(text: str) -> JsonObject:
     return dict(given)
 
 
-def _named(wish: Wish) -> tuple[str, ...]:
+def _named(wish: ApprovalCommand) -> tuple[str, ...]:
     if not wish.ids:
         what, where = ("rule", "rules") if wish.action == "forget" else ("approval", "list")
         raise InvalidArgumentsError(f"Which {what}? `ui-mcp approvals {where}` names them; then {wish.action} ID")
@@ -148,7 +148,7 @@ def _number(given: str) -> int:
     return int(given)
 
 
-async def _one(desk: Desk, beginning: str) -> Approval:
+async def _one(desk: ApprovalService, beginning: str) -> Approval:
     # By id: one that is answered between the two questions is in both.
     rows = {row.id: row for row in [*await desk.pending(), *await desk.history(1000)]}
     found = [row for row in rows.values() if row.id.startswith(beginning)]
@@ -160,7 +160,7 @@ async def _one(desk: Desk, beginning: str) -> Approval:
 
 def _line(row: Approval) -> str:
     request = f"{row.preview['method']} {row.preview['url']}" if row.preview else dumps(row.arguments)
-    return one_line(f"{row.id[:12]}  {row.status}  {row.risk}  {row.tool}  {request}", 400)
+    return single_line(f"{row.id[:12]}  {row.status}  {row.risk}  {row.tool}  {request}", 400)
 
 
 _POLL_SECONDS = 0.2

@@ -5,11 +5,11 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 
-from ui_mcp.app.chat_server import as_person, joined
+from ui_mcp.app.chat_server import as_person, open_chat_client
 from ui_mcp.chat.identity import Principal, principal
-from ui_mcp.chat.mcp import ROLES, Served
+from ui_mcp.chat.mcp import ROLES, ChatServerOptions
 from ui_mcp.chat.message import Author, Draft, Message, Page, cursor, id_text, optional_id, ts_text
-from ui_mcp.chat.service import Ask, Chat
+from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.chat.tail import Follower
 from ui_mcp.chat.tools import Side
 from ui_mcp.jsontypes import dumps
@@ -19,7 +19,7 @@ AUTHORS: dict[Side, Author] = {"human": "user", "assistant": "assistant"}
 FIELDS = ("id", "ts", "author", "mime", "content")
 
 
-def run_action(served: Served, options: Namespace) -> int:
+def run_action(served: ChatServerOptions, options: Namespace) -> int:
     """Carry out one action."""
     if options.action == "post" and " ".join(options.text) in {"", "-"}:
         options.text = [_typed()]
@@ -33,11 +33,11 @@ def _typed() -> str:
     return sys.stdin.read().removesuffix("\n")
 
 
-async def _act(served: Served, options: Namespace) -> int:
+async def _act(served: ChatServerOptions, options: Namespace) -> int:
     # A backup is a copy of a file and speaks for nobody.
     if options.action != "backup":
         served = await as_person(served, f"ui-mcp chat {options.action}")
-    async with joined(served) as chat:
+    async with open_chat_client(served) as chat:
         role = ROLES[served.side][0]
         who = principal(served.principal or role, role)
         match options.action:
@@ -66,7 +66,7 @@ async def _post(chat: Chat, who: Principal, side: Side, options: Namespace) -> N
 
 async def _follow(chat: Chat, who: Principal, options: Namespace) -> None:
     async def read(after: int) -> Page:
-        return await chat.read(who, Ask(optional_id(after), conversation=options.conversation))
+        return await chat.read(who, ReadRequest(optional_id(after), conversation=options.conversation))
 
     async def take(page: Page) -> None:
         _print(page.messages)
@@ -76,7 +76,7 @@ async def _follow(chat: Chat, who: Principal, options: Namespace) -> None:
     with chat.tail.watching():
         while True:
             await follower.drain()
-            await chat.tail.past(options.conversation, follower.after)
+            await chat.tail.wait_past(options.conversation, follower.after)
 
 
 async def _export(chat: Chat, who: Principal, options: Namespace) -> None:
@@ -88,7 +88,7 @@ async def _export(chat: Chat, who: Principal, options: Namespace) -> None:
 
 async def _all(chat: Chat, who: Principal, conversation: str, after: str | None) -> AsyncIterator[Message]:
     while True:
-        page = await chat.read(who, Ask(after, conversation=conversation))
+        page = await chat.read(who, ReadRequest(after, conversation=conversation))
         for message in page.messages:
             yield message
         after = optional_id(page.last)

@@ -11,8 +11,8 @@ from ui_mcp.errors import NotFoundError
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.instance import Doors
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.instance import ListenPorts
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 from ui_mcp.workspace import BUNDLE, Workspace
 
@@ -33,7 +33,7 @@ def example_apps() -> list[Path]:
 
 
 async def _demo(app: str, *, browser: bool) -> int:
-    from ui_mcp.app.ui_http_server import announce, serve_fixed
+    from ui_mcp.app.ui_http_server import announce, serve_on_ports
 
     to_stderr()
     names = [folder.name for folder in example_apps()]
@@ -50,11 +50,11 @@ async def _demo(app: str, *, browser: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="ui-mcp-demo-") as folder:
         workspace = Workspace.at(Path(folder) / ".claude/ui")
         _copy_examples(workspace)
-        announcements, doors = Announcements(), Doors()
+        announcements, doors = Announcements(), ListenPorts()
         flags = {"server.port": 0, "server.mcp_port": 0, "server.person_port": 0}
         async with until_signalled(), open_host(flags, doors, announcements) as host:
             await host.begin(str(workspace.base))
-            await serve_fixed(host, doors, announcements, ready)
+            await serve_on_ports(host, doors, announcements, ready)
     return 0
 
 
@@ -82,7 +82,7 @@ def _copy_examples(workspace: Workspace) -> None:
         shutil.copytree(source, workspace.apps / source.name)
 
 
-async def _show(host: Host) -> None:
+async def _show(host: UiServer) -> None:
     from ui_mcp.errors import UiMcpError
     from ui_mcp.toolkit.tool import Call
     from ui_mcp.ui.tools.open_browser import OpenBrowserArgs, open_browser

@@ -8,7 +8,7 @@ from anyio import to_thread
 
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import open_terminal, person
-from ui_mcp.chat.identity import ROLES, Keys
+from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.message import ts_text
 from ui_mcp.chat.service import open_store, store_url
 from ui_mcp.processes import run
@@ -28,13 +28,13 @@ async def _act(options: Namespace) -> int:
     await to_thread.run_sync(settle, workspace)
     async with open_store(store_url(config, workspace)) as store:
         with open_terminal("A link") if options.action == "link" else nullcontext(sys.stdout) as shown:
-            shown.writelines(f"{line}\n" for line in await _lines(Keys(store), options))
+            shown.writelines(f"{line}\n" for line in await _lines(AccessTokens(store), options))
         by = f"cli:{holder.name}" if holder else "cli"
         await store.audit(by, f"token {options.action}", getattr(options, "name", ""))
     return 0
 
 
-async def _lines(keys: Keys, options: Namespace) -> list[str]:
+async def _lines(keys: AccessTokens, options: Namespace) -> list[str]:
     match options.action:
         case "create":
             return [await keys.create(options.name, ROLES[options.role], subscriber=options.subscriber)]

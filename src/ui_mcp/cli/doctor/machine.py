@@ -74,14 +74,14 @@ def package(bundle: Path) -> Finding:
 
 async def lua() -> Finding:
     """Start a Lua process as a session would."""
-    from ui_mcp.lua_runtime.interface import Launch, Op
-    from ui_mcp.lua_runtime.worker_process import ChildHost
+    from ui_mcp.lua_runtime.interface import Op, WorkerConfig
+    from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 
     try:
         with tempfile.TemporaryDirectory(prefix="ui-mcp-doctor-") as folder, anyio.fail_after(SECONDS):
-            world = await ChildHost().launch(Launch(folder, folder, log=folder), _Silent())
+            world = await ProcessWorkerHost().launch(WorkerConfig(folder, folder, log=folder), _Silent())
             try:
-                reply = await world.enter(Op.RUN, "return 6 * 7")
+                reply = await world.call(Op.RUN, "return 6 * 7")
             finally:
                 await world.close()
     except (UiMcpError, OSError, TimeoutError) as error:

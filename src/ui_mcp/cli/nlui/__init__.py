@@ -50,9 +50,9 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         return 2
     options = parser().parse_args(_older_spelling(words))
     from ui_mcp.app.gateway_server import run_http, run_stdio
-    from ui_mcp.gateway.config.configuration import Asked
+    from ui_mcp.gateway.config.configuration import GatewayOptions
 
-    asked = Asked(
+    asked = GatewayOptions(
         source=options.config or options.source,
         host=options.host,
         mode=options.policy,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.gateway.audit import audit_file, lines
-from ui_mcp.gateway.config.configuration import Asked, configuration
+from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import JsonObject, dumps
 
@@ -76,7 +76,7 @@ def _audit(options: argparse.Namespace) -> int:
     from ui_mcp.cli.nlui.audit import printed
 
     count = options.count if options.action == "tail" else None
-    read = configuration(Asked(options.source))
+    read = configuration(GatewayOptions(options.source))
     if read.not_agreed:
         print(f"nlui: {read.not_agreed}", file=sys.stderr)
     for line in printed(read.settings, options.since, options.format, count):

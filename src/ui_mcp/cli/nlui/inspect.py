@@ -8,15 +8,15 @@ from pathlib import Path
 
 import anyio
 
-from ui_mcp.cli.main import complain
+from ui_mcp.cli.main import print_error
 from ui_mcp.cli.nlui.audit import _audit
 from ui_mcp.cli.nlui.init import _init
 from ui_mcp.cli.trust import offer, settle
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
-from ui_mcp.gateway.config.configuration import Asked, configuration
+from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.config.loader import FILE
-from ui_mcp.gateway.runner import opened
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.runner import open_gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.processes import run
 from ui_mcp.toolkit.names import SEPARATOR
@@ -29,7 +29,7 @@ _CLEAR = "\r\x1b[K"
 
 
 @asynccontextmanager
-async def telling(awaited: Callable[[], Sequence[str]]) -> AsyncIterator[None]:
+async def progress_line(awaited: Callable[[], Sequence[str]]) -> AsyncIterator[None]:
     """During the block, say on stderr what is still awaited; only at a terminal, and only when it takes a while."""
     if not sys.stderr.isatty():
         yield
@@ -143,14 +143,14 @@ def parser() -> argparse.ArgumentParser:
 
 async def _check(options: argparse.Namespace) -> int:
     """Report on every target: each operation that is not whole, and every place that was tried."""
-    asked = Asked(options.source, quiet=True)
+    asked = GatewayOptions(options.source, quiet=True)
     read = configuration(asked)
     findings = len(read.warnings)
     for warning in read.warnings:
         print(f"warning: {warning}")
     unreachable = False
-    async with opened(asked, mode="host") as gateway:
-        async with telling(lambda: _untried(gateway)):
+    async with open_gateway(asked, mode="host") as gateway:
+        async with progress_line(lambda: _untried(gateway)):
             await _all_tried(gateway)
         if options.json:
             print(dumps({name: _report(gateway, name) for name in gateway.targets}))
@@ -167,7 +167,7 @@ async def _check(options: argparse.Namespace) -> int:
     return UNREACHABLE if unreachable else FINDINGS if findings else 0
 
 
-async def _all_tried(gateway: Gateway) -> None:
+async def _all_tried(gateway: GatewayService) -> None:
     """Wait until every source has answered or failed; whoever asks for a report or a list wants all of it."""
     await gateway.ready()
     with anyio.move_on_after(PATIENCE):
@@ -178,7 +178,7 @@ async def _all_tried(gateway: Gateway) -> None:
         await gateway.ready()
 
 
-async def _source_tried(gateway: Gateway, tool: str) -> None:
+async def _source_tried(gateway: GatewayService, tool: str) -> None:
     """Wait until the source of one tool has answered or failed."""
     await gateway.ready()
     target = gateway.targets.get(tool.partition(SEPARATOR)[0])
@@ -188,12 +188,12 @@ async def _source_tried(gateway: Gateway, tool: str) -> None:
         await gateway.started(tool)
 
 
-def _untried(gateway: Gateway) -> list[str]:
+def _untried(gateway: GatewayService) -> list[str]:
     targets = [name for name, target in gateway.targets.items() if not target.first.is_set()]
     return targets + [name for name, mount in gateway.mounts.items() if mount.health().state == "pending"]
 
 
-def _report(gateway: Gateway, name: str) -> JsonObject:
+def _report(gateway: GatewayService, name: str) -> JsonObject:
     source = gateway.targets[name].source
     return source.api.report() if source.api else {"error": source.error or "not loaded", "operations": []}
 
@@ -215,8 +215,8 @@ def _print_report(name: str, report: JsonObject) -> int:
 
 
 async def _tools(options: argparse.Namespace) -> int:
-    async with opened(Asked(options.source), mode="host") as gateway:
-        async with telling(lambda: _untried(gateway)):
+    async with open_gateway(GatewayOptions(options.source), mode="host") as gateway:
+        async with progress_line(lambda: _untried(gateway)):
             await _all_tried(gateway)
         entries = gateway.catalogue.entries()
         for entry in entries:
@@ -239,11 +239,11 @@ def _shown(name: str, description: str, schema: JsonObject, form: str) -> str:
 
 async def _call(options: argparse.Namespace) -> int:
     arguments = _arguments(options)
-    async with opened(Asked(options.source), mode="host") as gateway:
-        async with telling(lambda: _untried(gateway)):
+    async with open_gateway(GatewayOptions(options.source), mode="host") as gateway:
+        async with progress_line(lambda: _untried(gateway)):
             await _source_tried(gateway, options.tool)
         try:
-            result = await gateway.policed.call(options.tool, arguments, Call(client_name="nlui call"))
+            result = await gateway.enforcer.call(options.tool, arguments, Call(client_name="nlui call"))
         except UpstreamError:
             raise
         except UiMcpError as error:
@@ -304,5 +304,5 @@ def _trust(options: argparse.Namespace) -> int:
 
 
 def _complain(error: UiMcpError, code: int) -> int:
-    complain(error, "nlui")
+    print_error(error, "nlui")
     return code

@@ -6,11 +6,11 @@ from typing import Protocol
 import anyio
 
 from ui_mcp.agent.calls import Fetch
-from ui_mcp.agent.journal import Happened
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal import NewEvent
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.errors import LeaseLostError, UiMcpError, UnknownApprovalError
 from ui_mcp.gateway.approvals.model import Approval
-from ui_mcp.gateway.approvals.service import Desk
+from ui_mcp.gateway.approvals.service import ApprovalService
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call, ToolResult
@@ -31,10 +31,10 @@ class ApprovalWatch:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: ApprovalService,
         announcements: Announcements,
         outcome: Outcome,
-        find: Callable[[str], Scribe | None],
+        find: Callable[[str], JournalWriter | None],
         principal: str,
     ) -> None:
         self._desk = desk
@@ -45,23 +45,23 @@ class ApprovalWatch:
         self._changed: set[str] = set()
         self._news = anyio.Event()
 
-    async def about(self, agent: str, call_id: str) -> Fetch | None:
+    async def find(self, agent: str, call_id: str) -> Fetch | None:
         """Return how to learn what became of a call that a person was asked about."""
-        row = await self._desk.store.about(f"{agent}/{call_id}")
+        row = await self._desk.store.find_by_agent(f"{agent}/{call_id}")
         if row is None:
             return None
         await self._write(row.id)
         call = Call(principal=self._principal, client_name=row.agent)
         return lambda: self._outcome(row.id, None, call)
 
-    async def withdraw(self, agent: str, call_id: str) -> None:
+    async def cancel(self, agent: str, call_id: str) -> None:
         """Take a question back that nobody answered."""
-        row = await self._desk.store.about(f"{agent}/{call_id}")
+        row = await self._desk.store.find_by_agent(f"{agent}/{call_id}")
         if row is not None:
             await self._desk.cancel(row.id, "The turn was stopped")
             await self._write(row.id)
 
-    async def catch_up(self, scribe: Scribe) -> None:
+    async def catch_up(self, scribe: JournalWriter) -> None:
         """Write answers that were given while nobody followed."""
         for item in scribe.timeline.state.items:
             if item["kind"] == "approval" and item["status"] == "pending":
@@ -114,10 +114,10 @@ class ApprovalWatch:
             _log.info("another process runs %s now and writes about %s", name, approval_id)
 
 
-def events_for(scribe: Scribe, row: Approval, call_id: str) -> list[Happened]:
+def events_for(scribe: JournalWriter, row: Approval, call_id: str) -> list[NewEvent]:
     """Return what the journal does not know yet about a question."""
     known = scribe.timeline.item(f"p:{row.id}")
-    events: list[Happened] = []
+    events: list[NewEvent] = []
     if known is None:
         asked = {
             "approval_id": row.id,
@@ -128,7 +128,7 @@ def events_for(scribe: Scribe, row: Approval, call_id: str) -> list[Happened]:
             "expires_at": row.expires_at,
             "request": row.preview,
         }
-        events.append(Happened("approval_requested", asked))
+        events.append(NewEvent("approval_requested", asked))
     if row.status in {"approved", "denied"} and (known is None or known["status"] == "pending"):
         decided = {
             "approval_id": row.id,
@@ -138,7 +138,7 @@ def events_for(scribe: Scribe, row: Approval, call_id: str) -> list[Happened]:
             "reason": row.answer_reason,
             "args": row.arguments if row.decision == "approve_with_edit" else None,
         }
-        events.append(Happened("approval_decided", decided))
+        events.append(NewEvent("approval_decided", decided))
     elif row.status in {"expired", "cancelled"} and (known is None or known["status"] == "pending"):
-        events.append(Happened("approval_expired", {"approval_id": row.id}))
+        events.append(NewEvent("approval_expired", {"approval_id": row.id}))
     return events

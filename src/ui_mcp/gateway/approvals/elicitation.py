@@ -8,8 +8,8 @@ from hashlib import sha256
 
 from ui_mcp.errors import ApprovalError, UiMcpError
 from ui_mcp.gateway.approvals.model import Answer, Approval
-from ui_mcp.gateway.approvals.service import Desk, Reply
-from ui_mcp.gateway.sanitize import Scrubber, plain
+from ui_mcp.gateway.approvals.service import ApprovalService, Decision
+from ui_mcp.gateway.sanitize import SecretMasker, escape_control
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Call, InputNeeded, ToolResult
 
@@ -17,18 +17,18 @@ _LIFE = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Seal:
+class ContinuationSigner:
     """Signs with one key; the seal names the question, the exact call, the caller and a time."""
 
     key: bytes
 
-    def close(self, row: Approval) -> str:
+    def sign(self, row: Approval) -> str:
         """Return a sealed text that stands for one question."""
         until = min(row.expires_at, time.time() + _LIFE)
         facts = dumps([row.id, row.digest, row.principal, row.connection, until]).encode()
         return f"{urlsafe_b64encode(facts).decode()}.{self._sign(facts)}"
 
-    def fits(self, sealed: str, row: Approval) -> bool:
+    def verify(self, sealed: str, row: Approval) -> bool:
         """Say whether a text was sealed by us for exactly this question and still holds."""
         return self._opened(sealed)[:4] == [row.id, row.digest, row.principal, row.connection]
 
@@ -73,7 +73,7 @@ _SCHEMA: JsonObject = {
 }
 
 
-async def asked_directly(desk: Desk, row: Approval, call: Call, scrubber: Scrubber) -> None:
+async def elicit_by_request(desk: ApprovalService, row: Approval, call: Call, scrubber: SecretMasker) -> None:
     """Put the question to the client's user; whoever answers first, here or elsewhere, decides."""
     if row.status != "pending" or call.ask_user is None:
         return
@@ -83,15 +83,17 @@ async def asked_directly(desk: Desk, row: Approval, call: Call, scrubber: Scrubb
         return  # the question stays open for the other ways to answer
 
 
-async def asked_by_result(desk: Desk, row: Approval, call: Call, scrubber: Scrubber) -> ToolResult | None:
+async def elicit_by_result(
+    desk: ApprovalService, row: Approval, call: Call, scrubber: SecretMasker
+) -> ToolResult | None:
     """Return the question as a result, or take the answer a repeated call brings; None when nothing is to be asked.
 
     An answer counts only with our seal for exactly this call; anything else is asked anew.
     """
     if row.status != "pending" or not call.takes_forms():
         return None
-    seal = Seal(await desk.store.key())
-    if call.given is not None and _KEY in call.given.responses and seal.fits(call.given.state, row):
+    seal = ContinuationSigner(await desk.store.key())
+    if call.given is not None and _KEY in call.given.responses and seal.verify(call.given.state, row):
         try:
             await _take(desk, row, call, call.given.responses[_KEY])
         except ApprovalError:
@@ -99,24 +101,26 @@ async def asked_by_result(desk: Desk, row: Approval, call: Call, scrubber: Scrub
         return None
     form: JsonObject = {"mode": "form", "message": _message(row, scrubber), "requestedSchema": _SCHEMA}
     requests: JsonObject = {_KEY: {"method": "elicitation/create", "params": form}}
-    return ToolResult((), needs=InputNeeded(requests, seal.close(row)))
+    return ToolResult((), needs=InputNeeded(requests, seal.sign(row)))
 
 
-async def _take(desk: Desk, row: Approval, call: Call, answer: Json) -> None:
+async def _take(desk: ApprovalService, row: Approval, call: Call, answer: Json) -> None:
     reply = _reply(answer, row, call) if isinstance(answer, dict) else None
     if reply is not None:
-        await desk.answer(row.id, reply)
+        await desk.decide(row.id, reply)
 
 
-def _message(row: Approval, scrubber: Scrubber) -> str:
+def _message(row: Approval, scrubber: SecretMasker) -> str:
     shown = row.to_json(scrubber)
     preview = shown["preview"]
     request = f"\n{preview['method']} {preview['url']}\n{preview.get('body') or ''}" if preview else ""
     arguments = f"\n{dumps(shown['arguments'])}" if not preview else ""
-    return plain(f"{row.agent or row.principal} wants to call {row.tool} ({row.risk}).{request}{arguments}")[:4000]
+    return escape_control(f"{row.agent or row.principal} wants to call {row.tool} ({row.risk}).{request}{arguments}")[
+        :4000
+    ]
 
 
-def _reply(answer: JsonObject, row: Approval, call: Call) -> Reply | None:
+def _reply(answer: JsonObject, row: Approval, call: Call) -> Decision | None:
     content = answer.get("content")
     chosen = content.get("decision") if isinstance(content, dict) else None
     reason = content.get("reason") if isinstance(content, dict) else None
@@ -128,4 +132,4 @@ def _reply(answer: JsonObject, row: Approval, call: Call) -> Reply | None:
             decision = "deny_continue"
         case _:
             return None
-    return Reply(decision, row.digest, by, reason if isinstance(reason, str) else None)
+    return Decision(decision, row.digest, by, reason if isinstance(reason, str) else None)

@@ -22,10 +22,10 @@ from ui_mcp.errors import (
 )
 from ui_mcp.gateway.approvals.model import Answer, Scope, pattern_of
 from ui_mcp.gateway.approvals.proposals import Proposals
-from ui_mcp.gateway.approvals.service import Desk, Reply
+from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import Rule
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.storage.database import file_of
 from ui_mcp.webserver.person_auth import NOT_IN, is_person
@@ -49,7 +49,7 @@ Replay = Callable[[Rule], Awaitable[JsonObject]]
 """Says what a proposed rule would have done with the calls of the past."""
 
 
-class Decision(BaseModel):
+class DecisionBody(BaseModel):
     """The body of an answer."""
 
     model_config = ConfigDict(extra="forbid")
@@ -61,9 +61,9 @@ class Decision(BaseModel):
     scope: Scope = "once"
     pattern: dict[str, str] | None = None
 
-    def reply(self, who: str) -> Reply:
+    def reply(self, who: str) -> Decision:
         """Return it as the answer of a person."""
-        return Reply(self.decision, self.digest, who, self.reason, self.arguments, self.scope, self.pattern)
+        return Decision(self.decision, self.digest, who, self.reason, self.arguments, self.scope, self.pattern)
 
 
 class Decisions(BaseModel):
@@ -74,7 +74,7 @@ class Decisions(BaseModel):
     decisions: list["OneOfMany"] = Field(min_length=1, max_length=200)
 
 
-class OneOfMany(Decision):
+class OneOfMany(DecisionBody):
     """An answer with the question it is for."""
 
     id: str
@@ -91,7 +91,7 @@ class ProposalDecision(BaseModel):
 class ApprovalPages:
     """The handlers, for one store of approvals."""
 
-    def __init__(self, desk: Desk, proposals: Proposals, replay: Replay, scrubber: Scrubber) -> None:
+    def __init__(self, desk: ApprovalService, proposals: Proposals, replay: Replay, scrubber: SecretMasker) -> None:
         self._desk = desk
         self._replay = replay
         self._proposals = proposals
@@ -132,8 +132,8 @@ class ApprovalPages:
         if not is_person(request):
             return NOT_IN.response()
         try:
-            given = Decision.model_validate_json(await request.body())
-            row = await self._desk.answer(request.path_params["id"], given.reply(PERSON))
+            given = DecisionBody.model_validate_json(await request.body())
+            row = await self._desk.decide(request.path_params["id"], given.reply(PERSON))
         except ValidationError as error:
             return _invalid(error)
         except UiMcpError as error:
@@ -166,10 +166,10 @@ class ApprovalPages:
         return JSONResponse(settled.to_json())
 
 
-async def one_of_many(desk: Desk, one: OneOfMany, who: str) -> JsonObject:
+async def one_of_many(desk: ApprovalService, one: OneOfMany, who: str) -> JsonObject:
     """Take one answer of many; say what became of it."""
     try:
-        row = await desk.answer(one.id, one.reply(who))
+        row = await desk.decide(one.id, one.reply(who))
     except UiMcpError as error:
         return {"id": one.id, "error": {"code": error.code, "message": error.message}}
     return {"id": one.id, "status": row.status, "decision": row.decision}
@@ -205,7 +205,7 @@ _OF_THE_CLIENT = frozenset({"digest", "result"})
 """With the digest another client could fetch the result as if it had asked."""
 
 Who = Callable[[Request], Awaitable[Principal | None]]
-Desks = Callable[[], AbstractAsyncContextManager[Desk | None]]
+Desks = Callable[[], AbstractAsyncContextManager[ApprovalService | None]]
 
 
 class ApprovalBridge:
@@ -257,11 +257,11 @@ class ApprovalBridge:
         if who is None or DECIDE not in who.scopes:
             return _refused(who)
         try:
-            given = Decision.model_validate_json(await request.body())
+            given = DecisionBody.model_validate_json(await request.body())
             async with self._desk() as desk:
                 if desk is None:
                     raise UnknownApprovalError(f"No approval {request.path_params['id']}")
-                row = await desk.answer(request.path_params["id"], given.reply(who.name))
+                row = await desk.decide(request.path_params["id"], given.reply(who.name))
                 return JSONResponse(row.to_json())
         except ValidationError as error:
             return _approval_bridge_failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
@@ -305,14 +305,14 @@ def desks_at(place: Callable[[], str | None]) -> Desks:
     """Open the store at a place for the length of a request; a file that is not there yet is not made."""
 
     @asynccontextmanager
-    async def opened() -> AsyncIterator[Desk | None]:
+    async def opened() -> AsyncIterator[ApprovalService | None]:
         where = place()
         if where is None or (("://" not in where or where.startswith("sqlite:")) and not file_of(where).is_file()):
             yield None
             return
         store = await to_thread.run_sync(open_store, where)  # a database far away may keep us waiting
         try:
-            yield Desk(store)
+            yield ApprovalService(store)
         finally:
             store.close()
 

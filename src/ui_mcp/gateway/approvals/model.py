@@ -6,7 +6,7 @@ from typing import Literal
 
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import ALWAYS, Question, matches, why_outdated
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import Json, JsonObject, canonical, digest
 from ui_mcp.toolkit.tool import Content, Media, Relayed, Text, ToolResult
 
@@ -78,9 +78,9 @@ class Approval:
         shown = ("id", "status", "server", "tool", "risk", "created_at", "expires_at")
         return {name: getattr(self, name) for name in shown}
 
-    def to_json(self, scrubber: Scrubber | None = None) -> JsonObject:
+    def to_json(self, scrubber: SecretMasker | None = None) -> JsonObject:
         """Return what people and clients may see."""
-        shown = scrubber or Scrubber()
+        shown = scrubber or SecretMasker()
         return {
             "id": self.id,
             "status": self.status,

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from ui_mcp.gateway.approvals.http import ApprovalPages
-from ui_mcp.gateway.approvals.service import Desk
+from ui_mcp.gateway.approvals.service import ApprovalService
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import (
@@ -20,12 +20,12 @@ from ui_mcp.webserver.person_app import (
     person_page,
 )
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.security import Guard, Rules
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App
-from ui_mcp.webserver.static import look_route
+from ui_mcp.webserver.static import shared_style_route
 
 
-def approvals_app(port: int, pages: ApprovalPages, desk: Desk) -> App:
+def approvals_app(port: int, pages: ApprovalPages, desk: ApprovalService) -> App:
     """Build the listener on which the person answers what a gateway asks."""
     access = Access(str(port))
 
@@ -33,10 +33,10 @@ def approvals_app(port: int, pages: ApprovalPages, desk: Desk) -> App:
         return person_html(person_page(), access.nonces)
 
     site = PersonSite(access, page, describing(desk), [*pages.routes(), *_files()])
-    return Guard(person_app(site), Rules(ports=frozenset({port})))
+    return SecurityMiddleware(person_app(site), AccessRules(ports=frozenset({port})))
 
 
-def person_routes(access: Access, desk: Desk) -> list[BaseRoute]:
+def person_routes(access: Access, desk: ApprovalService) -> list[BaseRoute]:
     """Return what a listener adds that serves more than the person: the way in, and the page of approvals."""
 
     async def page(request: Request) -> Response:
@@ -46,10 +46,10 @@ def person_routes(access: Access, desk: Desk) -> list[BaseRoute]:
 
 
 def _files() -> list[BaseRoute]:
-    return [file_route("/person/assets", PERSON_FOLDER), look_route()]
+    return [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
 
 
-def describing(desk: Desk) -> Describe:
+def describing(desk: ApprovalService) -> Describe:
     """Return what the page of a gateway is told: there is no app to embed."""
 
     async def describe(request: Request) -> JsonObject:

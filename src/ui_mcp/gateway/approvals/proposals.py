@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UnknownToolError
 from ui_mcp.gateway.approvals.store import ApprovalStore
-from ui_mcp.gateway.audit import Called
-from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.audit import PastCall
+from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
@@ -75,7 +75,7 @@ def bound(rule: Rule, entries: Sequence[Entry]) -> Rule:
     return rule.model_copy(update={"operation": named[0].fingerprint})
 
 
-def replay(catalogue: Catalogue, policy: Policy, rule: Rule, history: Sequence[Called]) -> JsonObject:
+def replay(catalogue: Catalog, policy: Policy, rule: Rule, history: Sequence[PastCall]) -> JsonObject:
     """Say what the rule, in force before all others, would have done with the calls of the past."""
     changed = replace(policy, rules=(rule, *policy.rules))
     decisions: Counter[str] = Counter()

@@ -7,19 +7,19 @@ import anyio
 
 from ui_mcp.errors import DeniedError, UiMcpError
 from ui_mcp.gateway.approvals.model import Approval, digest_of
-from ui_mcp.gateway.approvals.service import Desk
+from ui_mcp.gateway.approvals.service import ApprovalService
 from ui_mcp.gateway.audit import CallLog
-from ui_mcp.gateway.catalog import Catalogue
+from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.config.settings import ApprovalSettings
 from ui_mcp.gateway.policy import Policy, Verdict, risk
-from ui_mcp.gateway.sanitize import MASK, Scrubber, one_line, unmasked
+from ui_mcp.gateway.sanitize import MASK, SecretMasker, single_line, unmasked
 from ui_mcp.gateway.source import Entry, Preview
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.tool import Call
 
 
 @dataclass(frozen=True, slots=True)
-class Rulebook:
+class EnforcementSettings:
     """What the gate works by."""
 
     policy: Callable[[Call], Policy]
@@ -34,7 +34,14 @@ class Rulebook:
 class Questions:
     """Opens questions about calls, and finds what they are about again when they are answered."""
 
-    def __init__(self, catalogue: Catalogue, desk: Desk, rulebook: Rulebook, log: CallLog, scrubber: Scrubber) -> None:
+    def __init__(
+        self,
+        catalogue: Catalog,
+        desk: ApprovalService,
+        rulebook: EnforcementSettings,
+        log: CallLog,
+        scrubber: SecretMasker,
+    ) -> None:
         self._catalogue = catalogue
         self._desk = desk
         self._rulebook = rulebook
@@ -57,7 +64,7 @@ class Questions:
             policy_version=self._rulebook.policy(call).version,
             risk=risk(entry),
             reason=verdict.reason,
-            agent=one_line(call.client_name),
+            agent=single_line(call.client_name),
         )
         row = await self._desk.ask(self._bound(described, arguments, preview))
         if row.arguments != arguments:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import anyio
 
-from ui_mcp.errors import AlreadyDecidedError, CompositorError, DigestMismatchError, ExpiredError, UnknownApprovalError
+from ui_mcp.errors import AlreadyDecidedError, DigestMismatchError, ExpiredError, GatewayError, UnknownApprovalError
 from ui_mcp.gateway.approvals.model import Answer, Approval, Execution, Scope, Status, always_rule, digest_of
 from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.gateway.sanitize import require_json
@@ -27,7 +27,7 @@ _DENIALS = {"deny_continue", "deny_abort"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Decision:
     """What a person answers."""
 
     decision: Answer
@@ -53,7 +53,7 @@ class Ran:
 Run = Callable[[Approval], Awaitable[Ran]]
 
 
-class Desk:
+class ApprovalService:
     """All open questions of one store; several processes may share it."""
 
     def __init__(
@@ -124,7 +124,7 @@ class Desk:
         """Return what was answered, newest first."""
         return await self.store.rows("history", limit)
 
-    async def answer(self, approval_id: str, reply: Reply) -> Approval:
+    async def decide(self, approval_id: str, reply: Decision) -> Approval:
         """Take an answer; the first one counts.
 
         Raises:
@@ -156,7 +156,7 @@ class Desk:
         self.tell(approval_id)
         return decided
 
-    async def _edited(self, row: Approval, reply: Reply) -> Approval:
+    async def _edited(self, row: Approval, reply: Decision) -> Approval:
         if reply.decision != "approve_with_edit" or reply.arguments is None:
             return row
         require_json(reply.arguments)
@@ -195,9 +195,9 @@ class Desk:
         async with anyio.create_task_group() as group:
             while True:
                 changed = self.changed
-                for row in await patiently(lambda: self.store.rows("runnable")):
+                for row in await with_retry(lambda: self.store.rows("runnable")):
                     executing = replace(row, execution="executing", started_at=self._now(), lease=self._lease)
-                    if await patiently(partial(self.store.swap, row, executing)):
+                    if await with_retry(partial(self.store.swap, row, executing)):
                         self.tell(row.id)
                         group.start_soon(self._run, executing, run)
                 await changed.wait()
@@ -208,7 +208,7 @@ class Desk:
             patience = self.store.listen()
             self._wake()
             with anyio.move_on_after(patience):
-                await self.store.told()
+                await self.store.wait_notified()
 
     async def recover(self) -> None:
         """Mark calls that were running when their process died; they are never run again by themselves."""
@@ -231,7 +231,7 @@ class Desk:
         ran = await run(row)
         execution: Execution = "completed" if ran.good else "failed"
         done = replace(row, execution=execution, finished_at=self._now(), result=ran.result, successor=ran.successor)
-        await patiently(lambda: self.store.swap(row, done))
+        await with_retry(lambda: self.store.swap(row, done))
         self.tell(row.id)
 
     async def _fresh(self, row: Approval) -> Approval:
@@ -245,7 +245,7 @@ class Desk:
         return await self.store.get(row.id) or late
 
 
-def _answerable(row: Approval, reply: Reply) -> None:
+def _answerable(row: Approval, reply: Decision) -> None:
     if row.status == "expired":
         raise ExpiredError(f"Approval {row.id} expired")
     if row.status != "pending":
@@ -259,13 +259,13 @@ def _answerable(row: Approval, reply: Reply) -> None:
         raise DigestMismatchError("The answer is about another version of the call; look at it again")
 
 
-async def patiently(work: Callable[[], Awaitable[T]]) -> T:
+async def with_retry(work: Callable[[], Awaitable[T]]) -> T:
     """Use the store as soon as it works: for what nobody is there to be told that it failed."""
     told = False
     while True:
         try:
             return await work()
-        except CompositorError as error:
+        except GatewayError as error:
             if not told:
                 _log.warning("waiting for the approvals: %s", error.message)
             told = True

@@ -17,7 +17,7 @@ from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
-from ui_mcp.storage.database import MISSING_DRIVER, Base, Schema, SqliteBase, file_of
+from ui_mcp.storage.database import MISSING_DRIVER, Database, Schema, SqliteDatabase, file_of
 
 _log = logger("compositor.approvals")
 _COLUMNS = tuple(field.name for field in fields(Approval))
@@ -64,7 +64,7 @@ _COUNTS = "id > coalesce((SELECT CAST(value AS INTEGER) FROM approval_keys WHERE
 class ApprovalStore:
     """Rows, rules and proposals; every change of a row is compare-and-set on status, execution and digest."""
 
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: Database) -> None:
         self._base = base
 
     def close(self) -> None:
@@ -75,9 +75,9 @@ class ApprovalStore:
         """Be told of other processes' changes from now on; return for how long to rely on that."""
         return self._base.listen()
 
-    async def told(self) -> None:
+    async def wait_notified(self) -> None:
         """Return when another process has changed something."""
-        await self._base.told()
+        await self._base.wait_notified()
 
     async def add(self, row: Approval) -> None:
         """Store a new row."""
@@ -101,7 +101,7 @@ class ApprovalStore:
         found = await self._base.rows("SELECT digest FROM approval_versions WHERE id = ?", (approval_id,))
         return [row[0] for row in found]
 
-    async def about(self, agent: str) -> Approval | None:
+    async def find_by_agent(self, agent: str) -> Approval | None:
         """Return the newest row that a caller of this name opened."""
         statement = f"SELECT {', '.join(_COLUMNS)} FROM approvals WHERE agent = ? ORDER BY created_at DESC LIMIT 1"  # noqa: S608
         found = await self._base.rows(statement, (agent,))
@@ -204,13 +204,13 @@ def open_store(place: str) -> ApprovalStore:
     scheme = urlsplit(place).scheme
     if scheme in {"postgresql", "postgres"}:
         try:
-            from ui_mcp.storage.postgres import PostgresBase
+            from ui_mcp.storage.postgres import PostgresDatabase
         except ImportError as error:
             raise ConfigError(MISSING_DRIVER) from error
-        return ApprovalStore(PostgresBase(place, _SCHEMA))
+        return ApprovalStore(PostgresDatabase(place, _SCHEMA))
     if "://" in place and scheme != "sqlite":
         raise ConfigError(f"storage.url {scheme}://… is neither a path, sqlite:///PATH nor postgresql://…")
-    return ApprovalStore(SqliteBase(file_of(place), _SCHEMA))
+    return ApprovalStore(SqliteDatabase(file_of(place), _SCHEMA))
 
 
 def _require_own(base: sqlite3.Connection, file: Path) -> None:

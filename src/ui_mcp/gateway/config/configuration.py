@@ -35,7 +35,7 @@ _NOWHERE = "no nlui.yaml here and no address given: there are no targets (nlui i
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GatewayOptions:
     """What the command line said."""
 
     source: str | None = None
@@ -75,7 +75,7 @@ class Configuration:
         return None if self.not_agreed else self.file
 
 
-def configuration(asked: Asked) -> Configuration:
+def configuration(asked: GatewayOptions) -> Configuration:
     """Read the configuration, or make one of a bare address or document."""
     if asked.settings is not None:
         return Configuration(asked.settings, [], frozenset())

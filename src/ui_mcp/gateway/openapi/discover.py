@@ -48,7 +48,7 @@ PAGES: tuple[str, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Attempt:
     """One candidate and what became of it."""
 
     url: str
@@ -60,7 +60,7 @@ class Discovery:
     """What was found, and every candidate that was tried."""
 
     found: list[str] = field(default_factory=list)
-    tried: list[Tried] = field(default_factory=list)
+    tried: list[Attempt] = field(default_factory=list)
     unreachable: str = ""
     """Why nothing answers there at all."""
 
@@ -71,7 +71,7 @@ async def discover(base_url: str, client: httpx2.AsyncClient) -> Discovery:
     with anyio.move_on_after(_BUDGET) as scope:
         await probe.run(base_url.rstrip("/"))
     if scope.cancelled_caught:
-        probe.result.tried.append(Tried(base_url, f"gave up after {_BUDGET:.0f} s"))
+        probe.result.tried.append(Attempt(base_url, f"gave up after {_BUDGET:.0f} s"))
     return probe.result
 
 
@@ -157,7 +157,7 @@ class _Probe:
         return holds
 
     def _tell(self, url: str, outcome: str) -> None:
-        self.result.tried.append(Tried(url, outcome))
+        self.result.tried.append(Attempt(url, outcome))
 
 
 def slugs(urls: Sequence[str]) -> list[str]:

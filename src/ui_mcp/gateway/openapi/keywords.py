@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ui_mcp.jsontypes import Json, JsonObject
 
-Tell = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 """Notes an oddity: code, message."""
 
 TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
@@ -50,7 +50,7 @@ _BOUNDS = ("minimum", "maximum", "multipleOf")
 _SHRINK = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
-def plain_keywords(schema: Mapping[str, Json], tell: Tell) -> JsonObject:
+def plain_keywords(schema: Mapping[str, Json], tell: Report) -> JsonObject:
     """Return every keyword that holds no other schema, mended or left out."""
     out: JsonObject = {}
     kind = _type(schema.get("type"), tell)
@@ -104,7 +104,7 @@ def compiles(pattern: str) -> bool:
     return True
 
 
-def _type(kind: Json, tell: Tell) -> str | list[str] | None:
+def _type(kind: Json, tell: Report) -> str | list[str] | None:
     if isinstance(kind, list):
         known = list(dict.fromkeys(found for part in kind if isinstance(found := _type(part, tell), str)))
         return known if len(known) > 1 else (known[0] if known else None)
@@ -118,7 +118,7 @@ def _type(kind: Json, tell: Tell) -> str | list[str] | None:
     return meant
 
 
-def _numbers(schema: Mapping[str, Json], tell: Tell) -> JsonObject:
+def _numbers(schema: Mapping[str, Json], tell: Report) -> JsonObject:
     out: JsonObject = {}
     for name in _SIZES:
         if name in schema:
@@ -141,7 +141,7 @@ def _numbers(schema: Mapping[str, Json], tell: Tell) -> JsonObject:
     return out
 
 
-def _values(schema: Mapping[str, Json], tell: Tell) -> JsonObject:
+def _values(schema: Mapping[str, Json], tell: Report) -> JsonObject:
     out: JsonObject = {}
     choices = schema.get("enum")
     if isinstance(choices, list) and choices:

@@ -32,7 +32,7 @@ from ui_mcp.gateway.openapi.response import Limits, Responses
 from ui_mcp.gateway.openapi.send import Sender
 from ui_mcp.gateway.openapi.target import Parts, Target
 from ui_mcp.gateway.results import ResultStore
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import Json, dumps, loads
@@ -110,7 +110,7 @@ class LiveTarget:
         *,
         cache: DocumentCache,
         store: ResultStore,
-        scrubber: Scrubber,
+        scrubber: SecretMasker,
         limits: Limits = Limits(),
         budget: int = 4_000,
     ) -> None:
@@ -130,7 +130,7 @@ class LiveTarget:
             responses=Responses(store, scrubber),
             scrubber=scrubber,
         )
-        scrubber.learn(self.credentials.secrets())
+        scrubber.add(self.credentials.secrets())
         self.source = Target(settings, parts, limits, budget)
         self.boundary = Boundary(f"target {settings.name}", self._failed)
         self._clients: dict[tuple[str, bool], httpx2.AsyncClient] = {}
@@ -233,7 +233,7 @@ class LiveTarget:
                 await anyio.sleep(wait)
                 wait = min(wait * 2, 60.0)
             elif self.is_local:
-                await rest.until_stirred(map(Path, self._stamps))
+                await rest.wait_changed(map(Path, self._stamps))
                 seen = await anyio.to_thread.run_sync(_restamped, self._stamps)
                 if seen == self._stamps:
                     continue

@@ -70,7 +70,7 @@ class FileData:
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class EncodingOptions:
     """What an API expects where the standard leaves it open."""
 
     array_format: ArrayFormat = "index"
@@ -86,7 +86,7 @@ class Payload:
     content_type: str
 
 
-def payload(variant: Variant, value: Json, habits: Habits) -> Payload:
+def payload(variant: Variant, value: Json, habits: EncodingOptions) -> Payload:
     """Build a body of the variant's media type."""
     kind = variant.media_type
     if isinstance(value, FileData):
@@ -100,13 +100,13 @@ def payload(variant: Variant, value: Json, habits: Habits) -> Payload:
     return Payload(text(value).encode(), kind)
 
 
-def form(fields: JsonObject, encoding: JsonObject, habits: Habits) -> str:
+def form(fields: JsonObject, encoding: JsonObject, habits: EncodingOptions) -> str:
     """Write a URL-encoded form; explicit nulls become empty values, absent fields are not sent."""
     pairs = [pair for name, value in fields.items() for pair in _form_field(name, value, encoding.get(name), habits)]
     return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, value in pairs)
 
 
-def _form_field(name: str, value: Json, rule: Json, habits: Habits) -> Iterator[tuple[str, str]]:
+def _form_field(name: str, value: Json, rule: Json, habits: EncodingOptions) -> Iterator[tuple[str, str]]:
     rule = rule if isinstance(rule, dict) else {}
     style = rule.get("style")
     if not isinstance(value, dict | list):

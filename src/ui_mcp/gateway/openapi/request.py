@@ -11,8 +11,17 @@ from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.auth import Attached
 from ui_mcp.gateway.openapi.model import Operation, Parameter
-from ui_mcp.gateway.openapi.payload import ArrayFormat, FileData, Habits, _raw_items, form, nested, payload, text
-from ui_mcp.gateway.sanitize import MASK, Scrubber, is_secret
+from ui_mcp.gateway.openapi.payload import (
+    ArrayFormat,
+    EncodingOptions,
+    FileData,
+    _raw_items,
+    form,
+    nested,
+    payload,
+    text,
+)
+from ui_mcp.gateway.sanitize import MASK, SecretMasker, is_secret
 from ui_mcp.jsontypes import Json, JsonObject, digest, dumps, loads
 
 _RESERVED = ":/?@!$'()*,;="
@@ -120,7 +129,7 @@ class Outgoing:
         return digest([self.method, self.url, headers, body])
 
 
-def build(operation: Operation, arguments: JsonObject, base: str, habits: Habits) -> Outgoing:
+def build(operation: Operation, arguments: JsonObject, base: str, habits: EncodingOptions) -> Outgoing:
     """Put every argument where the document says it goes.
 
     Raises:
@@ -157,7 +166,7 @@ def build(operation: Operation, arguments: JsonObject, base: str, habits: Habits
     )
 
 
-def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], habits: Habits) -> str:
+def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], habits: EncodingOptions) -> str:
     template = operation.path.split("#", maxsplit=1)[0]
 
     def filled(match: re.Match[str]) -> str:
@@ -180,7 +189,7 @@ def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], ha
     )
 
 
-def _query(parameter: Parameter, value: Json, habits: Habits) -> list[str]:
+def _query(parameter: Parameter, value: Json, habits: EncodingOptions) -> list[str]:
     if parameter.location == "querystring":
         if parameter.media_type and model.is_json(parameter.media_type):
             return [quote(dumps(value), safe="")]
@@ -205,11 +214,11 @@ def _sent(parameter: Parameter, value: Json) -> Json:
     return dumps(value) if parameter.media_type else value
 
 
-def shown(outgoing: Outgoing, attached: Attached, scrub: Scrubber) -> JsonObject:
+def shown(outgoing: Outgoing, attached: Attached, scrub: SecretMasker) -> JsonObject:
     """Return the request with secrets masked, and a curl line."""
     secret_headers = {name.lower() for name, _ in attached.headers}
     full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
-    scrub.learn(attached.secrets)
+    scrub.add(attached.secrets)
     headers = {name: scrub.text(value) for name, value in full.all_headers}
     headers |= {name: MASK for name, _ in attached.headers if name.lower() in secret_headers}
     body = None if full.body is None else _masked(full.body, scrub)
@@ -221,7 +230,7 @@ def shown(outgoing: Outgoing, attached: Attached, scrub: Scrubber) -> JsonObject
     return {"method": full.method, "url": url, "headers": headers, "body": body, "curl": shlex.join(curl)}
 
 
-def _masked(body: bytes, scrub: Scrubber) -> str:
+def _masked(body: bytes, scrub: SecretMasker) -> str:
     """Write a body for people: known secrets and secret fields of JSON and forms are masked."""
     text = body.decode("utf-8", errors="replace")
     try:

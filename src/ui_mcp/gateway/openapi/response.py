@@ -10,7 +10,7 @@ from ui_mcp.gateway.openapi.auth import how_to
 from ui_mcp.gateway.openapi.model import Operation
 from ui_mcp.gateway.openapi.send import Answer
 from ui_mcp.gateway.results import ResultStore, pick, rows_of, trim
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.http_client import same_origin
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Media, Relayed, Text, ToolResult
@@ -54,7 +54,7 @@ class Shaping:
 class Responses:
     """Shapes the answers of one API."""
 
-    def __init__(self, store: ResultStore, scrubber: Scrubber) -> None:
+    def __init__(self, store: ResultStore, scrubber: SecretMasker) -> None:
         self._store = store
         self._scrubber = scrubber
 
@@ -92,7 +92,7 @@ class Responses:
         trimmed = trim(value, shaping.limits.max_bytes, shaping.limits.max_rows)
         shown: JsonObject = trimmed.value if isinstance(trimmed.value, dict) else {"result": trimmed.value}
         if trimmed.cuts:
-            handle = await self._store.keep_json(value, principal)
+            handle = await self._store.store_json(value, principal)
             cuts = [asdict(cut) for cut in trimmed.cuts]
             shown = {**shown, "truncated": cuts[0] if len(cuts) == 1 else cuts, "handle": handle}
         if shaping.remarks:
@@ -122,13 +122,13 @@ class Responses:
         text = self._scrubber.text(_decoded(answer))
         if len(text) <= _TEXT_LIMIT:
             return ToolResult((Text(text),), meta=meta)
-        handle = await self._store.keep(text.encode(), answer.media_type or "text/plain", principal)
+        handle = await self._store.store(text.encode(), answer.media_type or "text/plain", principal)
         note = f"\n… {len(text) - _TEXT_LIMIT} more characters; nlui__more with handle {handle} reads on."
         return ToolResult((Text(text[:_TEXT_LIMIT] + note),), meta=meta)
 
     async def _file(self, answer: Answer, principal: str, meta: JsonObject) -> ToolResult:
         kind = answer.media_type or "application/octet-stream"
-        handle = await self._store.keep(answer.body, kind, principal)
+        handle = await self._store.store(answer.body, kind, principal)
         uri = f"nlui://results/{handle}"
         if len(answer.body) <= _SMALL_FILE:
             blob = base64.b64encode(answer.body).decode()

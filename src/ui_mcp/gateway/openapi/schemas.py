@@ -259,7 +259,7 @@ def loosened(schema: JsonObject) -> JsonObject:
     return {"type": "object", "properties": {name: _hint(_resolved(part, schema)) for name, part in fields.items()}}
 
 
-def drift(schema: JsonObject, value: Json) -> list[str]:
+def schema_mismatch(schema: JsonObject, value: Json) -> list[str]:
     """Say where an answer differs from its description."""
     try:
         found = Checker(schema).errors(value)

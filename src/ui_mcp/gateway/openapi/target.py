@@ -10,14 +10,14 @@ from ui_mcp.gateway.openapi.arguments import ArgumentCheck, Checked
 from ui_mcp.gateway.openapi.auth import Attached, Credentials
 from ui_mcp.gateway.openapi.files import Files
 from ui_mcp.gateway.openapi.model import Api, Operation
-from ui_mcp.gateway.openapi.payload import Habits
+from ui_mcp.gateway.openapi.payload import EncodingOptions
 from ui_mcp.gateway.openapi.request import Outgoing, build, shown
 from ui_mcp.gateway.openapi.response import MAX_PAGES, Limits, NextArguments, NextUrl, Responses, Shaping, next_page
-from ui_mcp.gateway.openapi.schemas import drift
+from ui_mcp.gateway.openapi.schemas import schema_mismatch
 from ui_mcp.gateway.openapi.send import Answer, Sender
 from ui_mcp.gateway.openapi.tools import Tools, build_tools
 from ui_mcp.gateway.results import rows_of
-from ui_mcp.gateway.sanitize import Scrubber
+from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.gateway.source import ChangedError, Entry, Health, Permit, Preview, State
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.tool import Call, ToolResult
@@ -31,7 +31,7 @@ class Parts:
     sender: Sender
     files: Files
     responses: Responses
-    scrubber: Scrubber
+    scrubber: SecretMasker
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Target:
         self._parts = parts
         self._limits = limits
         self._budget = budget
-        self._habits = Habits(
+        self._habits = EncodingOptions(
             settings.array_format, settings.form_nested == "deepObject", frozenset(settings.path_slashes)
         )
         self._tools = Tools()
@@ -80,7 +80,7 @@ class Target:
         # Whole entries: policy judges by method, path and server, also where the listed text is as before.
         changed = fresh.entries != self._tools.entries
         self._parts.credentials.adopt(api.schemes)
-        self._parts.scrubber.learn(self._parts.credentials.secrets())
+        self._parts.scrubber.add(self._parts.credentials.secrets())
         self._api, self._tools, self._checks = api, fresh, {}
         self._entries = {entry.name: entry for entry in fresh.entries}
         self.error, self.stale = "", stale
@@ -144,7 +144,7 @@ class Target:
             if permit is not None:
                 permit.require(name, entry.fingerprint, entry.fingerprint)
             result = builtin(self._parts.credentials, self._api, arguments, call)
-            self._parts.scrubber.learn(self._parts.credentials.secrets())
+            self._parts.scrubber.add(self._parts.credentials.secrets())
             return result
         if self.is_dry_run(name, arguments, call):
             raise ChangedError(f"{name} is a dry run now, which it was not when it was judged; nothing was sent")
@@ -175,7 +175,7 @@ class Target:
             outgoing = self._built(prepared.operation, ready, prepared.outgoing.base)
             prepared = replace(prepared, ready=ready, outgoing=outgoing)
         attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.conversation)
-        self._parts.scrubber.learn(attached.secrets)
+        self._parts.scrubber.add(attached.secrets)
         return replace(prepared, attached=attached)
 
     def _built(self, operation: Operation, ready: JsonObject, base: str) -> Outgoing:
@@ -240,7 +240,7 @@ class Target:
             attached = await self._parts.credentials.attach(
                 prepared.operation, principal, call.conversation, renew=True
             )
-            self._parts.scrubber.learn(attached.secrets)
+            self._parts.scrubber.add(attached.secrets)
             answer = await self._parts.sender.send(prepared.outgoing, attached, principal)
         return answer
 
@@ -310,7 +310,7 @@ def _compared(result: ToolResult, operation: Operation, answer: Answer) -> ToolR
     if operation.output_schema is None or result.is_error or result.structured is None:
         return result
     try:
-        found = drift(operation.output_schema, loads(answer.body))
+        found = schema_mismatch(operation.output_schema, loads(answer.body))
     except ValueError:
         return result
     return replace(result, meta={**(result.meta or {}), "ui-mcp/schema_drift": list(found)}) if found else result

@@ -101,7 +101,7 @@ def _knows(access: Access, token: str, connection: HTTPConnection, said: str | N
     return access.recognises(connection.headers.get(CREDENTIAL_HEADER) or said)
 
 
-def open_to(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
+def with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     """Let front ends of other origins use the API, with the rights of programs."""
     methods, headers = ("GET", "POST", "PUT", "DELETE"), _HEADERS
     return CORSMiddleware(app, allow_origins=origins, allow_methods=methods, allow_headers=headers)

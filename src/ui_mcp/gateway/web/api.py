@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.agent.conversation import Conversation
-from ui_mcp.agent.journal import Life
+from ui_mcp.agent.journal import AgentSummary
 from ui_mcp.agent.tools import Selection
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.gateway.web.streams import ChatSessions
@@ -21,15 +21,15 @@ from ui_mcp.workspace import BUNDLE
 SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
 
 
-class Talks(Protocol):
+class ConversationsApi(Protocol):
     """The conversations behind the API."""
 
-    async def lives(self) -> list[Life]: ...
+    async def list_agents(self) -> list[AgentSummary]: ...
     async def create(self) -> str: ...
     async def open(self, name: str) -> Conversation: ...
     def served(self, name: str) -> Conversation | None: ...
     async def say(self, name: str, text: str, client_id: str | None = None) -> str: ...
-    async def forget(self, name: str) -> bool: ...
+    async def delete_agent(self, name: str) -> bool: ...
     async def selection(self, name: str) -> Selection: ...
     async def select(self, name: str, selection: Selection) -> None: ...
 
@@ -41,7 +41,7 @@ Carry = Callable[[str, str], None]
 """Sends a person's own bearer token on with the calls of a conversation."""
 
 
-class Carried:
+class ForwardedTokens:
     """Takes tokens off requests: `Authorization`, or `X-Target-Authorization` where that one is the server's own."""
 
     def __init__(self, carry: Carry, *, has_token: bool) -> None:
@@ -58,7 +58,9 @@ class Carried:
 class NluiApi:
     """Answers the requests of the chat page and of other front ends."""
 
-    def __init__(self, talks: Talks, sessions: ChatSessions, decide: Decide, carried: Carried) -> None:
+    def __init__(
+        self, talks: ConversationsApi, sessions: ChatSessions, decide: Decide, carried: ForwardedTokens
+    ) -> None:
         self._talks = talks
         self._sessions = sessions
         self._decide = decide
@@ -115,7 +117,7 @@ class NluiApi:
         """Answer a question about a call."""
         body = await body_of(request)
         conversation = await self._meant(request, body)
-        asked = [item for item in conversation.scribe.timeline.state.items if item["kind"] == "approval"]
+        asked = [item for item in conversation.journal.timeline.state.items if item["kind"] == "approval"]
         wanted = body.get("approval_id")
         pending = [item for item in asked if item["status"] == "pending" and wanted in {None, item["approval_id"]}]
         if not pending:
@@ -126,7 +128,7 @@ class NluiApi:
 
     async def agents(self, request: Request) -> Response:
         """List the agents that are being served, with their states."""
-        lives = [(life.agent, self._talks.served(life.agent)) for life in await self._talks.lives()]
+        lives = [(life.agent, self._talks.served(life.agent)) for life in await self._talks.list_agents()]
         return JSONResponse([{"id": name, "state": one.run_state if one else "idle"} for name, one in lives])
 
     async def abort(self, request: Request) -> Response:
@@ -139,7 +141,7 @@ class NluiApi:
 
     async def conversations(self, request: Request) -> Response:
         """List conversations, the newest first."""
-        return JSONResponse([_listed(life) for life in await self._talks.lives()])
+        return JSONResponse([_listed(life) for life in await self._talks.list_agents()])
 
     async def create(self, request: Request) -> Response:
         """Begin a conversation."""
@@ -155,7 +157,7 @@ class NluiApi:
     async def delete(self, request: Request) -> Response:
         """Forget a conversation."""
         name = request.path_params["id"]
-        if not await self._talks.forget(name):
+        if not await self._talks.delete_agent(name):
             raise NotFoundError(f"No conversation {name}")
         self._sessions.end(name, "The conversation was deleted")
         return JSONResponse({"ok": True})
@@ -204,7 +206,7 @@ class NluiApi:
 
     async def _known(self, request: Request) -> Conversation:
         name = request.path_params["id"]
-        if name not in {life.agent for life in await self._talks.lives()}:
+        if name not in {life.agent for life in await self._talks.list_agents()}:
             raise NotFoundError(f"No conversation {name}")
         return await self._talks.open(name)
 
@@ -234,7 +236,7 @@ def shown_messages(conversation: Conversation) -> list[JsonObject]:
     """Return what the conversation shows, numbered."""
     items = [
         item
-        for item in conversation.scribe.timeline.state.items
+        for item in conversation.journal.timeline.state.items
         if item["kind"] in SHOWN and not item.get("superseded")
     ]
     return [
@@ -262,7 +264,7 @@ def _names(given: object, name: str) -> frozenset[str]:
     return frozenset(given)
 
 
-def _listed(life: Life) -> JsonObject:
+def _listed(life: AgentSummary) -> JsonObject:
     title = life.first_text[:80]
     return {"id": life.agent, "title": title, "created_at": life.began, "updated_at": life.ended}
 

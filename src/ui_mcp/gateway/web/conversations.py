@@ -6,13 +6,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.agent.conversation import Conversation, MakeLoop
-from ui_mcp.agent.journal import Happened, Journal, Life
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal import AgentSummary, Journal, NewEvent
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.agent.tools import Selection, selection_of
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
-from ui_mcp.chat.service import Ask, Chat
+from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
@@ -32,7 +32,7 @@ class ChatInbox:
 
     async def read(self, after: str | None, limit: int) -> InboxPage:
         """Return messages of people after a cursor."""
-        ask = Ask(after_id=after, limit=limit, authors=["user"], conversation=self._conversation)
+        ask = ReadRequest(after_id=after, limit=limit, authors=["user"], conversation=self._conversation)
         page = (await self._chat.read(READER, ask)).to_json()
         self._seen = page["last_id"]
         return InboxPage(page["messages"], page["last_id"], page["has_more"])
@@ -40,7 +40,7 @@ class ChatInbox:
     async def hint(self, seconds: float) -> None:
         """Return when something may be new."""
         await self._chat.wait(
-            READER, Ask(after_id=self._seen, authors=["user"], conversation=self._conversation), seconds
+            READER, ReadRequest(after_id=self._seen, authors=["user"], conversation=self._conversation), seconds
         )
 
 
@@ -53,7 +53,7 @@ class Conversations:
         journal: Journal,
         make_loop: Callable[[str], MakeLoop],
         tasks: TaskGroup,
-        opened: Callable[[Scribe], Awaitable[None]] | None = None,
+        opened: Callable[[JournalWriter], Awaitable[None]] | None = None,
     ) -> None:
         self._opened = opened
         self._chat = chat
@@ -64,9 +64,9 @@ class Conversations:
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._opening = anyio.Lock()
 
-    async def lives(self) -> list[Life]:
+    async def list_agents(self) -> list[AgentSummary]:
         """Return what has been talked about, newest first."""
-        return await self._journal.lives()
+        return await self._journal.list_agents()
 
     async def create(self) -> str:
         """Name a new conversation."""
@@ -80,14 +80,14 @@ class Conversations:
                 await self._tasks.start(self._serve, conversation)
                 self._open[name] = conversation
                 if self._opened is not None:
-                    await self._opened(conversation.scribe)
+                    await self._opened(conversation.journal)
             return self._open[name]
 
     def served(self, name: str) -> Conversation | None:
         """Return a conversation if it is being served."""
         return self._open.get(name)
 
-    def writer(self, name: str) -> Scribe | None:
+    def writer(self, name: str) -> JournalWriter | None:
         """Return who writes the journal of a conversation, if it is served here."""
         served = self._open.get(name)
         return served.writer if served else None
@@ -98,20 +98,20 @@ class Conversations:
         (posted,) = await self._chat.post(HUMAN, "user", name, [Draft(text, client_id=client_id)])
         return id_text(posted.id)
 
-    async def forget(self, name: str) -> bool:
+    async def delete_agent(self, name: str) -> bool:
         """Stop serving a conversation and remove its journal; the chat's log keeps the messages."""
         self._open.pop(name, None)
         if scope := self._scopes.pop(name, None):
             scope.cancel()
-        return await self._journal.forget(name)
+        return await self._journal.delete_agent(name)
 
     async def selection(self, name: str) -> Selection:
         """Return which tools a conversation may use."""
-        return selection_of((await self.open(name)).scribe.events)
+        return selection_of((await self.open(name)).journal.events)
 
     async def select(self, name: str, selection: Selection) -> None:
         """Choose which tools a conversation may use."""
-        await (await self.open(name)).scribe.write(Happened("tools_selected", selection.as_json()))
+        await (await self.open(name)).journal.write(NewEvent("tools_selected", selection.as_json()))
 
     async def _serve(self, conversation: Conversation, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         with anyio.CancelScope() as scope:
@@ -122,7 +122,7 @@ class Conversations:
 POST = "chat_assistant_post"
 
 
-class Posting:
+class ConversationToolset:
     """The shared tools, and posting into one conversation, which the loop does on the model's behalf."""
 
     def __init__(self, chat: Toolset, shared: Toolset, conversation: str) -> None:

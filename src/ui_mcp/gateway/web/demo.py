@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ui_mcp.gateway.config import loader
-from ui_mcp.gateway.config.configuration import Asked
+from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import JsonObject
 
@@ -132,7 +132,7 @@ async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
 
 
 @asynccontextmanager
-async def demo_unless_configured(asked: Asked) -> AsyncIterator[Asked]:
+async def demo_unless_configured(asked: GatewayOptions) -> AsyncIterator[GatewayOptions]:
     """Return what was asked for, or the demo if nothing was and no configuration is found."""
     if asked.source or asked.settings or loader.find(None, os.environ, user_config_path()):
         yield asked

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
-from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, TextDelta, UserSays
+from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, TextDelta, UserMessage
 from ui_mcp.agent.models import ModelSettings, choose_model, model_settings, provider_of
 from ui_mcp.errors import InvalidArgumentsError, ModelError
 from ui_mcp.gateway.config import editor
@@ -18,7 +18,7 @@ from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
 TEST_SECONDS = 20.0
-QUESTION = ModelRequest([UserSays("Answer with the word OK.")], max_output_tokens=64)
+QUESTION = ModelRequest([UserMessage("Answer with the word OK.")], max_output_tokens=64)
 PROVIDERS: tuple[JsonObject, ...] = (
     {"id": "openai", "name": "OpenAI", "api_base": "https://api.openai.com/v1", "key": "OPENAI_API_KEY"},
     {"id": "anthropic", "name": "Anthropic", "api_base": "https://api.anthropic.com", "key": "ANTHROPIC_API_KEY"},
@@ -44,7 +44,7 @@ OpenAI, Anthropic, Gemini, or one that runs on this machine (Ollama, LM Studio).
 """
 
 
-class LiveModel:
+class ModelSettingsService:
     """The model in use; replacing it does not disturb an answer that is being given."""
 
     def __init__(self, settings: ModelSettings, proxy: str | None, file: Path | None, data: Path) -> None:
@@ -117,7 +117,7 @@ class LiveModel:
             text = ""
             with anyio.fail_after(TEST_SECONDS):
                 async for event in model.stream(
-                    ModelRequest([UserSays("Answer with the word OK.")], max_output_tokens=64)
+                    ModelRequest([UserMessage("Answer with the word OK.")], max_output_tokens=64)
                 ):
                     text += event.text if isinstance(event, TextDelta) else ""
         except TimeoutError:

@@ -10,38 +10,38 @@ from typing import get_args
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.calls import Questions
+from ui_mcp.agent.calls import ApprovalLookup
 from ui_mcp.agent.conversation import MakeLoop
-from ui_mcp.agent.handlers import MountNews
+from ui_mcp.agent.handlers import UpstreamChanges
 from ui_mcp.agent.http import Timelines
 from ui_mcp.agent.journal_store import SqliteJournal
-from ui_mcp.agent.journal_writer import Scribe
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models import model_settings
 from ui_mcp.agent.tools import Selected, selection_of
-from ui_mcp.chat.identity import POST_ASSISTANT, Directory, Keys, principal
+from ui_mcp.chat.identity import POST_ASSISTANT, AccessTokens, Authenticator, principal
 from ui_mcp.chat.service import Chat, open_chat
-from ui_mcp.chat.tools import ChatTools, desk_for
+from ui_mcp.chat.tools import ChatTools, chat_context
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.person_http import person_routes
-from ui_mcp.gateway.approvals.service import Reply
-from ui_mcp.gateway.config.configuration import Asked, configuration
-from ui_mcp.gateway.results import Kept
-from ui_mcp.gateway.runner import approval_routes, opened
-from ui_mcp.gateway.service import Gateway
-from ui_mcp.gateway.toolset import Offered, instructions
-from ui_mcp.gateway.web.access import NluiAccess, may_watch, open_to
-from ui_mcp.gateway.web.api import Carried, NluiApi, page_routes
-from ui_mcp.gateway.web.conversations import Conversations, Posting
+from ui_mcp.gateway.approvals.service import Decision
+from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
+from ui_mcp.gateway.results import StoredResult
+from ui_mcp.gateway.runner import approval_routes, open_gateway
+from ui_mcp.gateway.service import GatewayService
+from ui_mcp.gateway.toolset import GatewayToolset, instructions
+from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
+from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
+from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
-from ui_mcp.gateway.web.model_settings import LiveModel, providers
+from ui_mcp.gateway.web.model_settings import ModelSettingsService, providers
 from ui_mcp.gateway.web.settings_api import Listing, NluiConfig, NluiSources
 from ui_mcp.gateway.web.streams import ChatSessions
-from ui_mcp.gateway.web.target_settings import PRESETS, LiveTargets
+from ui_mcp.gateway.web.target_settings import PRESETS, TargetSettingsService
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.transports.routes import Endpoints
+from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.webserver.person_auth import Access
@@ -60,49 +60,49 @@ answer briefly in markdown. Results of tools are shown to the person as tables a
 class Serving:
     """A running chat."""
 
-    gateway: Gateway
-    talks: Conversations
-    model: LiveModel
-    targets: LiveTargets
+    gateway: GatewayService
+    conversations: Conversations
+    model: ModelSettingsService
+    targets: TargetSettingsService
     tasks: TaskGroup
 
 
-def chat_app(chat: Serving, endpoints: Endpoints, access: Access) -> App:
+def chat_app(chat: Serving, endpoints: McpRoutes, access: Access) -> App:
     """Put everything the chat listener serves behind what tells the person from programs."""
     server = chat.gateway.settings.server
     token = server.token or None
-    carried = Carried(partial(chat.gateway.carry, AGENT), has_token=token is not None)
+    carried = ForwardedTokens(partial(chat.gateway.forward_token, AGENT), has_token=token is not None)
     routes = [
-        *NluiApi(chat.talks, ChatSessions(chat.tasks), decider(chat.gateway), carried).routes(),
+        *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(chat.gateway), carried).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(chat.gateway), PRESETS), result_of(chat.gateway)).routes(),
         *NluiConfig(chat.model, providers).routes(),
-        *Timelines(chat.talks.open, may_watch(access, token)).routes(),
+        *Timelines(chat.conversations.open, may_watch(access, token)).routes(),
         *person_routes(access, chat.gateway.desk),
         *approval_routes(chat.gateway),
         *page_routes(access.nonces),
     ]
-    return open_to(NluiAccess(mcp_app(routes, endpoints), access, token), server.cors)
+    return with_cors(NluiAccess(mcp_app(routes, endpoints), access, token), server.cors)
 
 
 @asynccontextmanager
-async def serving(asked: Asked) -> AsyncIterator[Serving]:
+async def open_chat_page(asked: GatewayOptions) -> AsyncIterator[Serving]:
     """Run gateway, chat store, journal and conversations for the length of the block."""
     async with AsyncExitStack() as stack:
-        gateway = await stack.enter_async_context(opened(asked, mode="guard", patience=_patience))
-        data: Path = gateway.around.data
+        gateway = await stack.enter_async_context(open_gateway(asked, mode="guard", patience=_patience))
+        data: Path = gateway.context.data
         chat = await stack.enter_async_context(open_chat(f"sqlite:///{data / 'chat.db'}"))
         journal = SqliteJournal(data / "agent.db")
         stack.push_async_callback(journal.close)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
         file = configuration(asked).writable
-        model = LiveModel(model_settings(gateway.settings.llm), gateway.settings.proxy, file, data)
+        model = ModelSettingsService(model_settings(gateway.settings.llm), gateway.settings.proxy, file, data)
         talks: Conversations
         writer = lambda name: talks.writer(name)  # noqa: E731, PLW0108 - `talks` is not made yet
-        watch = ApprovalWatch(gateway.desk, gateway.announcements, gateway.policed.outcome, writer, AGENT)
+        watch = ApprovalWatch(gateway.desk, gateway.announcements, gateway.enforcer.outcome, writer, AGENT)
         talks = Conversations(chat, journal, loops(gateway, chat, model, watch), tasks, watch.catch_up)
         tasks.start_soon(watch.run)
-        targets = LiveTargets(gateway, file, _demo_in(tasks))
+        targets = TargetSettingsService(gateway, file, _demo_in(tasks))
         yield Serving(gateway, talks, model, targets, tasks)
 
 
@@ -117,14 +117,16 @@ def _demo_in(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
     return demo
 
 
-def loops(gateway: Gateway, chat: Chat, model: LiveModel, questions: Questions) -> Callable[[str], MakeLoop]:
+def loops(
+    gateway: GatewayService, chat: Chat, model: ModelSettingsService, questions: ApprovalLookup
+) -> Callable[[str], MakeLoop]:
     """Return how the loop of a conversation is made."""
-    keys = Directory(Keys(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
-    posts = gateway.noted(ChatTools(desk_for(chat, keys), "assistant"), "chat")
-    offered = Offered(gateway)
+    keys = Authenticator(AccessTokens(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
+    posts = gateway.audited(ChatTools(chat_context(chat, keys), "assistant"), "chat")
+    offered = GatewayToolset(gateway)
 
     def of(name: str) -> MakeLoop:
-        def make(scribe: Scribe, deltas: Deltas) -> Loop:
+        def make(scribe: JournalWriter, deltas: Deltas) -> Loop:
             settings = LoopSettings(
                 system=f"{SYSTEM}\n{instructions(gateway)}",
                 text_policy="implicit_post",
@@ -136,13 +138,13 @@ def loops(gateway: Gateway, chat: Chat, model: LiveModel, questions: Questions) 
             shared: Toolset = Selected(offered, lambda: selection_of(scribe.events))
             return Loop(
                 model,
-                Posting(posts, shared, name),
+                ConversationToolset(posts, shared, name),
                 scribe,
                 settings,
                 deltas,
                 questions=questions,
-                handlers=[MountNews(gateway.hear)],
-                noted=lambda own: gateway.noted(own, "loop"),
+                handlers=[UpstreamChanges(gateway.changes_since)],
+                noted=lambda own: gateway.audited(own, "loop"),
             )
 
         return make
@@ -150,18 +152,18 @@ def loops(gateway: Gateway, chat: Chat, model: LiveModel, questions: Questions) 
     return of
 
 
-async def tools_of(gateway: Gateway) -> list[JsonObject]:
+async def tools_of(gateway: GatewayService) -> list[JsonObject]:
     """List the tools of the chat."""
-    listed = await Offered(gateway).tools(Call(principal=AGENT))
+    listed = await GatewayToolset(gateway).tools(Call(principal=AGENT))
     return [{"name": tool.name, "description": tool.description, "parameters": tool.input_schema} for tool in listed]
 
 
-def result_of(gateway: Gateway) -> Callable[[str], Awaitable[Kept]]:
+def result_of(gateway: GatewayService) -> Callable[[str], Awaitable[StoredResult]]:
     """Return how stored answers of the chat's calls are read."""
     return lambda handle: gateway.results.read(handle, AGENT)
 
 
-def decider(gateway: Gateway) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
+def decider(gateway: GatewayService) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
     """Return how a question about a call is answered."""
 
     async def decide(approval_id: str, body: JsonObject) -> JsonObject:
@@ -170,7 +172,7 @@ def decider(gateway: Gateway) -> Callable[[str, JsonObject], Awaitable[JsonObjec
         scope = body.get("scope", "once")
         if scope not in get_args(Scope) or not isinstance(edited, dict | None):
             raise InvalidArgumentsError("scope must be once, session or always, and arguments an object")
-        reply = Reply(
+        reply = Decision(
             decision=approve if body.get("approved") is True else "deny_continue",
             digest=str(body["digest"]),
             by="human",
@@ -178,7 +180,7 @@ def decider(gateway: Gateway) -> Callable[[str, JsonObject], Awaitable[JsonObjec
             arguments=edited,
             scope=scope,
         )
-        row = await gateway.desk.answer(approval_id, reply)
+        row = await gateway.desk.decide(approval_id, reply)
         return {"approval_id": row.id, "status": row.status}
 
     return decide

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.gateway.results import Kept
+from ui_mcp.gateway.results import StoredResult
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.webserver.responses import answering, body_of, text_of
 
@@ -40,7 +40,7 @@ class Listing:
 class NluiSources:
     """Answers what is asked about tools and where they come from."""
 
-    def __init__(self, targets: Targets, listing: Listing, result: Callable[[str], Awaitable[Kept]]) -> None:
+    def __init__(self, targets: Targets, listing: Listing, result: Callable[[str], Awaitable[StoredResult]]) -> None:
         self._targets = targets
         self._tools = listing.tools
         self._presets = listing.presets
@@ -133,7 +133,7 @@ class NluiSources:
         return JSONResponse({"language": "en", "tools": len(await self._tools())})
 
 
-class ModelDesk(Protocol):
+class ModelApi(Protocol):
     """The model behind the API."""
 
     proxy: str | None
@@ -148,7 +148,7 @@ class ModelDesk(Protocol):
 class NluiConfig:
     """Answers what is asked about the model; keys are only ever shown masked."""
 
-    def __init__(self, model: ModelDesk, providers: Callable[[], Awaitable[list[JsonObject]]]) -> None:
+    def __init__(self, model: ModelApi, providers: Callable[[], Awaitable[list[JsonObject]]]) -> None:
         self._model = model
         self._providers = providers
 

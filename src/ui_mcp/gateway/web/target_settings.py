@@ -16,7 +16,7 @@ from ui_mcp.gateway.config.parse import MAX_BYTES, is_openapi, parse
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.discover import discover
 from ui_mcp.gateway.openapi.live import LiveTarget
-from ui_mcp.gateway.service import Gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import health_json
 from ui_mcp.http_client import open_client
 from ui_mcp.ids import secret_id
@@ -29,10 +29,10 @@ PRESETS: tuple[JsonObject, ...] = (
 )
 
 
-class LiveTargets:
+class TargetSettingsService:
     """Changes which APIs the gateway offers."""
 
-    def __init__(self, gateway: Gateway, file: Path | None, demo: Callable[[], Awaitable[str]]) -> None:
+    def __init__(self, gateway: GatewayService, file: Path | None, demo: Callable[[], Awaitable[str]]) -> None:
         self._gateway = gateway
         self._file = file
         self._demo = demo
@@ -149,7 +149,7 @@ class LiveTargets:
 
     def _written(self, entry: JsonObject) -> JsonObject:
         """Return the entry for the file: credentials in files of their own, and no text that names a variable."""
-        folder, name = self._gateway.around.data / "secrets", str(entry["name"])
+        folder, name = self._gateway.context.data / "secrets", str(entry["name"])
 
         def kept(value: Json, path: tuple[str, ...]) -> Json:
             if isinstance(value, dict):
@@ -164,7 +164,7 @@ class LiveTargets:
         return {key: kept(value, (key,)) for key, value in entry.items()}
 
     def _uploads(self) -> Path:
-        return self._gateway.around.data.resolve() / "specs"
+        return self._gateway.context.data.resolve() / "specs"
 
     def _target(self, name: str) -> LiveTarget:
         if name not in self._gateway.targets:

@@ -11,11 +11,11 @@ from playwright.async_api import Browser, BrowserContext, Page, Playwright, asyn
 from playwright.async_api import Error as PlaywrightError
 
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
-from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium_input import real_input
-from ui_mcp.introspection.backends.chromium_launch import executable, expect_browser, open_closed_shadows
-from ui_mcp.introspection.backends.chromium_page import DialogOpenError, Lens
-from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.backends.chromium_launch import executable, open_closed_shadows, require_debugger
+from ui_mcp.introspection.backends.chromium_page import DialogOpenError, DrivenPage
+from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
 from ui_mcp.introspection.tree import all_letters
 from ui_mcp.jsontypes import JsonObject
@@ -44,7 +44,7 @@ class BrowserBackend:
         self._unreachable: frozenset[int] | None = None
         """Ports of person's listeners that a browser of our own was started without a way to."""
         self._prefixes = all_letters()
-        self._lenses: list[Lens] = []
+        self._lenses: list[DrivenPage] = []
         self.shown: Callable[[], Awaitable[None]] | None = None
         """Returns when pages of our own server show what came of everything they have sent to it."""
         context.on("page", self._joined)
@@ -86,7 +86,7 @@ class BrowserBackend:
         Raises:
             UiNotEnabledError: no browser answers there.
         """
-        await expect_browser(url)
+        await require_debugger(url)
         playwright = await async_playwright().start()
         try:
             browser = await playwright.chromium.connect_over_cdp(url, timeout=30_000)
@@ -123,10 +123,10 @@ class BrowserBackend:
         page = (await self._focused()).page
         return f"{page.url} in Chromium {self._browser.version}"
 
-    async def capture(self, ask: Ask) -> JsonObject:
+    async def capture(self, ask: CaptureRequest) -> JsonObject:
         """Read the chosen pages."""
         chosen = await self._chosen(ask)
-        captured: list[tuple[int, Lens, JsonObject]] = []
+        captured: list[tuple[int, DrivenPage, JsonObject]] = []
         for index, lens in chosen:
             captured.append((index, lens, await lens.capture(ask)))
         stages: list[JsonObject] = []
@@ -159,10 +159,10 @@ class BrowserBackend:
             with suppress(DialogOpenError):
                 await lens.unless_dialog(self.shown())
 
-    async def pixels(self, photo: Photo) -> bytes:
+    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
         """Photograph a page or one element of it."""
         lens = await self._owner(photo.ref.json()) if photo.ref else await self._stage(photo.stage)
-        return await lens.pixels(photo)
+        return await lens.screenshot(photo)
 
     def problems(self) -> list[str]:
         """Return console errors and failed requests since the last call."""
@@ -200,18 +200,18 @@ class BrowserBackend:
 
     def _joined(self, page: Page) -> None:
         if all(lens.page is not page for lens in self._lenses):
-            self._lenses.append(Lens(page, self._prefixes))
+            self._lenses.append(DrivenPage(page, self._prefixes))
 
     async def _add(self, page: Page) -> None:
         self._joined(page)
 
-    def _alive(self) -> list[Lens]:
+    def _alive(self) -> list[DrivenPage]:
         self._lenses = [lens for lens in self._lenses if not lens.page.is_closed()]
         if not self._lenses:
             raise UiNoStagesError("The browser shows no page", reason="NO_PAGE")
         return self._lenses
 
-    def _allowed(self) -> list[Lens]:
+    def _allowed(self) -> list[DrivenPage]:
         """Return the pages that are not the person's; those are not even listed."""
         ports = listener_ports()
         found = [lens for lens in self._alive() if not any(is_person_page(url, ports) for url in lens.urls)]
@@ -219,21 +219,21 @@ class BrowserBackend:
             raise person_page_refused()
         return found
 
-    async def _focused(self) -> Lens:
+    async def _focused(self) -> DrivenPage:
         return self._expected(self._alive()[-1])
 
-    def _expected(self, lens: Lens) -> Lens:
+    def _expected(self, lens: DrivenPage) -> DrivenPage:
         refuse_person_pages(lens.urls)
         return lens
 
-    async def _sorted(self) -> Sequence[Lens]:
+    async def _sorted(self) -> Sequence[DrivenPage]:
         alive = self._allowed()
         if len(alive) == 1:
             return alive
         titles = [await lens.title() for lens in alive]
         return [lens for _, _, lens in sorted(zip(titles, itertools.count(), alive, strict=False))]
 
-    async def _chosen(self, ask: Ask) -> list[tuple[int, Lens]]:
+    async def _chosen(self, ask: CaptureRequest) -> list[tuple[int, DrivenPage]]:
         ordered = await self._sorted()
         numbered = list(enumerate(ordered))
         if ask.root is not None:
@@ -253,10 +253,10 @@ class BrowserBackend:
                 front = await self._focused()
                 return [(index, lens) for index, lens in numbered if lens is front]
 
-    async def _stage(self, index: int | None) -> Lens:
-        return (await self._chosen(Ask(stage="focused" if index is None else index)))[0][1]
+    async def _stage(self, index: int | None) -> DrivenPage:
+        return (await self._chosen(CaptureRequest(stage="focused" if index is None else index)))[0][1]
 
-    async def _owner(self, ref: JsonObject) -> Lens:
+    async def _owner(self, ref: JsonObject) -> DrivenPage:
         """Return the page a reference belongs to: the one whose letters begin the uid, else the path's stage."""
         letters = (ref.get("uid") or "").rstrip(string.digits + ":r")
         for lens in self._alive():
@@ -284,7 +284,7 @@ async def _user_agent(browser: Browser) -> str:
     return f"{version['userAgent']} {DRIVEN}"
 
 
-def _numbered(index: int, lens: Lens, stage: JsonObject) -> JsonObject:
+def _numbered(index: int, lens: DrivenPage, stage: JsonObject) -> JsonObject:
     given = {**stage, "index": index, "uid": f"page-{lens.number}"}
     if "rootPath" in given:
         given["rootPath"] = given["rootPath"].replace("/stages[0]", f"/stages[{index}]", 1)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from ui_mcp.errors import UiActionFailedError
-from ui_mcp.introspection.backends.chromium_page import DialogOpenError, Lens
+from ui_mcp.introspection.backends.chromium_page import DialogOpenError, DrivenPage
 from ui_mcp.jsontypes import JsonObject
 
 TYPED_AT_ONCE = 8
@@ -21,7 +21,7 @@ _KEYS = {
 }  # fmt: skip
 
 
-async def real_input(lens: Lens, action: JsonObject) -> None:
+async def real_input(lens: DrivenPage, action: JsonObject) -> None:
     """Do one action on a page.
 
     Raises:
@@ -44,13 +44,13 @@ async def real_input(lens: Lens, action: JsonObject) -> None:
         return  # the action opened it: done, and the next look shows it
 
 
-async def _by_script(lens: Lens, action: JsonObject) -> None:
+async def _by_script(lens: DrivenPage, action: JsonObject) -> None:
     answer = await lens.call({"op": "act", "action": action})
     if "click" in answer:
         await _click(lens, {"target": {"uid": answer["click"]}})
 
 
-async def _click(lens: Lens, action: JsonObject) -> None:
+async def _click(lens: DrivenPage, action: JsonObject) -> None:
     x, y = await _spot(lens, action)
     count = 2 if action.get("type") == "doubleClick" else action.get("clickCount", 1)
     button = _BUTTONS[action.get("button", "primary")]
@@ -58,7 +58,7 @@ async def _click(lens: Lens, action: JsonObject) -> None:
     await _held(lens, action, lambda: mouse.click(x, y, button=button, click_count=count))
 
 
-async def _type(lens: Lens, action: JsonObject) -> None:
+async def _type(lens: DrivenPage, action: JsonObject) -> None:
     if "target" in action:
         await lens.call({"op": "act", "action": {"type": "focus", "target": action["target"]}})
     text = action["text"]
@@ -68,47 +68,47 @@ async def _type(lens: Lens, action: JsonObject) -> None:
         await lens.unless_dialog(lens.page.keyboard.type(text[start : start + TYPED_AT_ONCE]))
 
 
-async def _press(lens: Lens, action: JsonObject) -> None:
+async def _press(lens: DrivenPage, action: JsonObject) -> None:
     keys = [_KEYS[name] for name in action.get("modifiers", ())]
     key = action["key"]
     keys.append(_KEYS.get(key, key if len(key) > 1 else _letter(key, shifted="SHIFT" in action.get("modifiers", ()))))
     await lens.unless_dialog(lens.page.keyboard.press("+".join(keys)))
 
 
-async def _hover(lens: Lens, action: JsonObject) -> None:
+async def _hover(lens: DrivenPage, action: JsonObject) -> None:
     x, y = await _spot(lens, action)
     await lens.unless_dialog(lens.page.mouse.move(x, y))
 
 
-async def _down(lens: Lens, action: JsonObject) -> None:
+async def _down(lens: DrivenPage, action: JsonObject) -> None:
     await _hover(lens, action)
     await lens.unless_dialog(lens.page.mouse.down(button=_BUTTONS[action.get("button", "primary")]))
 
 
-async def _up(lens: Lens, action: JsonObject) -> None:
+async def _up(lens: DrivenPage, action: JsonObject) -> None:
     await _hover(lens, action)
     await lens.unless_dialog(lens.page.mouse.up(button=_BUTTONS[action.get("button", "primary")]))
 
 
-async def _drag(lens: Lens, action: JsonObject) -> None:
+async def _drag(lens: DrivenPage, action: JsonObject) -> None:
     await _down(lens, {"target": action["from"]})
     x, y = await _spot(lens, {"target": action["to"], "force": True})
     await lens.unless_dialog(lens.page.mouse.move(x, y, steps=8))
     await lens.unless_dialog(lens.page.mouse.up())
 
 
-async def _set_files(lens: Lens, action: JsonObject) -> None:
+async def _set_files(lens: DrivenPage, action: JsonObject) -> None:
     await lens.set_files(action["target"], action["paths"])
 
 
-async def _spot(lens: Lens, action: JsonObject) -> tuple[float, float]:
+async def _spot(lens: DrivenPage, action: JsonObject) -> tuple[float, float]:
     if "target" not in action:
         return float(action["x"]), float(action["y"])
     found = await lens.call({"op": "spot", "target": action["target"], "force": action.get("force", False)})
     return found["x"], found["y"]
 
 
-async def _held(lens: Lens, action: JsonObject, work: Callable[[], Awaitable[None]]) -> None:
+async def _held(lens: DrivenPage, action: JsonObject, work: Callable[[], Awaitable[None]]) -> None:
     keys = [_KEYS[name] for name in action.get("modifiers", ())]
     for key in keys:
         await lens.page.keyboard.down(key)
@@ -126,7 +126,7 @@ def _letter(key: str, *, shifted: bool) -> str:
     return key if shifted else key.lower()
 
 
-_DOERS: dict[str, Callable[[Lens, JsonObject], Awaitable[None]]] = {
+_DOERS: dict[str, Callable[[DrivenPage, JsonObject], Awaitable[None]]] = {
     "click": _click,
     "doubleClick": _click,
     "typeText": _type,

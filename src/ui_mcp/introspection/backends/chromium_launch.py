@@ -32,7 +32,7 @@ _HANDSHAKE = {
 }
 
 
-def whole_address(url: str) -> str:
+def complete_url(url: str) -> str:
     """Return an address that can be opened.
 
     Raises:
@@ -50,7 +50,7 @@ def whole_address(url: str) -> str:
     raise UiArgumentError(f"{url!r} is no address; write it whole, for example http://127.0.0.1:9222")
 
 
-async def expect_browser(url: str) -> None:
+async def require_debugger(url: str) -> None:
     """Return if a browser answers at a debugging address, be it http or ws.
 
     Raises:

@@ -19,9 +19,9 @@ from ui_mcp.errors import (
     UiNoStagesError,
     UiTimeoutError,
 )
-from ui_mcp.introspection.backend import Photo
+from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium_launch import script
-from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import guarded, is_person_page, person_page_refused, refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
@@ -39,7 +39,7 @@ class DialogOpenError(Exception):
     """A native dialog blocks the page."""
 
 
-class Lens:
+class DrivenPage:
     """Looks into one page."""
 
     def __init__(self, page: Page, prefixes: Iterator[str]) -> None:
@@ -85,7 +85,7 @@ class Lens:
             if (await self.unless_dialog(asked))["result"].get("value") is None:
                 raise person_page_refused()
 
-    async def capture(self, ask: Ask) -> JsonObject:
+    async def capture(self, ask: CaptureRequest) -> JsonObject:
         """Read the page; behind a native dialog only its title is known."""
         try:
             seen = await self.call({"op": "capture", "ask": ask.json()})
@@ -178,7 +178,7 @@ class Lens:
         except DialogOpenError:
             return
 
-    async def pixels(self, photo: Photo) -> bytes:
+    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
         """Photograph the viewport, or one element."""
         await self.expect_allowed()
         size = await self.call({"op": "box", "target": photo.ref.json()}) if photo.ref else None

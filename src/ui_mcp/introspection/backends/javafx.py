@@ -22,9 +22,9 @@ from ui_mcp.errors import (
     UiStaleRefError,
     UiTimeoutError,
 )
-from ui_mcp.introspection.backend import Attached, Photo
+from ui_mcp.introspection.backend import Attachment, ScreenshotRequest
 from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent, load_by_jdk
-from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.workspace import BUNDLE
 
@@ -81,7 +81,7 @@ class JavaFxBackend:
         Raises:
             UiNotEnabledError: refused; `details["reason"]` names the cause.
         """
-        address = await anyio.to_thread.run_sync(lambda: enter(pid, read_only=read_only, folder=folder))
+        address = await anyio.to_thread.run_sync(lambda: start_agent(pid, read_only=read_only, folder=folder))
         return await cls.connect(address)
 
     @classmethod
@@ -100,10 +100,10 @@ class JavaFxBackend:
 
     async def describe(self) -> str:
         """Name the program."""
-        seen = await self._call({"op": "capture", "ask": Ask(depth=0).json()})
+        seen = await self._call({"op": "capture", "ask": CaptureRequest(depth=0).json()})
         return f"{seen['app']['mainClass']} (pid {self.address.pid})"
 
-    async def capture(self, ask: Ask) -> JsonObject:
+    async def capture(self, ask: CaptureRequest) -> JsonObject:
         """Read the scenes."""
         return await self._call({"op": "capture", "ask": ask.json()})
 
@@ -115,7 +115,7 @@ class JavaFxBackend:
         """Wait for what we submitted and for two pulses."""
         await self._call({"op": "idle"})
 
-    async def pixels(self, photo: Photo) -> bytes:
+    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
         """Photograph a scene or a node."""
         wanted = {
             "stage": photo.stage,
@@ -176,7 +176,7 @@ class JavaFxBackend:
                 return dict(answer)
 
 
-def enter(pid: int, *, read_only: bool = False, folder: Path | None = None) -> Address:
+def start_agent(pid: int, *, read_only: bool = False, folder: Path | None = None) -> Address:
     """Load the agent into `pid` and return where it listens. Blocks.
 
     Raises:
@@ -194,16 +194,16 @@ def enter(pid: int, *, read_only: bool = False, folder: Path | None = None) -> A
     return Address(pid, address.port, address.token)
 
 
-def enter_javafx(folder: Path, pid: int, *, read_only: bool = False) -> Attached:
+def attach_javafx(folder: Path, pid: int, *, read_only: bool = False) -> Attachment:
     """Load the agent into `pid` and return the target to keep in `folder`. Blocks.
 
     Raises:
         UiNotEnabledError: refused; `details["reason"]` names the cause.
     """
     title = next((found.command for found in jvms() if found.pid == pid), "")
-    address = enter(pid, read_only=read_only, folder=folder / "agent")
+    address = start_agent(pid, read_only=read_only, folder=folder / "agent")
     (folder / "agent" / f"javafx-{pid}.json").unlink(missing_ok=True)
-    return Attached(f"javafx-{pid}", "javafx", title, pid=pid, port=address.port, token=address.token)
+    return Attachment(f"javafx-{pid}", "javafx", title, pid=pid, port=address.port, token=address.token)
 
 
 def agent_jar(folder: Path) -> Path:

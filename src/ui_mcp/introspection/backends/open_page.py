@@ -12,8 +12,8 @@ from ui_mcp.errors import (
     UiNodeNotFoundError,
     UiNoStagesError,
 )
-from ui_mcp.introspection.backend import Photo
-from ui_mcp.introspection.contract import Ask
+from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
@@ -50,7 +50,7 @@ class PageBackend:
         """Name the page."""
         return f"the open page at {self._page().url}"
 
-    async def capture(self, ask: Ask) -> JsonObject:
+    async def capture(self, ask: CaptureRequest) -> JsonObject:
         """Read the page."""
         if isinstance(ask.stage, int) and ask.stage != 0 and ask.root is None:
             raise UiArgumentError(f"There is no stage {ask.stage}; valid are 0 to 0")
@@ -86,7 +86,7 @@ class PageBackend:
         with suppress(SessionGoneError):
             await self._page().shown()
 
-    async def pixels(self, photo: Photo) -> bytes:
+    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
         """Refuse: a page cannot photograph itself."""
         raise UiActionFailedError(
             'A page cannot photograph itself\nUse target "browser".', reason="NEEDS_NATIVE_INPUT", use="browser"

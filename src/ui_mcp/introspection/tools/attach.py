@@ -8,11 +8,11 @@ from pydantic import Field
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
 from ui_mcp.introspection import targets
 from ui_mcp.introspection.arguments import Request
-from ui_mcp.introspection.backend import Attached
-from ui_mcp.introspection.backends.chromium_launch import expect_browser, whole_address
-from ui_mcp.introspection.backends.javafx import enter_javafx
+from ui_mcp.introspection.backend import Attachment
+from ui_mcp.introspection.backends.chromium_launch import complete_url, require_debugger
+from ui_mcp.introspection.backends.javafx import attach_javafx
 from ui_mcp.introspection.backends.jvm_attach import jvms
-from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
@@ -28,13 +28,13 @@ class AttachArgs(Request):
     cdp: str | None = Field(None, description="cdp: the browser's debugging address.")
 
 
-@tool("ui_attach", AttachArgs, title="Attach a UI", annotations=Annotations(open_world=True), refused=misread)
+@tool("ui_attach", AttachArgs, title="Attach a UI", annotations=Annotations(open_world=True), refused=invalid_arguments)
 async def attach(registry: TargetRegistry, args: AttachArgs, call: Call) -> ToolResult:
     """Attach a running JavaFX program, a page or a browser, so that it can be given as `target`.
 
     Works only where a person has set `allow_attach`; otherwise the person runs the command `ui-mcp attach`.
     """
-    return await answered(_attach(registry, args))
+    return await as_tool_result(_attach(registry, args))
 
 
 def allowed(registry: TargetRegistry) -> None:
@@ -55,14 +55,14 @@ async def _attach(registry: TargetRegistry, args: AttachArgs) -> ToolResult:
     folder = registry.folder
     if args.kind == "javafx":
         pid = args.pid if args.pid is not None else _found(args.match)
-        attached = await anyio.to_thread.run_sync(lambda: enter_javafx(folder, pid))
+        attached = await anyio.to_thread.run_sync(lambda: attach_javafx(folder, pid))
     else:
         address = args.url or args.cdp
         if not address:
             raise UiArgumentError(f"kind {args.kind!r} needs an address: url or cdp")
         if args.kind == "cdp":
-            await expect_browser(whole_address(address))
-        attached = Attached(args.kind, args.kind, address, url=whole_address(address))
+            await require_debugger(complete_url(address))
+        attached = Attachment(args.kind, args.kind, address, url=complete_url(address))
     targets.write(folder, attached)
     return structured_result({"target": attached.name, "kind": attached.kind, "title": attached.title})
 

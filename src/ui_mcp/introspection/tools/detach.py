@@ -4,7 +4,7 @@ from pydantic import Field
 
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.arguments import Request
-from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.introspection.tools.attach import allowed
 from ui_mcp.toolkit.functions import tool
@@ -17,10 +17,10 @@ class DetachArgs(Request):
     target: str = Field(description="Its id in ui_targets.")
 
 
-@tool("ui_detach", DetachArgs, title="Detach a UI", annotations=Annotations(idempotent=True), refused=misread)
+@tool("ui_detach", DetachArgs, title="Detach a UI", annotations=Annotations(idempotent=True), refused=invalid_arguments)
 async def detach(registry: TargetRegistry, args: DetachArgs, call: Call) -> ToolResult:
     """Forget an attached program or page; it goes on running, and its uids are no longer known."""
-    return await answered(_detach(registry, args))
+    return await as_tool_result(_detach(registry, args))
 
 
 async def _detach(registry: TargetRegistry, args: DetachArgs) -> ToolResult:

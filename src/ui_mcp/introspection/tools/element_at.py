@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from ui_mcp.introspection.arguments import Request
-from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.selectors import described
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
@@ -18,10 +18,16 @@ class ElementAtArgs(Request):
     target: str | None = Field(None, description='"page", "browser", or an attached one.')
 
 
-@tool("ui_element_at", ElementAtArgs, title="Find by point", annotations=Annotations(read_only=True), refused=misread)
+@tool(
+    "ui_element_at",
+    ElementAtArgs,
+    title="Find by point",
+    annotations=Annotations(read_only=True),
+    refused=invalid_arguments,
+)
 async def element_at(registry: TargetRegistry, args: ElementAtArgs, call: Call) -> ToolResult:
     """Name the topmost node at a point, such as one seen in a picture, and the nodes around it."""
-    return await answered(_find(registry, args))
+    return await as_tool_result(_find(registry, args))
 
 
 async def _find(registry: TargetRegistry, args: ElementAtArgs) -> ToolResult:

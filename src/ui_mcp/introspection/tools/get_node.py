@@ -4,7 +4,7 @@ from pydantic import Field
 
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import AnyRef, Include, Request
-from ui_mcp.introspection.contract import ALL, Ask, answered, misread
+from ui_mcp.introspection.contract import ALL, CaptureRequest, as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
@@ -25,11 +25,11 @@ class NodeArgs(Request):
     title="Describe a node",
     annotations=Annotations(read_only=True),
     aliases=("ui.getNode",),
-    refused=misread,
+    refused=invalid_arguments,
 )
 async def get_node(registry: TargetRegistry, args: NodeArgs, call: Call) -> ToolResult:
     """Tell everything about one node: bounds, screen position, role, tooltip, rows of a list, value."""
-    return await answered(_describe(registry, args))
+    return await as_tool_result(_describe(registry, args))
 
 
 async def _describe(registry: TargetRegistry, args: NodeArgs) -> ToolResult:
@@ -38,5 +38,7 @@ async def _describe(registry: TargetRegistry, args: NodeArgs) -> ToolResult:
     depth = 1 if args.include_children else 0
     ref = args.ref.ref()
     internals = bool(args.include.internals)
-    node = await target.node(ref, Ask(stage="all", depth=depth, sections=sections, root=ref, internals=internals))
+    node = await target.node(
+        ref, CaptureRequest(stage="all", depth=depth, sections=sections, root=ref, internals=internals)
+    )
     return structured_result(snapshot_json.tree(node, sections))

@@ -7,8 +7,8 @@ from pydantic import Field
 from ui_mcp.config import Config
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.arguments import AnyRef, Include, Request
-from ui_mcp.introspection.contract import Defaults, Limits, Mode, StageChoice, answered, misread
-from ui_mcp.introspection.snapshot import Look, as_both, as_text
+from ui_mcp.introspection.contract import Defaults, Limits, Mode, StageChoice, as_tool_result, invalid_arguments
+from ui_mcp.introspection.snapshot import SnapshotRequest, as_both, as_text
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult, text_result
@@ -36,7 +36,7 @@ class SnapshotArgs(Request):
     title="Look at a UI",
     annotations=Annotations(read_only=True),
     aliases=("ui.getSnapshot",),
-    refused=misread,
+    refused=invalid_arguments,
 )
 async def get_snapshot(registry: TargetRegistry, args: SnapshotArgs, call: Call) -> ToolResult:
     """See what a UI shows: the page the person has open, our own browser when none is, or an attached program.
@@ -47,7 +47,7 @@ async def get_snapshot(registry: TargetRegistry, args: SnapshotArgs, call: Call)
     level; the last line then holds the `cursor` for the rest. `format: "json"` gives bounds and every property, as
     structured content; beside a very long one the text is the outline.
     """
-    return await answered(_look(registry, args))
+    return await as_tool_result(_look(registry, args))
 
 
 async def _look(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
@@ -55,7 +55,7 @@ async def _look(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
         raise UiArgumentError("Give `cursor` or `since`, not both")
     target = await registry.target(args.target)
     defaults = _defaults(registry.config)
-    look = Look(
+    look = SnapshotRequest(
         stage=args.stage,
         stage_index=args.stage_index,
         mode=args.mode,

@@ -4,8 +4,8 @@ from pydantic import Field
 
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.arguments import Actions, Request
-from ui_mcp.introspection.contract import answered, misread
-from ui_mcp.introspection.perform import Observe, Performance, perform, performed
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
+from ui_mcp.introspection.perform import ActionBatch, Observe, batch_result, perform
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult
@@ -31,7 +31,7 @@ class PerformArgs(Request):
     title="Operate a UI",
     annotations=Annotations(destructive=True),
     aliases=("ui.perform",),
-    refused=misread,
+    refused=invalid_arguments,
 )
 async def act(registry: TargetRegistry, args: PerformArgs, call: Call) -> ToolResult:
     """Click, type, set text, press keys, scroll, select, drag, upload, answer dialogs, as a person would.
@@ -39,7 +39,7 @@ async def act(registry: TargetRegistry, args: PerformArgs, call: Call) -> ToolRe
     Targets are uids from ui_get_snapshot or ui_query. What a person could not do now (disabled, hidden, covered, behind
     a dialog) is refused at once with the reason. `observe: "diff"` shows the effect in the same answer.
     """
-    return await answered(_act(registry, args))
+    return await as_tool_result(_act(registry, args))
 
 
 async def _act(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
@@ -48,5 +48,5 @@ async def _act(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
             "Operating UIs is switched off here (introspection.allow_actions = false)", reason="READ_ONLY"
         )
     target = await registry.target(args.target)
-    performance = Performance(args.actions, args.await_ui_idle, args.timeout_ms, args.observe)
-    return performed(await perform(target, performance))
+    performance = ActionBatch(args.actions, args.await_ui_idle, args.timeout_ms, args.observe)
+    return batch_result(await perform(target, performance))

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.arguments import Request, Scope, Selector
-from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.selectors import described
 from ui_mcp.introspection.target import ask_for
 from ui_mcp.introspection.targets import TargetRegistry
@@ -27,14 +27,14 @@ class QueryArgs(Request):
     title="Find nodes",
     annotations=Annotations(read_only=True),
     aliases=("ui.query",),
-    refused=misread,
+    refused=invalid_arguments,
 )
 async def query(registry: TargetRegistry, args: QueryArgs, call: Call) -> ToolResult:
     """Find nodes of a UI by css, visible text or properties; answers refs, types, ids, a summary and bounds.
 
     No match is an empty list, not an error. Text matches contains (case ignored), equals or regex.
     """
-    return await answered(_find(registry, args))
+    return await as_tool_result(_find(registry, args))
 
 
 async def _find(registry: TargetRegistry, args: QueryArgs) -> ToolResult:

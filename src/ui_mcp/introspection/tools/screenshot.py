@@ -7,8 +7,8 @@ from pydantic import Field
 
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.arguments import AnyRef, Request
-from ui_mcp.introspection.backend import Photo
-from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured_result
@@ -33,11 +33,11 @@ class ScreenshotArgs(Request):
     title="Photograph a UI",
     annotations=Annotations(read_only=True),
     aliases=("ui.screenshot",),
-    refused=misread,
+    refused=invalid_arguments,
 )
 async def screenshot(registry: TargetRegistry, args: ScreenshotArgs, call: Call) -> ToolResult:
     """Take a picture of a UI as a PNG: a window, or one node, optionally with uids drawn over it."""
-    return await answered(_shoot(registry, args))
+    return await as_tool_result(_shoot(registry, args))
 
 
 async def _shoot(registry: TargetRegistry, args: ScreenshotArgs) -> ToolResult:
@@ -47,8 +47,8 @@ async def _shoot(registry: TargetRegistry, args: ScreenshotArgs) -> ToolResult:
         )
     usual = "browser" if registry.serving else None
     target = await registry.target(args.target or usual)
-    photo = Photo(args.stage_index, args.ref.ref() if args.ref else None, args.max_width, args.annotate)
-    png = await target.pixels(photo)
+    photo = ScreenshotRequest(args.stage_index, args.ref.ref() if args.ref else None, args.max_width, args.annotate)
+    png = await target.screenshot(photo)
     if args.format == "json":
         return structured_result({"contentType": "image/png", "dataBase64": b64encode(png).decode()})
     return ToolResult((Media("image", png, "image/png"),))

@@ -1,18 +1,24 @@
 """`ui_targets`: which UIs can be looked at."""
 
-from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 
-@tool("ui_targets", NoArgs, title="List UIs", annotations=Annotations(read_only=True, idempotent=True), refused=misread)
+@tool(
+    "ui_targets",
+    NoArgs,
+    title="List UIs",
+    annotations=Annotations(read_only=True, idempotent=True),
+    refused=invalid_arguments,
+)
 async def targets(registry: TargetRegistry, args: NoArgs, call: Call) -> ToolResult:
     """List what ui_get_snapshot and the other looking tools take as `target`, with the reason where one cannot be used.
 
     A person adds JavaFX programs and foreign pages with the command `ui-mcp attach`.
     """
-    return await answered(_list(registry))
+    return await as_tool_result(_list(registry))
 
 
 async def _list(registry: TargetRegistry) -> ToolResult:

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from ui_mcp.introspection.arguments import Request, Selector
-from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.selectors import described
 from ui_mcp.introspection.target import until
 from ui_mcp.introspection.targets import TargetRegistry
@@ -20,10 +20,16 @@ class WaitForArgs(Request):
     target: str | None = Field(None, description='"page", "browser", or an attached one.')
 
 
-@tool("ui_wait_for", WaitForArgs, title="Wait for a UI", annotations=Annotations(read_only=True), refused=misread)
+@tool(
+    "ui_wait_for",
+    WaitForArgs,
+    title="Wait for a UI",
+    annotations=Annotations(read_only=True),
+    refused=invalid_arguments,
+)
 async def wait_for(registry: TargetRegistry, args: WaitForArgs, call: Call) -> ToolResult:
     """Wait until a node that matches is there (or `gone`), and answer with the matches as soon as it is so."""
-    return await answered(_wait(registry, args))
+    return await as_tool_result(_wait(registry, args))
 
 
 async def _wait(registry: TargetRegistry, args: WaitForArgs) -> ToolResult:

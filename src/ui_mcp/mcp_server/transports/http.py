@@ -64,7 +64,7 @@ async def read_body(receive: Receive) -> bytes:
             return b"".join(parts)
 
 
-async def left(receive: Receive) -> None:
+async def wait_disconnect(receive: Receive) -> None:
     """Return when the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -112,7 +112,7 @@ class EventStream:
         """Send one JSON-RPC message."""
         await self.event(messages.encode(message))
 
-    async def beat(self) -> None:
+    async def keep_alive(self) -> None:
         """Send a comment, so that nobody between us closes the connection."""
         await self._write(b": alive\r\n\r\n")
 
@@ -130,7 +130,7 @@ class EventStream:
             raise ClientLeftError
 
 
-class Reply:
+class HttpReply:
     """Answers one POST; becomes an event stream with the first message, the first beat or on demand."""
 
     def __init__(self, send: Send, *, streams: bool, wants_stream: bool = False, headers: Headers = ()) -> None:
@@ -145,10 +145,10 @@ class Reply:
         if self._streams:
             await self._stream.message(message)
 
-    async def beat(self) -> None:
+    async def keep_alive(self) -> None:
         """Keep the connection alive while the answer takes its time."""
         if self._streams:
-            await self._stream.beat()
+            await self._stream.keep_alive()
 
     async def finish(self, answer: Json | None, *, statuses: bool = False) -> None:
         """Send the answer; `statuses` maps errors to HTTP statuses, as the modern era wants."""
@@ -164,7 +164,7 @@ class Reply:
 
 
 async def while_connected(
-    receive: Receive, reply: Reply, work: Callable[[], Awaitable[Json | None]], *, statuses: bool = False
+    receive: Receive, reply: HttpReply, work: Callable[[], Awaitable[Json | None]], *, statuses: bool = False
 ) -> None:
     """Do the work and send its answer; a client that leaves cancels it."""
     try:
@@ -180,7 +180,7 @@ async def until_left(receive: Receive, work: Callable[[], Awaitable[None]]) -> N
     """Do the work for as long as the client stays."""
 
     async def watch(tasks: TaskGroup) -> None:
-        await left(receive)
+        await wait_disconnect(receive)
         tasks.cancel_scope.cancel()
 
     try:
@@ -192,13 +192,13 @@ async def until_left(receive: Receive, work: Callable[[], Awaitable[None]]) -> N
         pass  # nobody is left to be told
 
 
-async def _attend(receive: Receive, reply: Reply, tasks: TaskGroup) -> None:
+async def _attend(receive: Receive, reply: HttpReply, tasks: TaskGroup) -> None:
     while True:
         with anyio.move_on_after(BEAT_SECONDS):
-            await left(receive)
+            await wait_disconnect(receive)
             tasks.cancel_scope.cancel()
             return
-        await reply.beat()
+        await reply.keep_alive()
 
 
 def _succeeded(answer: Json | None) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import anyio
 
 from ui_mcp.ids import secret_id
-from ui_mcp.mcp_server.connection import Conversation
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.connection import ClientConnection
+from ui_mcp.mcp_server.server import McpServer
 
 IDLE_SECONDS = 30 * 60.0
 MAX_SESSIONS = 1000
@@ -20,7 +20,7 @@ class Session:
     """One client that shook hands."""
 
     id: str
-    conversation: Conversation
+    conversation: ClientConnection
     opened: float
     used: float
     connection: str = ""
@@ -34,7 +34,7 @@ class Session:
 class Sessions:
     """All sessions of one endpoint, the longest unused first."""
 
-    def __init__(self, service: Service, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, service: McpServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
         self._clock = clock
         self._by_id: dict[str, Session] = {}
@@ -56,7 +56,7 @@ class Sessions:
                 return None
             self.end(idle)
         session_id = secret_id()
-        conversation = Conversation(self._service, principal=principal, session_id=session_id)
+        conversation = ClientConnection(self._service, principal=principal, session_id=session_id)
         now = self._clock()
         session = self._by_id[session_id] = Session(session_id, conversation, now, now, connection)
         return session

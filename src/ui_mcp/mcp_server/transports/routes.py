@@ -6,7 +6,7 @@ from importlib import import_module
 import anyio
 from anyio import to_thread
 
-from ui_mcp.mcp_server.definition import Face
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.transports import http
 
 STREAMABLE_PATH = "/mcp"
@@ -16,22 +16,22 @@ PATHS = frozenset({STREAMABLE_PATH, SSE_PATH, *POST_PATHS})
 App = Callable[[http.Scope, http.Receive, http.Send], Awaitable[None]]
 
 
-async def nowhere(scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
+async def not_found(scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
     """Answer that a path is unknown."""
     await http.respond_text(send, 404, "Not found")
 
 
-class Endpoints:
+class McpRoutes:
     """An ASGI application that serves a face at `/mcp`, `/sse`, `/message` and `/messages`, else `elsewhere`."""
 
     def __init__(
         self,
-        face: Face,
+        face: ServerDefinition,
         *,
         principal: Callable[[http.Scope], str] = lambda _: "local",
         post_path: str = POST_PATHS[0],
         streamable: bool = True,
-        elsewhere: App = nowhere,
+        elsewhere: App = not_found,
     ) -> None:
         self._face = face
         self._principal = principal
@@ -62,11 +62,11 @@ class Endpoints:
             if self._routes:
                 return
             await to_thread.run_sync(import_module, "ui_mcp.mcp_server.transports.streamable_http")
-            from ui_mcp.mcp_server.server import Service
+            from ui_mcp.mcp_server.server import McpServer
             from ui_mcp.mcp_server.transports.sse import SseEndpoint
             from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint
 
-            service = Service(self._face)
+            service = McpServer(self._face)
             sse = SseEndpoint(service, post_path=self._post_path, principal=self._principal)
             streamable = StreamableEndpoint(service, principal=self._principal)
             self._closers = [service.close, streamable.close]

@@ -10,8 +10,8 @@ from anyio.abc import TaskGroup
 from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcp_server.connection import Conversation, answer_batch
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.connection import ClientConnection, answer_batch
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports import http
 
 MAX_SESSIONS = 1000
@@ -22,7 +22,7 @@ POST_PATHS = ("/message", "/messages")
 class _Session:
     """An open stream: its conversation, and the tasks that answer what is posted."""
 
-    conversation: Conversation
+    conversation: ClientConnection
     tasks: TaskGroup
 
     async def take(self, message: Json) -> None:
@@ -41,7 +41,7 @@ class _Session:
 
     async def post(self, message: Json) -> None:
         """Queue a message for the stream."""
-        self.conversation.mailbox.post(message)
+        self.conversation.mailbox.put(message)
 
     async def _answer(self, message: JsonObject) -> None:
         answer = await self.conversation.answer(message, self.post)
@@ -59,7 +59,7 @@ class SseEndpoint:
 
     def __init__(
         self,
-        service: Service,
+        service: McpServer,
         *,
         post_path: str = POST_PATHS[0],
         principal: Callable[[http.Scope], str] = lambda _: "local",
@@ -78,7 +78,7 @@ class SseEndpoint:
             await http.respond_text(send, 503, f"At most {MAX_SESSIONS} clients are served")
             return
         session_id = secret_id()
-        conversation = Conversation(self._service, principal=self._principal(scope), session_id=session_id)
+        conversation = ClientConnection(self._service, principal=self._principal(scope), session_id=session_id)
         try:
             async with anyio.create_task_group() as tasks:
                 self._sessions[session_id] = _Session(conversation, tasks)
@@ -91,15 +91,15 @@ class SseEndpoint:
             self._sessions.pop(session_id, None)
             conversation.close()
 
-    async def _send_all(self, conversation: Conversation, session_id: str, send: http.Send) -> None:
+    async def _send_all(self, conversation: ClientConnection, session_id: str, send: http.Send) -> None:
         stream = http.EventStream(send)
         await stream.event(f"{self._post_path}?sessionId={session_id}".encode(), b"endpoint")
         while True:
             messages: list[JsonObject] | None = None
             with anyio.move_on_after(http.BEAT_SECONDS):
-                messages = await conversation.mailbox.take()
+                messages = await conversation.mailbox.get()
             if messages is None:
-                await stream.beat()
+                await stream.keep_alive()
             elif not messages:
                 await stream.end()
                 return
@@ -147,5 +147,5 @@ def _session_id(scope: http.Scope) -> str | None:
 
 
 async def _cancel_when_left(receive: http.Receive, tasks: TaskGroup) -> None:
-    await http.left(receive)
+    await http.wait_disconnect(receive)
     tasks.cancel_scope.cancel()

@@ -8,11 +8,11 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.jsonrpc import messages as rpc
-from ui_mcp.jsonrpc.pipes import MAX_LINE, Framer, Intake, Line, TooLong, Writer
+from ui_mcp.jsonrpc.pipes import MAX_LINE, Line, LineSplitter, OversizedLine, PipeReader, Writer
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcp_server.connection import Conversation, answer_batch
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.connection import ClientConnection, answer_batch
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.processes import parent_gone
 
 GRACE_SECONDS = 10.0
@@ -21,7 +21,7 @@ _log = logger("mcp.stdio")
 
 
 async def serve(
-    service: Service, stdin: int, stdout: int, *, principal: str = "local", orphan_check: bool = True
+    service: McpServer, stdin: int, stdout: int, *, principal: str = "local", orphan_check: bool = True
 ) -> None:
     """Serve one client until its end of the pipe closes, or the process that started us is gone."""
     gc.freeze()
@@ -29,7 +29,7 @@ async def serve(
     # A large snapshot is a hundred thousand objects, all needed; looking for garbage there took a third of the answer.
     gc.set_threshold(100_000, 50, 100)
     # The pipe of a process has one client, and stays the same client's when that starts the process again.
-    conversation = Conversation(service, principal=principal, connection="stdio")
+    conversation = ClientConnection(service, principal=principal, connection="stdio")
     pump = _Pump(conversation, Writer(stdout))
     try:
         async with anyio.create_task_group() as tasks:
@@ -46,12 +46,12 @@ async def serve(
 class _Pump:
     """Moves messages between two pipes and a conversation."""
 
-    def __init__(self, conversation: Conversation, writer: Writer) -> None:
+    def __init__(self, conversation: ClientConnection, writer: Writer) -> None:
         self._conversation = conversation
         self._writer = writer
         self._in_flight = 0
         self._idle = anyio.Event()
-        self._framer = Framer()
+        self._framer = LineSplitter()
         self._in_turn: deque[Json] = deque()
         """Messages that must be handled one after the other, and all that came behind them."""
         self._turn = anyio.Event()
@@ -63,15 +63,15 @@ class _Pump:
         tasks.start_soon(self._writer.run)
         tasks.start_soon(self._deliver)
         tasks.start_soon(self._watch_backlog)
-        intake = Intake(stdin, lambda chunk: self._fed(chunk, intake, tasks))
+        intake = PipeReader(stdin, lambda chunk: self._fed(chunk, intake, tasks))
         tasks.start_soon(intake.run)
         await self._handle_in_turn(intake, tasks)
-        self._conversation.leaving.begin()
+        self._conversation.leaving.set()
         with anyio.move_on_after(GRACE_SECONDS):
             await self._all_answered()
             await self._writer.flushed()
 
-    def _fed(self, chunk: bytes, intake: Intake, tasks: TaskGroup) -> None:
+    def _fed(self, chunk: bytes, intake: PipeReader, tasks: TaskGroup) -> None:
         """Take what was read, in the reader's own callback."""
         try:
             for line in self._framer.feed(chunk) if chunk else self._framer.end():
@@ -95,7 +95,7 @@ class _Pump:
         else:
             self._start(message, tasks)
 
-    async def _handle_in_turn(self, intake: Intake, tasks: TaskGroup) -> None:
+    async def _handle_in_turn(self, intake: PipeReader, tasks: TaskGroup) -> None:
         while self._in_turn or not self._ended:
             await self._turn.wait()
             self._turn = anyio.Event()
@@ -109,7 +109,7 @@ class _Pump:
             intake.resume()
 
     def _decoded(self, line: Line) -> Json:
-        if isinstance(line, TooLong):
+        if isinstance(line, OversizedLine):
             self._send(rpc.error(None, rpc.INVALID_REQUEST, f"A message may have at most {MAX_LINE} bytes"))
             return None
         try:
@@ -170,7 +170,7 @@ class _Pump:
             self._send(answer)
 
     async def _deliver(self) -> None:
-        while messages := await self._conversation.mailbox.take():
+        while messages := await self._conversation.mailbox.get():
             for message in messages:
                 self._send(message)
             await self._writer.room()

@@ -12,19 +12,21 @@ from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcp_server import results
 from ui_mcp.mcp_server.connection import answer_batch, envelope_of, modern_result
-from ui_mcp.mcp_server.definition import Face
-from ui_mcp.mcp_server.notifications import Mailbox
-from ui_mcp.mcp_server.request_context import Exchange, Leaving
-from ui_mcp.mcp_server.server import Service
+from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.notifications import NotificationQueue
+from ui_mcp.mcp_server.request_context import DisconnectSignal, RequestContext
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports import http
-from ui_mcp.mcp_server.transports.http import Reply, refusal, until_left, while_connected
+from ui_mcp.mcp_server.transports.http import HttpReply, refusal, until_left, while_connected
 from ui_mcp.mcp_server.transports.http_sessions import Session, Sessions
 from ui_mcp.toolkit.tool import Call
 
 _PREFIX = "mcp-param-"
 
 
-async def check_mirrored_headers(face: Face, message: JsonObject, headers: Mapping[str, str], principal: str) -> None:
+async def check_mirrored_headers(
+    face: ServerDefinition, message: JsonObject, headers: Mapping[str, str], principal: str
+) -> None:
     """Compare a modern tool call's mirrored headers with its arguments.
 
     Raises:
@@ -45,7 +47,7 @@ async def check_mirrored_headers(face: Face, message: JsonObject, headers: Mappi
         raise MCPError(rejection.code, rejection.message, rejection.data)
 
 
-async def _schema(face: Face, name: object, principal: str) -> JsonObject | None:
+async def _schema(face: ServerDefinition, name: object, principal: str) -> JsonObject | None:
     listed = await face.toolset.tools(Call(principal=principal, era="modern"))
     return next((tool.input_schema for tool in listed if tool.name == name), None)
 
@@ -62,15 +64,15 @@ _VERSION, _SESSION = "mcp-protocol-version", "mcp-session-id"
 class StreamableEndpoint:
     """The ASGI application of `/mcp`."""
 
-    def __init__(self, service: Service, *, principal: Callable[[http.Scope], str] = lambda _: "local") -> None:
+    def __init__(self, service: McpServer, *, principal: Callable[[http.Scope], str] = lambda _: "local") -> None:
         self._service = service
         self._principal = principal
-        self._leaving = Leaving()
+        self._leaving = DisconnectSignal()
         self.sessions = Sessions(service)
 
     def close(self) -> None:
         """End what is open, politely."""
-        self._leaving.begin()
+        self._leaving.set()
         self.sessions.end_all()
 
     async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
@@ -159,7 +161,7 @@ class StreamableEndpoint:
         if listens and not streams:
             await http.respond_json(send, *refusal(406, rpc.INVALID_REQUEST, "Accept text/event-stream", message["id"]))
             return
-        reply = Reply(send, streams=streams, wants_stream=listens or rpc.progress_token(message) is not None)
+        reply = HttpReply(send, streams=streams, wants_stream=listens or rpc.progress_token(message) is not None)
 
         async def work() -> JsonObject:
             return await self._modern_answer(scope, headers, message, reply)
@@ -167,12 +169,12 @@ class StreamableEndpoint:
         await while_connected(receive, reply, work, statuses=True)
 
     async def _modern_answer(
-        self, scope: http.Scope, headers: dict[str, str], message: JsonObject, reply: Reply
+        self, scope: http.Scope, headers: dict[str, str], message: JsonObject, reply: HttpReply
     ) -> JsonObject:
-        mailbox = Mailbox(self._service.face.canonical)
+        mailbox = NotificationQueue(self._service.face.canonical)
         principal = self._principal(scope)
         try:
-            exchange = Exchange(
+            exchange = RequestContext(
                 message,
                 reply.outlet,
                 principal=principal,
@@ -241,7 +243,7 @@ class StreamableEndpoint:
             case _:
                 streams = _accepts(headers, "text/event-stream")
                 wants = isinstance(message, dict) and rpc.progress_token(message) is not None
-                reply = Reply(send, streams=streams, wants_stream=wants, headers=session_header)
+                reply = HttpReply(send, streams=streams, wants_stream=wants, headers=session_header)
 
                 async def work() -> Json | None:
                     if isinstance(message, list):
@@ -296,14 +298,14 @@ def _accepts(headers: dict[str, str], kind: str) -> bool:
     return any(part.partition(";")[0].strip() in wanted for part in accepted.split(","))
 
 
-async def _send_mail(mailbox: Mailbox, stream: http.EventStream) -> None:
-    await stream.beat()
+async def _send_mail(mailbox: NotificationQueue, stream: http.EventStream) -> None:
+    await stream.keep_alive()
     while True:
         messages: list[JsonObject] | None = None
         with anyio.move_on_after(http.BEAT_SECONDS):
-            messages = await mailbox.take()
+            messages = await mailbox.get()
         if messages is None:
-            await stream.beat()
+            await stream.keep_alive()
         elif not messages:
             return
         for message in messages or ():

@@ -13,11 +13,11 @@ from starlette.routing import BaseRoute, Route
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions
-from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, remember, remembered_session
+from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, session_from_cookie, set_cookie
 from ui_mcp.ui.installer import outdated
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.session import Session
-from ui_mcp.webserver.responses import failure, own_link_needed
+from ui_mcp.webserver.responses import failure, session_link_required
 from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE, Workspace
 
@@ -98,7 +98,7 @@ def files_for(workspace: Workspace) -> Files:
 class Pages:
     """Answers browser requests of one running server."""
 
-    def __init__(self, host: Host, workspace: Workspace, decorate: Decorate) -> None:
+    def __init__(self, host: UiServer, workspace: Workspace, decorate: Decorate) -> None:
         self._host = host
         self._workspace = workspace
         self._files = files_for(workspace)
@@ -108,13 +108,13 @@ class Pages:
     async def root(self, request: Request) -> Response:
         """`/`: the shared session's page, or a session of the visitor's own."""
         running = self._host.running()
-        known = remembered_session(request, running.sessions)
+        known = session_from_cookie(request, running.sessions)
         if running.config.server.require_token and not known:
-            return own_link_needed(request)
+            return session_link_required(request)
         if running.config.session.root == "shared":
             return self._page(request, running.sessions.get("1"))
         session = known or await running.sessions.create()
-        return remember(RedirectResponse(f"/{session.secret}/", 307), request, running.sessions, session)
+        return set_cookie(RedirectResponse(f"/{session.secret}/", 307), request, running.sessions, session)
 
     async def anything(self, request: Request) -> Response:
         """A file, or any path below a session's id."""
@@ -128,7 +128,7 @@ class Pages:
         if session := named_session(first, request, sessions):
             return self._page(request, session)
         if SECRET.fullmatch(first) and sessions.has(first):
-            return own_link_needed(request)
+            return session_link_required(request)
         text = f"There is no page at /{path}. {GONE}"
         return failure(request, 404, "Not found", text, start=True)
 
@@ -140,7 +140,7 @@ class Pages:
         html = self._decorate(Path(index).read_text(encoding="utf-8"), self._workspace, session.vended)
         html = with_notice(html, self._workspace)
         response = HTMLResponse(html, headers={"Cache-Control": "no-store"})
-        return remember(response, request, self._host.running().sessions, session)
+        return set_cookie(response, request, self._host.running().sessions, session)
 
 
 def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:
@@ -152,7 +152,7 @@ def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:
             Route("/icons/{name}.svg", pages.icons.get, methods=["GET"]),
             Route("/{path:path}", pages.anything, methods=["GET"]),
         ],
-        exception_handlers={404: _missing, LifecycleError: _not_now, NotFoundError: _not_now},
+        exception_handlers={404: _missing, LifecycleError: _unavailable, NotFoundError: _unavailable},
     )
 
 
@@ -160,7 +160,7 @@ async def _missing(request: Request, error: Exception) -> Response:
     return failure(request, 404, error.detail if isinstance(error, HTTPException) else "Not found", GONE, start=True)
 
 
-async def _not_now(request: Request, error: Exception) -> Response:
+async def _unavailable(request: Request, error: Exception) -> Response:
     """Answer who comes while sessions are being started or stopped."""
     text = "The server is being started or stopped; try again in a moment."
     return failure(request, 503, "Not now", text, start=True)

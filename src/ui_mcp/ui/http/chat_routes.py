@@ -6,50 +6,50 @@ from starlette.requests import HTTPConnection, Request
 from starlette.routing import Route
 
 from ui_mcp.chat.http import ChatBridge
-from ui_mcp.chat.identity import POST_USER, Keys, Principal, principal
+from ui_mcp.chat.identity import POST_USER, AccessTokens, Principal, principal
 from ui_mcp.errors import LifecycleError
-from ui_mcp.ui.http.session_cookies import remembered_session
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.http.session_cookies import session_from_cookie
+from ui_mcp.ui.server import UiServer
 from ui_mcp.webserver.auth import bearer
 from ui_mcp.webserver.person_auth import is_person
 
 
-def is_visitor(host: Host, connection: HTTPConnection) -> bool:
+def has_session_cookie(host: UiServer, connection: HTTPConnection) -> bool:
     """Say whether a browser holds the cookie of a session."""
     try:
-        return remembered_session(connection, host.running().sessions) is not None
+        return session_from_cookie(connection, host.running().sessions) is not None
     except LifecycleError:
         return False
 
 
-async def holder(host: Host, token: str | None) -> Principal | None:
+async def principal_of_token(host: UiServer, token: str | None) -> Principal | None:
     """Return whose token this is."""
-    keys = Keys((await host.chats.current()).store)
-    token_id = await keys.recognise(token or "")
+    keys = AccessTokens((await host.chats.current()).store)
+    token_id = await keys.verify(token or "")
     return await keys.holder(token_id) if token_id else None
 
 
-def ui_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
+def ui_chat_routes(host: UiServer, per_second: float) -> Sequence[Route]:
     """On the UI port, where app code runs, the holder of a session's cookie may read what the human may."""
 
     async def who(request: Request) -> Principal | None:
-        return principal("human", "human") if is_visitor(host, request) else None
+        return principal("human", "human") if has_session_cookie(host, request) else None
 
     bridge = ChatBridge(host.chats.current, who, per_second)
     return [*bridge.reading_routes(), Route("/chat", bridge.inbox, methods=["GET"])]
 
 
-def mcp_chat_routes(host: Host, per_second: float = 20.0) -> Sequence[Route]:
+def mcp_chat_routes(host: UiServer, per_second: float = 20.0) -> Sequence[Route]:
     """On the MCP port a bearer token says who it is; none of them speaks for the human there."""
 
     async def who(request: Request) -> Principal | None:
-        found = await holder(host, bearer(request.scope))
+        found = await principal_of_token(host, bearer(request.scope))
         return Principal(found.name, found.scopes - {POST_USER}) if found else None
 
     return ChatBridge(host.chats.current, who, per_second).routes()
 
 
-def person_chat_routes(host: Host, per_second: float) -> Sequence[Route]:
+def person_chat_routes(host: UiServer, per_second: float) -> Sequence[Route]:
     """On the person's listener the person reads and writes."""
 
     async def who(request: Request) -> Principal | None:

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from ui_mcp.config import Config
 from ui_mcp.errors import LifecycleError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import (
     PERSON_FOLDER,
@@ -22,9 +22,9 @@ from ui_mcp.webserver.person_app import (
     person_page,
 )
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.security import LOOPBACK_NAMES, Guard, Rules
+from ui_mcp.webserver.security import LOOPBACK_NAMES, AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App
-from ui_mcp.webserver.static import look_route
+from ui_mcp.webserver.static import shared_style_route
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Beside:
     """Counts what waits for the person."""
 
 
-def ui_person_app(host: Host, config: Config, beside: Beside, access: Access, routes: Sequence[BaseRoute]) -> App:
+def ui_person_app(host: UiServer, config: Config, beside: Beside, access: Access, routes: Sequence[BaseRoute]) -> App:
     """Build the person's origin of the UI server; `routes` are chat, timeline and approvals."""
     frames = origins_of(config, beside.ui_port)
 
@@ -52,14 +52,14 @@ def ui_person_app(host: Host, config: Config, beside: Beside, access: Access, ro
             "pending": await beside.waiting(),
         }
 
-    files = [file_route("/person/assets", PERSON_FOLDER), look_route()]
+    files = [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
     site = PersonSite(access, page, describe, [*routes, *files])
-    return Guard(person_app(site), person_rules(config, beside.person_port))
+    return SecurityMiddleware(person_app(site), person_rules(config, beside.person_port))
 
 
-def person_rules(config: Config, port: int) -> Rules:
+def person_rules(config: Config, port: int) -> AccessRules:
     """Say what a person's listener accepts: its own names, no other origin, whatever is allowed elsewhere."""
-    return Rules(ports=frozenset({port}), allowed_hosts=frozenset(config.server.allowed_hosts))
+    return AccessRules(ports=frozenset({port}), allowed_hosts=frozenset(config.server.allowed_hosts))
 
 
 def origins_of(config: Config, port: int) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def leading_to_person(person_port: int) -> Sequence[BaseRoute]:
     return [Route("/person-url", person_url, methods=["GET"]), *pages]
 
 
-def _app_url(host: Host, connection: HTTPConnection, ui_port: int) -> str:
+def _app_url(host: UiServer, connection: HTTPConnection, ui_port: int) -> str:
     """Return the address of the app under the name that the browser uses for us, so that its cookies are same-site."""
     try:
         path = host.running().local_url.partition("://")[2].partition("/")[2]

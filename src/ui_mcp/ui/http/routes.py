@@ -13,13 +13,13 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from ui_mcp.errors import LifecycleError, NotFoundError, SessionGoneError
-from ui_mcp.ui.http.session_cookies import is_start, named_session, remembered_session, welcome
+from ui_mcp.ui.http.session_cookies import is_start, named_session, session_from_cookie, set_session_cookie
 from ui_mcp.ui.http.websocket import PageSocket
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.auth import OneTimeTokens
-from ui_mcp.webserver.static import HOME, Components, look_route
+from ui_mcp.webserver.static import HOME, Components, shared_style_route
 
 NO_SESSION = "No active session"
 
@@ -142,7 +142,7 @@ class Variables:
         return page
 
 
-def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
+def ui_routes(host: UiServer, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
     """Return the routes of the UI port."""
 
     def for_page(given: str, connection: HTTPConnection) -> Session | None:
@@ -157,12 +157,12 @@ def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
         given: str = request.path_params.get("session", "")
         sessions = host.running().sessions
         shared = not given or is_start(given, host)
-        found = remembered_session(request, sessions) if shared else named_session(given, request, sessions)
+        found = session_from_cookie(request, sessions) if shared else named_session(given, request, sessions)
         if found is None:
             raise HTTPException(404, "No such session")
         return found
 
-    variables = Variables(for_visitor, HOME, partial(welcome, host), lambda given: is_start(given, host))
+    variables = Variables(for_visitor, HOME, partial(set_session_cookie, host), lambda given: is_start(given, host))
     return [
         WebSocketRoute("/ws/{session}", PageSocket(for_page)),
         *(
@@ -176,7 +176,7 @@ def ui_routes(host: Host, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
     ]
 
 
-def mcp_routes(host: Host) -> Sequence[BaseRoute]:
+def mcp_routes(host: UiServer) -> Sequence[BaseRoute]:
     """Return the routes of the MCP port."""
 
     def find(given: str) -> Session:
@@ -192,5 +192,5 @@ def mcp_routes(host: Host) -> Sequence[BaseRoute]:
         Route("/variables", variables.page, methods=["GET"]),
         Route("/variables.json", variables.json, methods=["GET"]),
         Route("/vendor/{path:path}", Components().get, methods=["GET"]),
-        look_route(),
+        shared_style_route(),
     ]

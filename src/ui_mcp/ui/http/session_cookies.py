@@ -9,17 +9,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ui_mcp.errors import LifecycleError, NotFoundError
-from ui_mcp.ui.server import Host
-from ui_mcp.ui.sessions.registry import Sessions
+from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.auth import OneTimeTokens
-from ui_mcp.webserver.responses import own_link_needed
+from ui_mcp.webserver.responses import session_link_required
 
 SECRET = re.compile(r"[0-9a-f]{32}")
 CODE = "code"
 
 
-def named_session(given: str, connection: HTTPConnection, sessions: Sessions) -> Session | None:
+def named_session(given: str, connection: HTTPConnection, sessions: SessionRegistry) -> Session | None:
     """Return the session that a URL names by id or number, if this visitor has been let in to it."""
     try:
         session = sessions.get(given)
@@ -28,7 +28,7 @@ def named_session(given: str, connection: HTTPConnection, sessions: Sessions) ->
     return session if sessions.visitors.may_open(_visitor(connection), session) else None
 
 
-def remembered_session(connection: HTTPConnection, sessions: Sessions) -> Session | None:
+def session_from_cookie(connection: HTTPConnection, sessions: SessionRegistry) -> Session | None:
     """Return the session that the visitor opened last."""
     for secret in sessions.visitors.latest(_visitor(connection)):
         with suppress(NotFoundError):
@@ -36,23 +36,23 @@ def remembered_session(connection: HTTPConnection, sessions: Sessions) -> Sessio
     return None
 
 
-def remember(response: Response, connection: HTTPConnection, sessions: Sessions, session: Session) -> Response:
+def set_cookie(response: Response, connection: HTTPConnection, sessions: SessionRegistry, session: Session) -> Response:
     """Let the visitor into `session`; the port is part of the name because cookies are shared by a host's ports."""
     visitor = sessions.visitors.admit(_visitor(connection), session)
     response.set_cookie(cookie_name(connection), visitor, path="/", samesite="lax", httponly=True)
     return response
 
 
-def welcome(host: Host, request: Request, response: Response) -> Response:
+def set_session_cookie(host: UiServer, request: Request, response: Response) -> Response:
     """Make the visitor of a page on the UI port known, as its start page does."""
     running = host.running()
-    known = remembered_session(request, running.sessions)
+    known = session_from_cookie(request, running.sessions)
     if running.config.server.require_token and not known:
-        return own_link_needed(request)
-    return remember(response, request, running.sessions, known or running.sessions.get("1"))
+        return session_link_required(request)
+    return set_cookie(response, request, running.sessions, known or running.sessions.get("1"))
 
 
-def is_start(given: str, host: Host) -> bool:
+def is_start(given: str, host: UiServer) -> bool:
     """Say whether an address below `/1/` is the same as one below `/`: where all visitors share that session."""
     return given == "1" and host.running().config.session.root == "shared"
 
@@ -60,7 +60,7 @@ def is_start(given: str, host: Host) -> bool:
 class CodeEntry:
     """Lets a browser in that brings a one-time code, and sends it on to the same address without the code."""
 
-    def __init__(self, app: ASGIApp, host: Host, codes: OneTimeTokens) -> None:
+    def __init__(self, app: ASGIApp, host: UiServer, codes: OneTimeTokens) -> None:
         self._app = app
         self._host = host
         self._codes = codes
@@ -84,7 +84,7 @@ class CodeEntry:
         with suppress(LifecycleError, NotFoundError):
             if secret:
                 sessions = self._host.running().sessions
-                return remember(response, request, sessions, sessions.get(secret))
+                return set_cookie(response, request, sessions, sessions.get(secret))
         return response
 
 

@@ -10,7 +10,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 from ui_mcp.workspace import BUNDLE
 
@@ -22,7 +22,7 @@ PAGE = BUNDLE / "web" / "app" / "main.html"
 class AppPage:
     """One self-contained document; hosts find it through the tools that name it, so it is not listed."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
@@ -48,6 +48,6 @@ class AppPage:
         return wishes
 
 
-def provide(host: Host, announcements: Announcements) -> AppPage:
+def provide(host: UiServer, announcements: Announcements) -> AppPage:
     """Serve the page of MCP Apps."""
     return AppPage(host)

@@ -3,9 +3,9 @@
 from ui_mcp.chat.mcp import ChatResources
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import ResourceSet
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
-def provide(host: Host, announcements: Announcements) -> ResourceSet:
+def provide(host: UiServer, announcements: Announcements) -> ResourceSet:
     """Read the chat of the directory in use."""
     return ChatResources(host.chats.desk)

@@ -6,7 +6,7 @@ from ui_mcp.errors import ResourceNotFoundError
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.events import as_array
 
 URI = "ui://events"
@@ -16,7 +16,7 @@ JSON = "application/json"
 class Events:
     """Reads the queue of session 1; updates are announced by the session."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
@@ -34,6 +34,6 @@ class Events:
         return [ResourceContent(uri, JSON, as_array(self._host.running().sessions.get("1").events.texts()))]
 
 
-def provide(host: Host, announcements: Announcements) -> Events:
+def provide(host: UiServer, announcements: Announcements) -> Events:
     """Make the set for one server."""
     return Events(host)

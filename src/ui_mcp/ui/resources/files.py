@@ -11,7 +11,7 @@ from ui_mcp.errors import RefusedError, ResourceNotFoundError
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Unconfigured
 from ui_mcp.workspace import BUNDLE
 
@@ -37,7 +37,7 @@ GUIDES = {
 class Files:
     """Serves files below `resources/`, never anything outside it; readable in every state of the server."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
@@ -69,7 +69,7 @@ class Files:
         return [BUNDLED] if isinstance(state, Unconfigured) else [state.workspace.resources, BUNDLED]
 
 
-def provide(host: Host, announcements: Announcements) -> Files:
+def provide(host: UiServer, announcements: Announcements) -> Files:
     """Offer the files to agents."""
     return Files(host)
 

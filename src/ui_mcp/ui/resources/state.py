@@ -6,7 +6,7 @@ from ui_mcp.errors import NotFoundError, ResourceNotFoundError
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 URI = "ui://state"
 JSON = "application/json"
@@ -15,7 +15,7 @@ JSON = "application/json"
 class State:
     """Reads a session's state; updates are announced by the session."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
@@ -38,6 +38,6 @@ class State:
         return [ResourceContent(uri, JSON, await session.state_json())]
 
 
-def provide(host: Host, announcements: Announcements) -> State:
+def provide(host: UiServer, announcements: Announcements) -> State:
     """Make the set for one server."""
     return State(host)

@@ -6,7 +6,7 @@ from ui_mcp.errors import ResourceNotFoundError
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 URI = "ui://variables"
 JSON = "application/json"
@@ -15,7 +15,7 @@ JSON = "application/json"
 class Variables:
     """Reads the variables of session 1; updates are announced by the session."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
@@ -33,6 +33,6 @@ class Variables:
         return [ResourceContent(uri, JSON, await self._host.running().sessions.get("1").variables_json())]
 
 
-def provide(host: Host, announcements: Announcements) -> Variables:
+def provide(host: UiServer, announcements: Announcements) -> Variables:
     """Make the set for one server."""
     return Variables(host)

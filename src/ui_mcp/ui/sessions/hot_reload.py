@@ -15,7 +15,7 @@ from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint
 from watchfiles import Change, awatch
 
-from ui_mcp.file_watcher import Saved, Stirring, stirring
+from ui_mcp.file_watcher import InotifyWatch, SavedFile, watch
 from ui_mcp.log import logger
 from ui_mcp.workspace import Workspace
 
@@ -97,7 +97,7 @@ class Contents:
     def __init__(self) -> None:
         self._seen: dict[Path, bytes] = {}
 
-    def news(self, files: Iterable[Path]) -> list[Path]:
+    def changed_files(self, files: Iterable[Path]) -> list[Path]:
         """Return the files that hold something else than last time; an empty one is still being written."""
         return [file for file in sorted(files) if self._is_new(file)]
 
@@ -114,10 +114,10 @@ class Contents:
         return digest != known
 
 
-class Watch:
+class HotReloader:
     """Calls `on_saved` with the files of each burst; make it before the files are first loaded."""
 
-    def __init__(self, workspace: Workspace, on_saved: Callable[[list[Saved]], Awaitable[None]]) -> None:
+    def __init__(self, workspace: Workspace, on_saved: Callable[[list[SavedFile]], Awaitable[None]]) -> None:
         self._workspace = workspace
         self._on_saved = on_saved
         self._roots = find_roots(workspace)
@@ -125,7 +125,7 @@ class Watch:
         self._looking = Lock()
         """Of two who look at the same time both would find the same news."""
         self._contents = Contents()
-        self._contents.news(files_in(self._roots.deep | self._linked_files()))
+        self._contents.changed_files(files_in(self._roots.deep | self._linked_files()))
 
     async def run(self, *, task_status: TaskStatus[None] = TASK_STATUS_IGNORED) -> None:
         """Watch until cancelled; reports started once no later save can be missed."""
@@ -151,7 +151,7 @@ class Watch:
             await stop.wait()
 
     async def _pump(self, folders: frozenset[Path], deep: bool, stop: Event) -> None:
-        hints = stirring(folders, deep=deep) if self._calm else None
+        hints = watch(folders, deep=deep) if self._calm else None
         watching = awatch(
             *folders,
             watch_filter=None,
@@ -197,9 +197,9 @@ class Watch:
     async def _look(self, paths: Iterable[Path]) -> None:
         try:
             async with self._looking:
-                files = await to_thread.run_sync(lambda: self._contents.news(files_in(paths)))
+                files = await to_thread.run_sync(lambda: self._contents.changed_files(files_in(paths)))
                 if files:
-                    await self._on_saved([Saved(file, names_of(file, self._roots)) for file in files])
+                    await self._on_saved([SavedFile(file, names_of(file, self._roots)) for file in files])
         except Exception:  # noqa: BLE001 — a file nobody can read must not end the watch, nor the server
             _log.exception("Cannot load what was saved")
 
@@ -219,12 +219,12 @@ async def _set_when_cancelled(stop: Event) -> None:
         stop.set()
 
 
-async def _rested(hints: Stirring, stop: Event, longest: float) -> bool:
+async def _rested(hints: InotifyWatch, stop: Event, longest: float) -> bool:
     """Let the watcher, which looks at its notes all the time, rest; return whether something stirred."""
     stirred = False
     async with create_task_group() as group:
         group.start_soon(_cancel_on, stop, group.cancel_scope)
-        stirred = await hints.settled(longest, QUIET_MS / 1000, LONGEST_BURST_MS / 1000)
+        stirred = await hints.wait_quiet(longest, QUIET_MS / 1000, LONGEST_BURST_MS / 1000)
         group.cancel_scope.cancel()
     return stirred
 

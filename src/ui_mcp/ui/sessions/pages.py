@@ -88,7 +88,7 @@ ANSWER = '{"type":"looked"'
 """How the frame of an answer begins."""
 
 
-class Eyes:
+class PageQueries:
     """One page's side of looking: each question is a frame, each answer finds its question by number."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
@@ -115,7 +115,7 @@ class Eyes:
             raise SessionGoneError("The page left before it answered")
         return self._answers.pop(number)
 
-    async def reached(self) -> None:
+    async def wait_rendered(self) -> None:
         """Return when the page has shown all that was sent before, and all that it sent itself has arrived.
 
         Raises:
@@ -123,7 +123,7 @@ class Eyes:
         """
         await self.ask("", "")
 
-    def answered(self, frame: str) -> None:
+    def on_answer(self, frame: str) -> None:
         """Take an answer frame; one that nobody waits for any more is dropped.
 
         Raises:
@@ -158,7 +158,7 @@ class Connection:
         self.number = number
         self.driven = driven
         self.outbox = Outbox()
-        self.eyes = Eyes(self.outbox.put)
+        self.queries = PageQueries(self.outbox.put)
         self._accept = accept
         self._at_once = at_once
         self._receiving = 0
@@ -185,7 +185,7 @@ class Connection:
         """Deal with a frame that is not for the session."""
         if frame.startswith(ANSWER):
             with suppress(WireError):
-                self.eyes.answered(frame)
+                self.queries.on_answer(frame)
             return True
         return self.closed is not None
 
@@ -243,7 +243,7 @@ class Pages:
 
     def remove(self, connection: Connection) -> bool:
         """Forget a connection; False if it was closed before."""
-        connection.eyes.close()
+        connection.queries.close()
         known = self._connections.pop(connection.number, None) is not None
         self._changed()
         return known
@@ -254,7 +254,7 @@ class Pages:
         if connection is not None:
             connection.outbox.put(frame)
 
-    def tell(self, level: Level, text: str, code: str) -> None:
+    def notify(self, level: Level, text: str, code: str) -> None:
         """Show a notice in every page."""
         frame = notice_frame(level, text, code)
         for number in self._connections:

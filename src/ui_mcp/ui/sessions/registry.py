@@ -16,20 +16,20 @@ from platformdirs import user_config_path, user_data_path
 from ui_mcp.account_seal import key_file
 from ui_mcp.config import Config
 from ui_mcp.errors import NotFoundError
-from ui_mcp.file_watcher import Saved
+from ui_mcp.file_watcher import SavedFile
 from ui_mcp.ids import same_secret, secret_id
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.fork_server_process import dismiss
-from ui_mcp.lua_runtime.interface import Host, Launch, Op, Outputs, World
-from ui_mcp.lua_runtime.interface import Host as LuaHost
+from ui_mcp.lua_runtime.fork_server_process import stop
+from ui_mcp.lua_runtime.interface import Op, OutputSink, Worker, WorkerConfig, WorkerHost
+from ui_mcp.lua_runtime.interface import WorkerHost as LuaHost
 from ui_mcp.lua_runtime.permissions import Permissions
-from ui_mcp.lua_runtime.worker_process import ChildHost
+from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.person import state_folder
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.sessions.hot_reload import Watch
+from ui_mcp.ui.sessions.hot_reload import HotReloader
 from ui_mcp.ui.sessions.pages import system_event
-from ui_mcp.ui.sessions.session import Session, Surroundings
+from ui_mcp.ui.sessions.session import Session, SessionContext
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import BUNDLE, Workspace
 
@@ -37,19 +37,19 @@ SQLITE = "sqlite:///"
 BUNDLED_LUA = BUNDLE / "base" / "lua"
 
 
-def lua_host(config: Config) -> Host:
+def worker_host(config: Config) -> WorkerHost:
     """Return the host the settings ask for."""
     if config.lua.host == "process":
-        return ChildHost()
-    from ui_mcp.lua_runtime.worker_thread import ThreadHost  # Lua itself, which the server needs for nothing else
+        return ProcessWorkerHost()
+    from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost  # Lua itself, which the server needs for nothing else
 
-    dismiss()
-    return ThreadHost()
+    stop()
+    return ThreadWorkerHost()
 
 
-def launch_of(workspace: Workspace, config: Config, secret: str, protected: tuple[str, ...] = ()) -> Launch:
+def worker_config(workspace: Workspace, config: Config, secret: str, protected: tuple[str, ...] = ()) -> WorkerConfig:
     """Describe a world of this workspace; `protected` is kept from app code besides what always is."""
-    return Launch(
+    return WorkerConfig(
         base_dir=str(workspace.base),
         project=str(workspace.project),
         session_id=secret,
@@ -65,7 +65,7 @@ def launch_of(workspace: Workspace, config: Config, secret: str, protected: tupl
 
 def permissions_of(workspace: Workspace, config: Config, protected: tuple[str, ...] = ()) -> Permissions:
     """Return what app code of this workspace may touch, for files that the server reads on its behalf."""
-    return Permissions(launch_of(workspace, config, "", protected).settings())
+    return Permissions(worker_config(workspace, config, "", protected).settings())
 
 
 def _of_the_account() -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def _named(workspace: Workspace, config: Config) -> tuple[str, ...]:
 INTERVAL = 0.1
 
 
-class Coalesced:
+class ThrottledAnnouncer:
     """Passes URIs on to `announce`, thinning out bursts."""
 
     def __init__(self, tasks: TaskGroup, announce: Callable[[str], None], interval: float = INTERVAL) -> None:
@@ -118,7 +118,7 @@ MOST = 10_000
 """Visitors that are remembered; the one that has been away longest makes room."""
 
 
-class Visitors:
+class PersonCookies:
     """The visitors of one server, and the sessions each has been let in to, the latest last."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ _log = logger("sessions")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerInfo:
     """What the sessions know of the server they belong to."""
 
     status: Callable[[], JsonObject] = dict
@@ -168,23 +168,23 @@ class Server:
     """What app code neither reads nor writes, besides what it never does."""
 
 
-class Sessions:
+class SessionRegistry:
     """Enter it as a context: session 1 is there in the block, and every Lua world ends with it."""
 
     def __init__(
-        self, workspace: Workspace, config: Config, server: Server = Server(), host: LuaHost | None = None
+        self, workspace: Workspace, config: Config, server: ServerInfo = ServerInfo(), host: LuaHost | None = None
     ) -> None:
         self._workspace = workspace
         self._config = config
         self._server = server
-        self._host = host or lua_host(config)
+        self._host = host or worker_host(config)
         self._sessions: dict[str, Session] = {}
-        self.visitors = Visitors()
+        self.visitors = PersonCookies()
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
         self._told: str | None = None
         """What worlds are told of the server, until a page comes or goes."""
-        self._around: Surroundings
+        self._around: SessionContext
         self._tasks: TaskGroup
 
     async def __aenter__(self) -> Self:
@@ -263,7 +263,7 @@ class Sessions:
         Raises:
             ViewdefError: it cannot be compiled; nothing has changed.
         """
-        await self._tell_all(Op.VIEWDEFS, await to_thread.run_sync(self._viewdefs.upload, key, content))
+        await self.notify_all_sessions(Op.VIEWDEFS, await to_thread.run_sync(self._viewdefs.upload, key, content))
 
     async def sweep(self) -> None:
         """End sessions that have been idle for too long; session 1 stays."""
@@ -284,16 +284,16 @@ class Sessions:
 
     async def _begin(self, tasks: TaskGroup) -> None:
         announcements = self._server.announcements or Announcements()
-        self._around = Surroundings(
+        self._around = SessionContext(
             launch=self._launch,
             status=self._status,
-            announce=Coalesced(tasks, announcements.resource_updated),
+            announce=ThrottledAnnouncer(tasks, announcements.resource_updated),
             tasks=tasks,
             pages_changed=self._pages_changed,
             timing=self._config.logging.verbosity >= TIMING_VERBOSITY,
             note=self._server.note,
         )
-        watch = Watch(self._workspace, self._saved)
+        watch = HotReloader(self._workspace, self._saved)
         self._viewdefs.load()
         await self.create()
         if self._config.lua.hotload:
@@ -311,31 +311,31 @@ class Sessions:
     def _pages_changed(self) -> None:
         self._told = None
 
-    async def _launch(self, secret: str, outputs: Outputs) -> World:
+    async def _launch(self, secret: str, outputs: OutputSink) -> Worker:
         world = await self._host.launch(
-            launch_of(self._workspace, self._config, secret, self._server.protected), outputs
+            worker_config(self._workspace, self._config, secret, self._server.protected), outputs
         )
-        await world.enter(Op.VIEWDEFS, self._viewdefs.bundle())
+        await world.call(Op.VIEWDEFS, self._viewdefs.bundle())
         return world
 
-    async def _saved(self, files: list[Saved]) -> None:
+    async def _saved(self, files: list[SavedFile]) -> None:
         viewdefs = [file for file in files if file.path.suffix == ".html"]
         for file in files:
             if file.path.suffix == ".lua":
-                await self._tell_all(Op.RELOAD, str(file.path))
+                await self.notify_all_sessions(Op.RELOAD, str(file.path))
         reloaded = await to_thread.run_sync(self._viewdefs.reload, viewdefs)
         if reloaded.bundle is not None:
-            await self._tell_all(Op.VIEWDEFS, reloaded.bundle)
+            await self.notify_all_sessions(Op.VIEWDEFS, reloaded.bundle)
         for session in self._sessions.values():
             for good in reloaded.good:
-                session.loading.mended(good)
+                session.loading.resolved(good)
             for problem in reloaded.problems:
                 session.loading.failed(problem)
 
-    async def _tell_all(self, op: Op, text: str) -> None:
+    async def notify_all_sessions(self, op: Op, text: str) -> None:
         async with create_task_group() as telling:
             for session in list(self._sessions.values()):
-                telling.start_soon(session.attempt, op, text)
+                telling.start_soon(session.call_and_log, op, text)
 
     async def _sweep_now_and_then(self) -> None:
         while True:

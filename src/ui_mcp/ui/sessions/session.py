@@ -23,11 +23,11 @@ from ui_mcp.errors import (
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.interface import Facts, Fault, Flat, Op, Outputs, Reply, World
+from ui_mcp.lua_runtime.interface import EntryContext, Flat, LuaFault, Op, OutputSink, Reply, Worker
 from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
-from ui_mcp.ui.sessions.supervisor import Life, LoadProblems, Timers, WorldOutputs
+from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
 from ui_mcp.wire import NOTICE_ENDED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED
 
 _KINDS: dict[str, type[UiMcpError]] = {
@@ -35,7 +35,7 @@ _KINDS: dict[str, type[UiMcpError]] = {
 }
 
 
-def checked(reply: Reply) -> Reply:
+def raise_for_fault(reply: Reply) -> Reply:
     """Return `reply` if the entry succeeded.
 
     Raises:
@@ -48,10 +48,10 @@ def checked(reply: Reply) -> Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SessionContext:
     """The same for all sessions of a server."""
 
-    launch: Callable[[str, Outputs], Awaitable[World]]
+    launch: Callable[[str, OutputSink], Awaitable[Worker]]
     """Start a Lua world for the session with this secret id, with all viewdefs."""
     status: Callable[[], str]
     """JSON text of what `mcp:status()` returns."""
@@ -71,7 +71,7 @@ _READING = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
 """What cannot change an app's state."""
 
 
-class Changes:
+class ResourceChanges:
     """The resources that show one session; those of the first also stand under the bare names."""
 
     def __init__(self, vended: str, announce: Callable[[str], None]) -> None:
@@ -113,19 +113,19 @@ _log = logger("session")
 class Session:
     """A Lua world for life: if it dies it gets another one, with the same ids and events."""
 
-    def __init__(self, vended: str, around: Surroundings) -> None:
+    def __init__(self, vended: str, around: SessionContext) -> None:
         self.vended = vended
         self.secret = secret_id()
         self.events = EventQueue(self._queue_changed)
         self.pages = Pages(self._accept, self._accept_at_once, around.pages_changed)
-        self.loading = LoadProblems(vended, self.events, self.pages)
+        self.loading = LoadErrors(vended, self.events, self.pages)
         self.touched = monotonic()
         self._around = around
-        self._changes = Changes(vended, around.announce)
-        self._door = Lock()
+        self._changes = ResourceChanges(vended, around.announce)
+        self._lock = Lock()
         self._timers = Timers(around.tasks, self._fire)
         self.polls = LongPolls(self.attach, around.tasks)
-        self._life = Life(self._launch, self._outputs)
+        self._life = WorkerSupervisor(self._launch, self._outputs)
         self._displayed: str | None = None
         self._refreshing = False
         self._looked = -WATCHED_SECONDS
@@ -138,7 +138,7 @@ class Session:
     @property
     def over(self) -> str | None:
         """Why the session has ended for good, if it has."""
-        return self._life.over
+        return self._life.end_reason
 
     async def start(self) -> None:
         """Start the Lua world.
@@ -148,30 +148,30 @@ class Session:
         """
         await self._life.start()
 
-    async def enter(self, op: Op, *args: Flat) -> Reply:
+    async def call(self, op: Op, *args: Flat) -> Reply:
         """Do one thing in Lua after everything asked before it, and show the pages what changed.
 
         Raises:
             SessionGoneError: the session is over, or its world died of this very thing.
         """
         self.touched = monotonic()
-        async with self._door:
-            if self._life.died is not None and self._life.over is None:
+        async with self._lock:
+            if self._life.crash_reason is not None and self._life.end_reason is None:
                 with CancelScope(shield=True):
-                    await self._revive(self._life.died)
+                    await self._restart_worker(self._life.crash_reason)
             try:
-                return await self._life.world().enter(op, *args, facts=self._facts())
+                return await self._life.world().call(op, *args, facts=self._facts())
             except SessionGoneError as error:
                 self._world_ended(error.message)
                 raise
             finally:
-                if self._life.over is None:
+                if self._life.end_reason is None:
                     self._changes.after(op)  # also if whoever asked has lost interest: Lua goes on
 
-    async def attempt(self, op: Op, *args: Flat) -> Reply | None:
+    async def call_and_log(self, op: Op, *args: Flat) -> Reply | None:
         """Enter for a cause of our own; nobody waits for the answer, so trouble is only logged."""
         try:
-            reply = await self.enter(op, *args)
+            reply = await self.call(op, *args)
         except UiMcpError as error:
             _log.info("session %s: %s: %s", self.vended, op, error.message)
             return None
@@ -188,7 +188,7 @@ class Session:
         Raises:
             LuaError: it failed; the details carry the traceback.
         """
-        return checked(await self.enter(Op.RUN, code)).result
+        return raise_for_fault(await self.call(Op.RUN, code)).result
 
     async def display(self, name: str) -> None:
         """Load an app if need be and show it.
@@ -196,16 +196,16 @@ class Session:
         Raises:
             UiMcpError: there is no such app, or its code failed.
         """
-        checked(await self.enter(Op.DISPLAY, name))
+        raise_for_fault(await self.call(Op.DISPLAY, name))
 
     async def state_json(self) -> str:
         """Return the app's state with the queued events under `_events`, as JSON text."""
-        return with_events(checked(await self.enter(Op.STATE)).result, self.events.texts())
+        return with_events(raise_for_fault(await self.call(Op.STATE)).result, self.events.texts())
 
     async def variables_json(self) -> str:
         """Return all variables, parents before children, as JSON text; compute times are measured from now on."""
         self._looked = monotonic()
-        return checked(await self.enter(Op.VARIABLES)).result
+        return raise_for_fault(await self.call(Op.VARIABLES)).result
 
     def refresh(self) -> None:
         """Look for changes soon and show them; wishes that come together are one."""
@@ -222,54 +222,54 @@ class Session:
         """
         connection = self.pages.add(driven=driven)
         try:
-            checked(await self.enter(Op.OPEN, connection.number))
+            raise_for_fault(await self.call(Op.OPEN, connection.number))
             yield connection
         finally:
             if self.pages.remove(connection):
-                self._around.tasks.start_soon(self.attempt, Op.CLOSE, connection.number)
+                self._around.tasks.start_soon(self.call_and_log, Op.CLOSE, connection.number)
 
-    async def shown(self, page: Connection) -> None:
+    async def wait_rendered(self, page: Connection) -> None:
         """Return when a page shows what came of everything it has sent.
 
         Raises:
             SessionGoneError: the page left, or the session is over.
         """
-        await page.eyes.reached()
-        async with self._door:
-            await self._life.world().enter(Op.REFRESH, facts=self._facts())
-        await page.eyes.reached()
+        await page.queries.wait_rendered()
+        async with self._lock:
+            await self._life.world().call(Op.REFRESH, facts=self._facts())
+        await page.queries.wait_rendered()
 
     async def end(self, reason: str = "it ended") -> None:
         """Close the pages, release the waiters and free the world."""
-        if self._life.over is None:
-            self._life.over = reason
-            self.pages.tell("info", "This session has ended.", NOTICE_ENDED)
+        if self._life.end_reason is None:
+            self._life.end_reason = reason
+            self.pages.notify("info", "This session has ended.", NOTICE_ENDED)
         self._timers.cancel_all()
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
         await self._life.close()
-        async with self._door:  # a world that was being started meanwhile
+        async with self._lock:  # a world that was being started meanwhile
             await self._life.close()
 
-    async def _launch(self, outputs: WorldOutputs) -> World:
+    async def _launch(self, outputs: WorkerOutputs) -> Worker:
         return await self._around.launch(self.secret, outputs)
 
-    def _outputs(self) -> WorldOutputs:
-        return WorldOutputs(
+    def _outputs(self) -> WorkerOutputs:
+        return WorkerOutputs(
             self.pages, self.events, self._timers, self._changes.variables, self._noted, self._world_ended
         )
 
     async def _accept(self, connection: Connection, frame: str) -> None:
-        reply = await self.attempt(Op.FRAME, connection.number, frame)
+        reply = await self.call_and_log(Op.FRAME, connection.number, frame)
         if reply is not None and reply.fault is not None:
             self._refuse(connection, reply.fault)
 
-    def _refuse(self, connection: Connection, fault: Fault) -> None:
+    def _refuse(self, connection: Connection, fault: LuaFault) -> None:
         connection.outbox.put(notice_frame("error", fault.message, fault.code))
 
     def _accept_at_once(self, connection: Connection, frame: str) -> bool:
         """Begin what a page sent, behind what is being done; False if it must wait for a turn of its own."""
-        if self._door.locked() or self._life.died is not None or self._life.over is not None:
+        if self._lock.locked() or self._life.crash_reason is not None or self._life.end_reason is not None:
             return False
         try:
             answer = self._life.world().ask(Op.FRAME, connection.number, frame, facts=self._facts())
@@ -288,19 +288,19 @@ class Session:
         elif (fault := answer.result().fault) is not None:
             _log.info("session %s: %s: %s", self.vended, Op.FRAME, fault.message)
             self._refuse(connection, fault)
-        if self._life.over is None:
+        if self._life.end_reason is None:
             self._changes.after(Op.FRAME)
 
     async def _fire(self, handle: int) -> None:
-        await self.attempt(Op.TIMER, handle)
+        await self.call_and_log(Op.TIMER, handle)
 
     async def _refresh(self) -> None:
         self._refreshing = False
-        await self.attempt(Op.REFRESH)
+        await self.call_and_log(Op.REFRESH)
 
-    def _facts(self) -> Facts:
+    def _facts(self) -> EntryContext:
         queue = self.events
-        return Facts(
+        return EntryContext(
             polling=queue.polling,
             waited=queue.wait_time,
             pending=len(queue),
@@ -316,7 +316,7 @@ class Session:
         elif kind == "load_error":
             self.loading.failed(loads(text))
         elif kind == "loaded":
-            self.loading.mended(text)
+            self.loading.resolved(text)
         else:
             if kind == "refused":
                 self._tell_refused(loads(text))
@@ -324,32 +324,32 @@ class Session:
 
     def _tell_refused(self, refusal: JsonObject) -> None:
         self.events.push_system(system_event("permission_denied", {"session": self.vended, **refusal}))
-        self.pages.tell("warning", str(refusal["message"]), "permission_denied")
+        self.pages.notify("warning", str(refusal["message"]), "permission_denied")
 
     def _world_ended(self, reason: str) -> None:
-        if self._life.died is None and self._life.over is None:
-            self._life.died = reason
-            self._around.tasks.start_soon(self.attempt, Op.REFRESH)
+        if self._life.crash_reason is None and self._life.end_reason is None:
+            self._life.crash_reason = reason
+            self._around.tasks.start_soon(self.call_and_log, Op.REFRESH)
 
-    async def _revive(self, reason: str) -> None:
+    async def _restart_worker(self, reason: str) -> None:
         _log.warning("session %s: its Lua world ended: %s", self.vended, reason)
         self._timers.cancel_all()
         await self._life.replace()
-        over = self._life.over
+        over = self._life.end_reason
         facts = {"session": self.vended, "restarted": over is None, "reason": over or reason}
         self.events.push_system(system_event("session_restarted", facts))
         if over is not None:
-            self.pages.tell("error", f"The app stopped and stays down: {over}", NOTICE_ENDED)
+            self.pages.notify("error", f"The app stopped and stays down: {over}", NOTICE_ENDED)
             self.pages.close(SESSION_ENDED, "session ended")
             return
-        self.pages.tell("warning", f"The app stopped and was started again: {reason}", NOTICE_RESTARTED)
+        self.pages.notify("warning", f"The app stopped and was started again: {reason}", NOTICE_RESTARTED)
         self.pages.close(RESTARTED, "session restarted")
         await self._show_again()
 
     async def _show_again(self) -> None:
         if self._displayed is None:
             return
-        reply = await self._life.world().enter(Op.DISPLAY, self._displayed, facts=self._facts())
+        reply = await self._life.world().call(Op.DISPLAY, self._displayed, facts=self._facts())
         if reply.fault is not None:
             self.loading.failed({"name": self._displayed, "message": reply.fault.message})
 

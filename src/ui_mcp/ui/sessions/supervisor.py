@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.errors import RefusedError, SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.lua_runtime.interface import World
+from ui_mcp.lua_runtime.interface import Worker
 from ui_mcp.ui.sessions.events import EventQueue
 from ui_mcp.ui.sessions.pages import Pages, system_event
 from ui_mcp.wire import NOTICE_LOAD_ERROR, NOTICE_LOADED
@@ -19,7 +19,7 @@ WINDOW_SECONDS = 60.0
 MOST_CRASHES = 3
 
 
-class Crashes:
+class CrashLimiter:
     """Counts recent crashes; the third within a minute is one too many."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Timers:
 
 
 @dataclass(slots=True)
-class WorldOutputs:
+class WorkerOutputs:
     """Passes frames, events, timers and remarks on while its world is the session's present one."""
 
     pages: Pages
@@ -122,28 +122,30 @@ class WorldOutputs:
             self.on_end(reason)
 
 
-class Life:
+class WorkerSupervisor:
     """Holds the present world; `died` and `over` say why there is none."""
 
-    def __init__(self, launch: Callable[[WorldOutputs], Awaitable[World]], outputs: Callable[[], WorldOutputs]) -> None:
+    def __init__(
+        self, launch: Callable[[WorkerOutputs], Awaitable[Worker]], outputs: Callable[[], WorkerOutputs]
+    ) -> None:
         self._launch = launch
         self._new_outputs = outputs
-        self._outputs: WorldOutputs | None = None
-        self._world: World | None = None
-        self._crashes = Crashes()
-        self.died: str | None = None
+        self._outputs: WorkerOutputs | None = None
+        self._world: Worker | None = None
+        self._crashes = CrashLimiter()
+        self.crash_reason: str | None = None
         """Why the world ended by itself, until it is replaced."""
-        self.over: str | None = None
+        self.end_reason: str | None = None
         """Why there will be no other world."""
 
-    def world(self) -> World:
+    def world(self) -> Worker:
         """Return the present world.
 
         Raises:
             SessionGoneError: there is none any more.
         """
-        if self.over is not None or self._world is None:
-            raise SessionGoneError(f"the session is over: {self.over or 'it never started'}")
+        if self.end_reason is not None or self._world is None:
+            raise SessionGoneError(f"the session is over: {self.end_reason or 'it never started'}")
         return self._world
 
     async def start(self) -> None:
@@ -157,15 +159,15 @@ class Life:
 
     async def replace(self) -> None:
         """Start another world after the present one died; failing that, the life is over."""
-        reason, self.died = self.died or "", None
+        reason, self.crash_reason = self.crash_reason or "", None
         await self.close()
         if not self._crashes.may_restart(monotonic()):
-            self.over = f"it crashed three times within a minute: {reason}"
+            self.end_reason = f"it crashed three times within a minute: {reason}"
             return
         try:
             await self.start()
         except UiMcpError as error:
-            self.over = error.message
+            self.end_reason = error.message
 
     async def close(self) -> None:
         """End the present world; what it still says is not heard."""
@@ -175,7 +177,7 @@ class Life:
             await self._world.close()
 
 
-class LoadProblems:
+class LoadErrors:
     """What one session could not load."""
 
     def __init__(self, vended: str, events: EventQueue, pages: Pages) -> None:
@@ -188,14 +190,14 @@ class LoadProblems:
     def failed(self, problem: JsonObject) -> None:
         """Tell page and agent; `file` or `name` says what could not be loaded, and `message` why."""
         file, message = str(problem.get("file", "")), str(problem.get("message", "An app could not be loaded"))
-        self.mended(file)
+        self.resolved(file)
         self._events.push_system(system_event("load_error", {"session": self._vended, **problem}))
-        self._pages.tell("error", message, NOTICE_LOAD_ERROR)
+        self._pages.notify("error", message, NOTICE_LOAD_ERROR)
         if file:
             self._shown[file] = message
 
-    def mended(self, file: str) -> None:
+    def resolved(self, file: str) -> None:
         """Take back what pages were told about a file."""
         message = self._shown.pop(file, None)
         if message is not None:
-            self._pages.tell("info", message, NOTICE_LOADED)
+            self._pages.notify("info", message, NOTICE_LOADED)

@@ -6,7 +6,7 @@ from pydantic import Field
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
 class AuditArgs(Args):
@@ -16,7 +16,7 @@ class AuditArgs(Args):
 
 
 @tool("ui_audit", AuditArgs, title="Audit an app", annotations=Annotations(read_only=True, idempotent=True))
-async def audit(host: Host, args: AuditArgs, call: Call) -> JsonObject:
+async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
     """Check the Lua code and viewdefs of an app for common mistakes, without running it.
 
     Finds methods nothing calls, methods a viewdef calls but no code defines, operators in paths, missing reload

@@ -6,7 +6,7 @@ from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
 class ConfigureArgs(Args):
@@ -26,7 +26,7 @@ class ConfigureArgs(Args):
 
 
 @tool("ui_configure", ConfigureArgs, title="Choose the UI directory", annotations=Annotations(destructive=True))
-async def configure(host: Host, args: ConfigureArgs, call: Call) -> JsonObject:
+async def configure(host: UiServer, args: ConfigureArgs, call: Call) -> JsonObject:
     """Switch the server to another base directory. Rarely needed: the server configures itself at start.
 
     Creates the directory with its logs, installs the bundled files if it has none, and loads its settings.

@@ -9,7 +9,7 @@ from ui_mcp.errors import DisplayError, InvalidArgumentsError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 PAGE = "ui://app/main.html"
 
@@ -37,7 +37,7 @@ class DisplayArgs(Args):
     annotations=Annotations(destructive=False, idempotent=True),
     meta=SHOWN_INLINE,
 )
-async def display(host: Host, args: DisplayArgs, call: Call) -> ToolResult:
+async def display(host: UiServer, args: DisplayArgs, call: Call) -> ToolResult:
     """Load the app apps/NAME if needed and show it in every page of the session.
 
     Answers "Displayed app: NAME" and, as a second text, the address to open. The app's code must set the global
@@ -49,11 +49,11 @@ async def display(host: Host, args: DisplayArgs, call: Call) -> ToolResult:
     try:
         await running.sessions.get(args.session_id).display(args.name)
     except UiMcpError as error:
-        message = f"failed to display app: {args.name}: {error.message}{_way_out(running.workspace.apps, args.name)}"
+        message = f"failed to display app: {args.name}: {error.message}{_hint(running.workspace.apps, args.name)}"
         raise DisplayError(message, **error.details) from error
     return text_result(f"Displayed app: {args.name}", running.url)
 
 
-def _way_out(apps: Path, name: str) -> str:
+def _hint(apps: Path, name: str) -> str:
     found = sorted(file.parent.name for file in apps.glob("*/app.lua"))
     return "" if name in found else f"\nThere is no apps/{name}/app.lua; apps here: {', '.join(found) or 'none'}."

@@ -7,7 +7,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.installer import install as install_bundle
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
 class InstallArgs(Args):
@@ -25,7 +25,7 @@ class InstallArgs(Args):
     title="Install skills and resources",
     annotations=Annotations(destructive=False, idempotent=True),
 )
-async def install(host: Host, args: InstallArgs, call: Call) -> JsonObject:
+async def install(host: UiServer, args: InstallArgs, call: Call) -> JsonObject:
     """Install the bundled skills, agent, guides, viewdefs, scripts and page into the project.
 
     Runs by itself at the first start; call it after upgrading ui-mcp, or with force to repair an installation.

@@ -10,7 +10,7 @@ from ui_mcp.errors import RefusedError
 from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 
 
@@ -26,7 +26,7 @@ class OpenBrowserArgs(Args):
 
 
 @tool("ui_open_browser", OpenBrowserArgs, title="Open the browser", annotations=Annotations(destructive=False))
-async def open_browser(host: Host, args: OpenBrowserArgs, call: Call) -> str:
+async def open_browser(host: UiServer, args: OpenBrowserArgs, call: Call) -> str:
     """Open the person's default web browser on a session.
 
     With `conserve` (the default) a session that is already open in a tab is not opened twice: the new tab says so

@@ -5,7 +5,7 @@ from pydantic import Field
 from ui_mcp.errors import LuaError, SessionGoneError
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
 class RunArgs(Args):
@@ -16,7 +16,7 @@ class RunArgs(Args):
 
 
 @tool("ui_run", RunArgs, title="Run Lua", annotations=Annotations(destructive=True))
-async def run(host: Host, args: RunArgs, call: Call) -> ToolResult:
+async def run(host: UiServer, args: RunArgs, call: Call) -> ToolResult:
     """Execute Lua code in the session and return its first value as JSON; open pages follow every change.
 
     Apps are globals named like their directory in camelCase; `session:getApp()` is the displayed one, e.g.

@@ -3,11 +3,11 @@
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
 @tool("ui_status", NoArgs, title="UI status", annotations=Annotations(read_only=True, idempotent=True))
-async def status(host: Host, args: NoArgs, call: Call) -> JsonObject:
+async def status(host: UiServer, args: NoArgs, call: Call) -> JsonObject:
     """Tell the server's state: "configured" (call ui_start), "running", or "unconfigured" (call ui_configure).
 
     Also the version and the base directory; while running the address, the number of connected browser pages, the

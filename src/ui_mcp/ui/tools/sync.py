@@ -7,7 +7,7 @@ from pydantic import Field
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 if TYPE_CHECKING:
     # An agent's first answer must not wait for the session machinery.
@@ -41,7 +41,7 @@ class SyncArgs(Args):
     meta={"ui": {"visibility": ["app"]}},
     app_only=True,
 )
-async def sync(host: Host, args: SyncArgs, call: Call) -> ToolResult:
+async def sync(host: UiServer, args: SyncArgs, call: Call) -> ToolResult:
     """Carry frames between an embedded page and its session. For pages, not for models."""
     from ui_mcp.ui.sessions.longpoll import GONE, OVER, Numbered
 

@@ -4,15 +4,15 @@ from pydantic import Field
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiMcpError
 from ui_mcp.introspection.arguments import Request
-from ui_mcp.introspection.backend import Photo
-from ui_mcp.introspection.contract import answered, misread
+from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.perform import Failure, play
-from ui_mcp.introspection.snapshot import Look, as_text
+from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult, json_result
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
 class TestArgs(Request):
@@ -31,16 +31,16 @@ class TestArgs(Request):
     target: str | None = Field(None, description='"browser" (default), "page", or an attached one.')
 
 
-@tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True), refused=misread)
-async def scenario(host: Host, args: TestArgs, call: Call) -> ToolResult:
+@tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True), refused=invalid_arguments)
+async def scenario(host: UiServer, args: TestArgs, call: Call) -> ToolResult:
     """Play a scenario against an app: act as a person would and check what shows, each step within a few seconds.
 
     Answers {"ok": true, "steps": N}, or the first failing step with the reason, the outline and a picture.
     """
-    return await answered(_play(host, args))
+    return await as_tool_result(_play(host, args))
 
 
-async def _play(host: Host, args: TestArgs) -> ToolResult:
+async def _play(host: UiServer, args: TestArgs) -> ToolResult:
     if args.app is not None:
         try:
             await host.running().sessions.get("1").display(args.app)
@@ -58,8 +58,8 @@ async def _play(host: Host, args: TestArgs) -> ToolResult:
 async def _report(target: Target, failure: Failure) -> tuple[Content, ...]:
     parts: list[Content] = [Text(dumps(failure.json()))]
     try:
-        parts.append(Text(await as_text(target, Look(stage="all", max_tokens=4000))))
-        parts.append(Media("image", await target.pixels(Photo(max_width=1000)), "image/png"))
+        parts.append(Text(await as_text(target, SnapshotRequest(stage="all", max_tokens=4000))))
+        parts.append(Media("image", await target.screenshot(ScreenshotRequest(max_width=1000)), "image/png"))
     except IntrospectError as error:
         parts.append(Text(f"No picture: {error.message}"))
     return tuple(parts)

@@ -8,7 +8,7 @@ from pydantic import Field
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 
 class ThemeArgs(Args):
@@ -20,7 +20,7 @@ class ThemeArgs(Args):
 
 
 @tool("ui_theme", ThemeArgs, title="Look at themes", annotations=Annotations(read_only=True, idempotent=True))
-async def theme(host: Host, args: ThemeArgs, call: Call) -> JsonObject:
+async def theme(host: UiServer, args: ThemeArgs, call: Call) -> JsonObject:
     """List the page's themes, the classes they document, or the classes an app uses that no theme knows."""
     from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 

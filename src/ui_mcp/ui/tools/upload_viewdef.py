@@ -5,7 +5,7 @@ from pydantic import Field
 from ui_mcp.errors import ViewdefError
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 
 NAME = r"^[A-Za-z0-9_.-]+$"
 
@@ -24,7 +24,7 @@ class UploadViewdefArgs(Args):
     title="Upload a viewdef",
     annotations=Annotations(destructive=False, idempotent=True),
 )
-async def upload_viewdef(host: Host, args: UploadViewdefArgs, call: Call) -> str:
+async def upload_viewdef(host: UiServer, args: UploadViewdefArgs, call: Call) -> str:
     """Register an HTML template for a type and namespace, save it, and re-render every open view that uses it.
 
     The same as writing viewdefs/TYPE.NAMESPACE.html. A template without any element is refused and changes nothing.

@@ -9,7 +9,7 @@ from pydantic import Field
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
-from ui_mcp.ui.server import Host
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 
 PROGRESS_SECONDS = 10.0
@@ -23,7 +23,7 @@ class WaitArgs(Args):
 
 
 @tool("ui_wait", WaitArgs, title="Wait for events", annotations=Annotations(destructive=False))
-async def wait(host: Host, args: WaitArgs, call: Call) -> ToolResult:
+async def wait(host: UiServer, args: WaitArgs, call: Call) -> ToolResult:
     """Wait until the app pushes events with mcp.pushState, and return all of them as a JSON array; [] on timeout.
 
     Events are taken from the queue: each is delivered once, in order. Hosts often end tool calls after 60 s, so use
