@@ -1,40 +1,225 @@
-/** Builds the page that every session opens: index.html, main-HASH.js, worker-HASH.js and the themes. */
+/**
+ * The named builds of the front end. `npm run build` runs them all in one process, `npm run build chat` runs one.
+ * Every build writes into the Python package; the server decides under which address its files are found.
+ */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { defineConfig } from "vite";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Plugin } from "vite";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+const bundle = resolve("../src/ui_mcp/bundle");
+const shoelace = resolve("node_modules/@shoelace-style/shoelace");
+const shoelaceOutput = `${bundle}/web/vendor/shoelace`;
+const iconNames = readFileSync("src/components/icons.txt", "utf8").split(/\s+/).filter(Boolean);
+
+const builds: Readonly<Record<string, () => ViteUserConfig>> = {
+  vendor,
+  session,
+  introspect,
+  host,
+  chat: () => page("chat", "/chat/"),
+  nlui: () => page("nlui", "/nlui/"),
+  person: () => page("person", "/person/assets/"),
+};
+
+export default defineConfig(({ mode }) => {
+  const config = builds[mode === "test" ? "session" : mode];
+  if (config === undefined) {
+    throw new Error(`There is no build "${mode}", only ${Object.keys(builds).join(", ")}`);
+  }
+  return config();
+});
+
+/** Shoelace in two files with its tokens and icons, and the style that our pages share: served from the package. */
+function vendor(): ViteUserConfig {
+  return {
+    plugins: [copyShoelaceAssets(), writeSharedStyle()],
+    publicDir: false,
+    build: {
+      outDir: shoelaceOutput,
+      emptyOutDir: true,
+      target: "es2022",
+      modulePreload: false,
+      rollupOptions: {
+        input: { core: "src/components/core.ts", more: "src/components/more.ts" },
+        preserveEntrySignatures: false,
+        output: { entryFileNames: "[name].js", chunkFileNames: "shared-[hash].js" },
+      },
+    },
+  };
+}
+
+/** The page that every session opens: index.html, main-HASH.js, worker-HASH.js and the themes. Needs `vendor` first. */
+function session(): ViteUserConfig {
+  const version = shoelaceVersion();
+  return {
+    base: "/",
+    define: { __VENDOR__: JSON.stringify(version) },
+    plugins: [{ name: "stamp-vendor", transformIndexHtml: (html) => html.replaceAll("tokens.css", `tokens.css?v=${version}`) }],
+    build: {
+      outDir: `${bundle}/base/html`,
+      emptyOutDir: true,
+      target: "es2022",
+      assetsInlineLimit: 0,
+      modulePreload: false,
+      rollupOptions: {
+        output: {
+          entryFileNames: "main-[hash].js",
+          chunkFileNames: "part-[name]-[hash].js",
+          assetFileNames: (asset) => (asset.names[0]?.endsWith(".css") ? "main-[hash].css" : "[name]-[hash][extname]"),
+        },
+      },
+    },
+    worker: {
+      rollupOptions: { output: { entryFileNames: "worker-[hash].js" } },
+    },
+    test: { environment: "happy-dom", include: ["test/**/*.test.ts"] },
+  };
+}
+
+/** Snapshots and actions as one script, which our own pages load on demand and driven pages are given. */
+function introspect(): ViteUserConfig {
+  return {
+    publicDir: false,
+    build: {
+      outDir: `${bundle}/web/introspect`,
+      emptyOutDir: true,
+      target: "es2022",
+      lib: { entry: "src/introspect/main.ts", name: "uiMcpIntrospect", formats: ["iife"], fileName: () => "introspect.js" },
+    },
+  };
+}
+
+/** The page that MCP hosts show inline: one document with everything inside, components and icons included. */
+function host(): ViteUserConfig {
+  const outDir = `${bundle}/web/app`;
+  return {
+    plugins: [inlineIcons(), oneDocument(outDir)],
+    publicDir: false,
+    define: { __VENDOR__: '""', "process.env.NODE_ENV": '"production"' },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: "es2022",
+      cssCodeSplit: false,
+      lib: { entry: "src/embed/main.ts", name: "uiMcpEmbed", formats: ["iife"], fileName: () => "main.js", cssFileName: "main" },
+    },
+  };
+}
+
+/** A page of our own from the folder `name`; the server puts the nonce of each response into it. */
+function page(name: string, base: string): ViteUserConfig {
+  return {
+    root: name,
+    base,
+    publicDir: false,
+    html: { cspNonce: "{{nonce}}" },
+    build: {
+      outDir: `${bundle}/web/${name}`,
+      emptyOutDir: true,
+      target: "es2022",
+      assetsInlineLimit: 0,
+      modulePreload: false,
+      rollupOptions: {
+        output: { entryFileNames: `${name}-[hash].js`, assetFileNames: "[name]-[hash][extname]" },
+      },
+    },
+  };
+}
 
 /** Names the present build of the components, whose files keep their names but are cached for ever. */
-function vendorVersion(): string {
+function shoelaceVersion(): string {
   const hash = createHash("sha256");
   for (const name of ["core.js", "more.js", "tokens.css"]) {
-    const file = `../src/ui_mcp/bundle/web/vendor/shoelace/${name}`;
+    const file = `${shoelaceOutput}/${name}`;
     hash.update(existsSync(file) ? readFileSync(file) : name);
   }
   return hash.digest("hex").slice(0, 8);
 }
 
-const vendor = vendorVersion();
+function shoelaceTokens(): string {
+  const themes = ["light", "dark"].map((name) => readFileSync(`${shoelace}/dist/themes/${name}.css`, "utf8"));
+  return themes.join("\n").replace(/\s*\n\s*/g, "\n");
+}
 
-export default defineConfig({
-  base: "/",
-  define: { __VENDOR__: JSON.stringify(vendor) },
-  plugins: [{ name: "stamp-vendor", transformIndexHtml: (html: string) => html.replaceAll("tokens.css", `tokens.css?v=${vendor}`) }],
-  build: {
-    outDir: "../src/ui_mcp/bundle/base/html",
-    emptyOutDir: true,
-    target: "es2022",
-    assetsInlineLimit: 0,
-    modulePreload: false,
-    rollupOptions: {
-      output: {
-        entryFileNames: "main-[hash].js",
-        chunkFileNames: "part-[name]-[hash].js",
-        assetFileNames: (asset) => (asset.names[0]?.endsWith(".css") ? "main-[hash].css" : "[name]-[hash][extname]"),
-      },
+function copyShoelaceAssets(): Plugin {
+  return {
+    name: "copy-shoelace-assets",
+    closeBundle() {
+      mkdirSync(`${shoelaceOutput}/icons`, { recursive: true });
+      for (const name of iconNames) {
+        cpSync(`${shoelace}/dist/assets/icons/${name}.svg`, `${shoelaceOutput}/icons/${name}.svg`);
+      }
+      writeFileSync(`${shoelaceOutput}/tokens.css`, shoelaceTokens());
+      cpSync(`${shoelace}/LICENSE.md`, `${shoelaceOutput}/LICENSE.md`);
     },
-  },
-  worker: {
-    rollupOptions: { output: { entryFileNames: "worker-[hash].js" } },
-  },
-  test: { environment: "happy-dom", include: ["test/**/*.test.ts"] },
-} as Parameters<typeof defineConfig>[0]);
+  };
+}
+
+/** Writes /look/: colours and theme switch of the pages besides the session's (chat, approvals, variables, nlui). */
+function writeSharedStyle(): Plugin {
+  return {
+    name: "write-shared-style",
+    closeBundle() {
+      const output = `${bundle}/web/look`;
+      const themes = ["light", "dark", "dusk", "meadow"].map((name) => `public/themes/${name}.css`);
+      const sheets = ["src/tokens.css", ...themes, "look/pages.css"].map((file) => readFileSync(file, "utf8"));
+      mkdirSync(output, { recursive: true });
+      writeFileSync(`${output}/look.css`, withoutComments(sheets.join("\n")).replace(/\n\s*\n/g, "\n"));
+      cpSync("look/look.js", `${output}/look.js`);
+    },
+  };
+}
+
+/** Serves the drawings of all icons to `virtual:icons`. */
+function inlineIcons(): Plugin {
+  return {
+    name: "inline-icons",
+    resolveId: (id) => (id === "virtual:icons" ? "\0icons" : null),
+    load(id) {
+      if (id !== "\0icons") {
+        return null;
+      }
+      const drawings = iconNames.map((name) => [name, drawingOf(readFileSync(`${shoelace}/dist/assets/icons/${name}.svg`, "utf8"))]);
+      return `export default ${JSON.stringify(Object.fromEntries(drawings))}`;
+    },
+  };
+}
+
+function drawingOf(svg: string): string {
+  return svg.replace(/^[^>]*>\s*/, "").replace(/\s*<\/svg>\s*$/, "").replace(/\s*\n\s*/g, "");
+}
+
+/** Writes script and style into embed.html instead of beside it. */
+function oneDocument(outDir: string): Plugin {
+  return {
+    name: "one-document",
+    enforce: "post",
+    generateBundle(_, files) {
+      let script = "";
+      let style = shoelaceTokens();
+      for (const name of ["light", "dark"]) {
+        style += withoutComments(readFileSync(`public/themes/${name}.css`, "utf8"));
+      }
+      style += readFileSync("public/themes/base.css", "utf8");
+      for (const [name, file] of Object.entries(files)) {
+        if (file.type === "chunk") {
+          script += file.code;
+        } else if (name.endsWith(".css")) {
+          style = `${String(file.source)}\n${style}`;
+        }
+        delete files[name];
+      }
+      const document = readFileSync("embed.html", "utf8")
+        .replace("/*style*/", () => style)
+        .replace("/*script*/", () => script.replace(/<\/script/gi, "<\\/script").replace(/<!--/g, "<\\!--"));
+      mkdirSync(outDir, { recursive: true });
+      writeFileSync(`${outDir}/main.html`, document);
+    },
+  };
+}
+
+function withoutComments(css: string): string {
+  return css.replace(/\/\*[^]*?\*\//g, "");
+}
