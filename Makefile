@@ -31,11 +31,12 @@ test: test-setup  ## everything: Python, front end, real browser, MCP conformanc
 quick: $(STAMPS)/dev assets  ## the fast tests
 	$(BIN)/pytest -q -m 'not slow' tests
 
-check: $(STAMPS)/dev  ## lint, types, layers
+check: $(STAMPS)/dev  ## lint, types, layers, of Python and TypeScript
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(BIN)/python scripts/assets.py lint
 
 e2e: test-setup  ## the tests in a real browser
 	$(BIN)/pytest tests/e2e

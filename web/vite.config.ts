@@ -41,7 +41,7 @@ function vendor(): ViteUserConfig {
       emptyOutDir: true,
       target: "es2022",
       modulePreload: false,
-      rollupOptions: {
+      rolldownOptions: {
         input: { core: "src/components/core.ts", more: "src/components/more.ts" },
         preserveEntrySignatures: false,
         output: { entryFileNames: "[name].js", chunkFileNames: "shared-[hash].js" },
@@ -63,7 +63,7 @@ function session(): ViteUserConfig {
       target: "es2022",
       assetsInlineLimit: 0,
       modulePreload: false,
-      rollupOptions: {
+      rolldownOptions: {
         output: {
           entryFileNames: "main-[hash].js",
           chunkFileNames: "part-[name]-[hash].js",
@@ -72,7 +72,7 @@ function session(): ViteUserConfig {
       },
     },
     worker: {
-      rollupOptions: { output: { entryFileNames: "worker-[hash].js" } },
+      rolldownOptions: { output: { entryFileNames: "worker-[hash].js" } },
     },
     test: { environment: "happy-dom", include: ["test/**/*.test.ts"] },
   };
@@ -121,7 +121,7 @@ function page(name: string, base: string): ViteUserConfig {
       target: "es2022",
       assetsInlineLimit: 0,
       modulePreload: false,
-      rollupOptions: {
+      rolldownOptions: {
         output: { entryFileNames: `${name}-[hash].js`, assetFileNames: "[name]-[hash][extname]" },
       },
     },
@@ -209,6 +209,7 @@ function oneDocument(outDir: string): Plugin {
         } else if (name.endsWith(".css")) {
           style = `${String(file.source)}\n${style}`;
         }
+        // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- what is left in `files` is written beside the page
         delete files[name];
       }
       const document = readFileSync("embed.html", "utf8")

@@ -35,7 +35,7 @@ export function publish(app: App, connection: Connection): void {
     updateValue,
   };
   window.uiStore = app.variables;
-  window.uiApp = Object.assign(window.uiApp ?? {}, api);
+  window.uiApp = Object.assign((window.uiApp as UiApp | undefined) ?? {}, api);
 }
 
 /** Send the value of an element's `ui-value`; without a value, what the element shows. */

@@ -49,7 +49,7 @@ export interface Creation {
 export type Short = [view: number, position: number, value?: Json];
 
 /** `[view, key, values]`; key 0 repeats the key of the row before. */
-export type InlineView = [view: number, key: string | 0, values: Json[]];
+export type InlineView = [view: number, key: string | 0, values?: Json[]];
 
 /** A list of which only some rows are live. */
 export interface Window {

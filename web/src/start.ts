@@ -15,9 +15,9 @@ export interface Beginning {
   readonly root: Element;
   readonly dial: Dial;
   /** Say whether the session still exists when the line is gone; reject when nothing can be reached. */
-  probe(): Promise<boolean>;
+  readonly probe: () => Promise<boolean>;
   /** Load what defines these custom elements. */
-  meet(tags: ReadonlySet<string>): void;
+  readonly meet: (tags: ReadonlySet<string>) => void;
 }
 
 /** Start the app; answers its connection. */

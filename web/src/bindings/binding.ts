@@ -13,17 +13,17 @@ export interface Context {
   readonly kept: boolean;
   readonly access: Access;
   /** Send a value, or call the action without one. */
-  send(value?: Json): void;
+  readonly send: (value?: Json) => void;
   /** Send the live value of the element's `ui-value` if it is not known to the server yet. */
-  syncValue(): void;
+  readonly syncValue: () => void;
   /** The element's value as its `ui-value` sees it. */
-  liveValue(): Json;
+  readonly liveValue: () => Json;
   /** Another attribute of the same element. */
-  hasSibling(attribute: string): boolean;
+  readonly hasSibling: (attribute: string) => boolean;
   /** The node that stands for the binding's element is now another one. */
-  replaced(nodes: Node[]): void;
+  readonly replaced: (nodes: Node[]) => void;
   /** The variable behind the binding, as scripts see it. */
-  variable(): unknown;
+  readonly variable: () => unknown;
 }
 
 export interface Bound {
@@ -45,6 +45,11 @@ export interface Binding {
 
 export const readOnly = (): Access => "r";
 export const actionOnly = (): Access => "action";
+
+/** The text that JavaScript makes of a value; values of bindings may be lists and objects too. */
+export function textOf(value: unknown): string {
+  return String(value);
+}
 
 /** Listen and return what stops listening. */
 export function listen(element: Element, event: string, act: (event: Event) => void): () => void {

@@ -2,8 +2,8 @@
 
 interface Selectable extends Element {
   value: unknown;
-  selectionStart: number | null;
-  selectionEnd: number | null;
+  readonly selectionStart?: number | null;
+  readonly selectionEnd?: number | null;
   setSelectionRange(start: number, end: number): void;
 }
 
@@ -32,7 +32,7 @@ export function writeKeepingCaret(element: Element, write: () => void): void {
 function selectionOf(element: Selectable): [number, number] | null {
   try {
     const { selectionStart: start, selectionEnd: end } = element;
-    return start === null || end === null || start === undefined || end === undefined ? null : [start, end];
+    return typeof start === "number" && typeof end === "number" ? [start, end] : null;
   } catch {
     return null;
   }

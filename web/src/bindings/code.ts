@@ -11,6 +11,7 @@ export const code: Binding = {
           return;
         }
         try {
+          // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- running the author's code is what ui-code is for
           new Function("element", "value", "variable", "store", value)(element, value, variable(), window.uiStore);
         } catch (error) {
           console.error("ui-code failed", error);

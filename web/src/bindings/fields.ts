@@ -1,5 +1,6 @@
 /** How each kind of element holds a value: which property, which events report it, how it is shown. */
 import type { Json } from "../protocol";
+import { textOf } from "./binding";
 
 export interface Field {
   read(element: Element): Json;
@@ -17,7 +18,7 @@ interface Valued extends Element {
 }
 
 interface Checked extends Element {
-  checked: boolean;
+  checked?: boolean;
   value: string;
 }
 
@@ -49,7 +50,7 @@ const SL_NUMBER: Field = { ...SL_CHANGE, write: (element, value) => void ((eleme
 const SL_SELECT: Field = {
   ...SL_TEXT,
   write(element, value) {
-    (element as Valued).value = Array.isArray(value) ? value.map(String) : value === null ? "" : String(value);
+    (element as Valued).value = Array.isArray(value) ? value.map(String) : value === null ? "" : textOf(value);
   },
 };
 
@@ -63,7 +64,7 @@ const checkbox = (event: string): Field => ({
 
 const RADIO: Field = {
   read: (element) => ((element as Checked).checked ? (element as Checked).value : null),
-  write: (element, value) => void ((element as Checked).checked = value !== null && String(value) === (element as Checked).value),
+  write: (element, value) => void ((element as Checked).checked = value !== null && textOf(value) === (element as Checked).value),
   commits: ["change"],
   types: [],
   choice: true,

@@ -1,6 +1,6 @@
 /** `ui-html="path"`: the value is the element's inner HTML; with `?replace` it takes the element's place. */
 import { vendId } from "../view/ids";
-import { type Binding, type Bound, type Context, readOnly } from "./binding";
+import { type Binding, type Bound, type Context, readOnly, textOf } from "./binding";
 
 export const html: Binding = {
   attribute: "ui-html",
@@ -13,7 +13,7 @@ export const html: Binding = {
 function inside({ element }: Context): Bound {
   return {
     write(value) {
-      element.innerHTML = value === null ? "" : String(value);
+      element.innerHTML = value === null ? "" : textOf(value);
     },
   };
 }
@@ -23,7 +23,7 @@ function replacing({ element, replaced }: Context): Bound {
   let current: ChildNode[] = [element];
   return {
     write(value) {
-      const next = nodesOf(value === null ? "" : String(value), id);
+      const next = nodesOf(value === null ? "" : textOf(value), id);
       const [first, ...rest] = current;
       first?.replaceWith(...next);
       rest.forEach((node) => node.remove());

@@ -1,5 +1,5 @@
 /** `ui-style-PROP="path"`: set one style property; null removes it. */
-import { type Binding, readOnly } from "./binding";
+import { type Binding, readOnly, textOf } from "./binding";
 
 export const style: Binding = {
   attribute: "ui-style-",
@@ -11,7 +11,7 @@ export const style: Binding = {
         if (value === null) {
           sheet.removeProperty(argument);
         } else {
-          sheet.setProperty(argument, String(value));
+          sheet.setProperty(argument, textOf(value));
         }
       },
     };

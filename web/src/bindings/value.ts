@@ -80,7 +80,7 @@ function reporters(
     }
   };
   const announced = listen(element, "ui-value-change", (event) => {
-    const next = ((event as CustomEvent<{ value?: Json }>).detail?.value ?? null) as Json;
+    const next = (event as CustomEvent<{ value?: Json } | null>).detail?.value ?? null;
     remember(next);
     send(next);
   });

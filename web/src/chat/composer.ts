@@ -2,7 +2,7 @@
 
 export interface Composer {
   readonly element: HTMLElement;
-  focus(): void;
+  readonly focus: () => void;
   /** Give back a text that could not be sent, unless another one is being written. */
   giveBack(content: string): void;
 }

@@ -14,7 +14,7 @@ export interface LogView {
   readonly element: HTMLElement;
   show(log: Log): void;
   /** Show what the agent did between messages. */
-  weave(woven: Woven): void;
+  readonly weave: (woven: Woven) => void;
   /** Go to the end and stay there. */
   stick(): void;
   /** The first page is here: an empty log is really empty. */
@@ -22,7 +22,7 @@ export interface LogView {
 }
 
 export interface Actions {
-  earlier(): void;
+  readonly earlier: () => void;
   retry(echo: Echo): void;
 }
 

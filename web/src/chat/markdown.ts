@@ -102,8 +102,8 @@ function list(lines: readonly string[], at: number, depth: number): [Node, numbe
   const ordered = first?.[3] !== undefined;
   const inside = run(lines, at, (one, index) => index === 0 || inList(one, indent, lines[at + index - 1] ?? ""));
   const made = element(ordered ? "ol" : "ul", ...items(inside, indent, depth));
-  if (ordered && first?.[3] !== "1") {
-    made.setAttribute("start", first?.[3] ?? "1");
+  if (ordered && first[3] !== "1") {
+    made.setAttribute("start", first[3] ?? "1");
   }
   return [made, inside.length];
 }

@@ -29,7 +29,7 @@ export function offerChat(): void {
 }
 
 /** Marks the document while the agent has said something that was not looked at. */
-function unreadBadge(): { pause(): void; resume(): void } {
+function unreadBadge(): { readonly pause: () => void; readonly resume: () => void } {
   let after: string | null = null;
   let paused = false;
   const look = async (): Promise<void> => {

@@ -7,7 +7,7 @@ const LAST = "9".repeat(19);
 const PATIENCE_MS = [250, 500, 1000, 2000];
 
 export interface News {
-  message(message: Message): void;
+  readonly message: (message: Message) => void;
   receipts(receipts: Receipts): void;
   /** `null` while connected, else why not. */
   trouble(why: string | null, status: number): void;
@@ -48,7 +48,8 @@ type Open = (signal: AbortSignal) => Promise<Response>;
 
 /** Read the stream; whenever it breaks, or something between here and the server swallows streams, read page by page. */
 async function followForEver(stream: Open, page: Open, news: News, signal: AbortSignal): Promise<void> {
-  for (let failures = 0; !signal.aborted; failures++) {
+  const stopped = (): boolean => signal.aborted;
+  for (let failures = 0; !stopped(); failures++) {
     try {
       const answer = await stream(signal);
       news.trouble(null, 200);
@@ -62,7 +63,7 @@ async function followForEver(stream: Open, page: Open, news: News, signal: Abort
       messages.forEach(news.message);
       news.trouble(null, 200);
     } catch (error) {
-      if (signal.aborted) {
+      if (stopped()) {
         return;
       }
       const [why, status] = error instanceof Refused ? [error.message, error.status] : ["The server cannot be reached.", 0];
@@ -101,6 +102,10 @@ function deliver(event: string, news: News): void {
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener("abort", end, { once: true });
   });
 }

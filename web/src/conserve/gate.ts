@@ -61,9 +61,9 @@ function ask(worker: SharedWorker): Promise<boolean> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(false), ANSWER_MS);
     worker.addEventListener("error", () => resolve(false));
-    worker.port.addEventListener("message", (event) => {
-      if (typeof event.data === "object") {
-        resolve(Boolean(event.data.elsewhere));
+    worker.port.addEventListener("message", ({ data }: MessageEvent<string | { readonly elsewhere: boolean }>) => {
+      if (typeof data === "object") {
+        resolve(data.elsewhere);
       }
     });
     worker.port.postMessage("ask");

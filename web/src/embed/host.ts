@@ -26,26 +26,26 @@ export interface HostAnswer {
 export interface HostBridge {
   request(method: string, params: Params): Promise<Params>;
   notify(method: string, params?: Params): void;
-  /** Run `act` when the host says `method`; what it returns answers a request. */
-  on(method: string, act: (params: Params) => Params | void): void;
+  /** Run `act` when the host says `method`; a request is answered with an empty result. */
+  on(method: string, act: (params: Params) => void): void;
 }
 
 /** Talk to the window that embeds this one. */
 export function hostBridge(parent: Window): HostBridge {
   const waiting = new Map<number | string, { resolve(result: Params): void; reject(error: Error): void }>();
-  const listeners = new Map<string, (params: Params) => Params | void>();
+  const listeners = new Map<string, (params: Params) => void>();
   let last = 0;
   const post = (message: Envelope): void => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
 
-  window.addEventListener("message", (event: MessageEvent<Envelope>) => {
+  window.addEventListener("message", (event: MessageEvent<Envelope | null>) => {
     const message = event.data;
     if (event.source !== parent || message?.jsonrpc !== "2.0") {
       return;
     }
     if (message.method !== undefined) {
-      const result = listeners.get(message.method)?.(message.params ?? {}) ?? {};
+      listeners.get(message.method)?.(message.params ?? {});
       if (message.id !== undefined) {
-        post({ id: message.id, result });
+        post({ id: message.id, result: {} });
       }
       return;
     }

@@ -8,7 +8,7 @@ import { make } from "../page/markup";
 import { start } from "../start";
 import { followSystem } from "../theme/theme";
 import { polling, type SyncAnswer } from "../transport/sync";
-import { callTool, hostBridge, type HostAnswer, type HostBridge, type HostContext } from "./host";
+import { callTool, hostBridge, type HostAnswer, type HostBridge } from "./host";
 import { inlineIcons } from "./icons";
 import { takeLook } from "./look";
 import { socketUpgrade } from "./upgrade";
@@ -24,7 +24,7 @@ async function boot(): Promise<void> {
   followSystem();
   const host = hostBridge(window.parent);
   const session = sessionFromTool(host);
-  host.on("ui/notifications/host-context-changed", (context) => takeLook(context as HostContext));
+  host.on("ui/notifications/host-context-changed", (context) => takeLook(context));
   const answer = await welcomed(host);
   if (answer === null) {
     return;
@@ -42,7 +42,7 @@ async function boot(): Promise<void> {
     meet: () => undefined,
   });
   host.on("ui/resource-teardown", () => connection.end());
-  host.on("ping", () => ({}));
+  host.on("ping", () => undefined);
   offer(host);
   followSize(host, root);
   followLinks(host);
@@ -61,7 +61,7 @@ async function welcomed(host: HostBridge): Promise<HostAnswer | null> {
     const text = "This page lives inside an MCP host. Open the address that ui_start gives to see it in a browser.";
     document.body.replaceChildren(make("main", "ui-plain", make("h1", "", "Nothing around me"), make("p", "", text)));
   }
-  return answer as HostAnswer | null;
+  return answer;
 }
 
 /** The session that the tool call named, if the host tells us in time. */

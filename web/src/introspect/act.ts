@@ -48,6 +48,7 @@ export function insertText(text: string): void {
   const owner = deepFocus();
   if (!owner || !(isField(owner) || isEditable(owner))) throw new Refusal("UNSUPPORTED_TARGET_TYPE", "No text field has the focus");
   if (!isField(owner)) {
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else inserts text so that an editor's events and undo take part
     owner.ownerDocument.execCommand("insertText", false, text);
     return;
   }

@@ -2,7 +2,7 @@
 
 const SKIPPED = new Set(["script", "style", "template", "noscript", "link", "meta", "head", "title", "base"]);
 
-export function rootOf(page: Document): Element {
+export function rootOf(page: { readonly body: Element | null; readonly documentElement: Element }): Element {
   return page.body ?? page.documentElement;
 }
 

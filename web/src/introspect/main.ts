@@ -40,7 +40,7 @@ export function create(prefix: string): Introspector {
     element: (ref) => refs.resolve(JSON.parse(ref) as NodeRef),
     async call(request) {
       try {
-        return JSON.stringify((await answer(refs, JSON.parse(request) as Request)) ?? {});
+        return JSON.stringify(await answer(refs, JSON.parse(request) as Request));
       } catch (error) {
         return JSON.stringify({ error: described(error) });
       }
@@ -48,7 +48,7 @@ export function create(prefix: string): Introspector {
   };
 }
 
-async function answer(refs: Refs, request: Request): Promise<object | undefined> {
+async function answer(refs: Refs, request: Request): Promise<object> {
   switch (request.op) {
     case "capture":
       return capture(refs, request.ask);
@@ -74,7 +74,8 @@ async function answer(refs: Refs, request: Request): Promise<object | undefined>
     case "clear":
       return clear();
     case "idle":
-      return await idle();
+      await idle();
+      return {};
   }
 }
 
@@ -128,7 +129,7 @@ function pointed(refs: Refs, action: PageAction): HTMLElement {
 }
 
 /** Two frames and two tasks; a page in the background draws no frames, so time may pass instead. */
-async function idle(): Promise<undefined> {
+async function idle(): Promise<void> {
   // On a busy machine a frame may take long, and what waits for one, such as a scroll event, with it.
   const longest = document.visibilityState === "visible" ? 1000 : 100;
   const frame = () => new Promise<void>((done) => {

@@ -96,7 +96,7 @@ function clipped(element: Element, x: number, y: number): boolean {
 /** The topmost element at a point of the viewport, inside frames too, and everything around it. */
 export function chainAt(x: number, y: number): Element[] {
   let hit = deepestAt(document, x, y);
-  for (let frame = hit && frameIn(hit); frame; frame = hit && frameIn(hit)) {
+  for (let frame = hit && frameIn(hit); frame; frame = frameIn(hit)) {
     const offset = frameOffset(frame);
     const inner = deepestAt(frame, x - offset.x, y - offset.y);
     if (!inner) break;

@@ -32,7 +32,7 @@ export function createRefs(prefix: string): Refs {
     const known = uids.get(element);
     if (known !== undefined) return known;
     last += 1;
-    const uid = prefix + last;
+    const uid = `${prefix}${last}`;
     uids.set(element, uid);
     if (elements.size >= sweepAt) sweep();
     elements.set(uid, new WeakRef(element));

@@ -35,8 +35,9 @@ export function secretsOf(selectors: string[]): Secrets {
       if (secret) return { masked: true, leaf: words.leaf };
       if (outer.has(element)) return { leaf: false };
       if (!labelled(element)) return words;
-      const { label: _label, ...rest } = words;
-      return rest;
+      const unlabelled = { ...words };
+      delete unlabelled.label;
+      return unlabelled;
     },
   };
 }

@@ -90,7 +90,7 @@ function failedBindings(): string[] {
 export function pathOf(element: Element): string {
   const segments: string[] = [];
   const top = rootOf(document);
-  for (let at: Element | null = element; at && at !== top; ) {
+  for (let at = element; at !== top; ) {
     const parent: Element | null = parentInTree(at);
     if (!parent) break;
     const tag: string = at.localName;
@@ -170,7 +170,7 @@ function visibility(record: Fields, element: Element, above: Above): boolean {
 }
 
 export function isDisabled(element: Element): boolean {
-  return (element as HTMLInputElement).disabled === true || element.getAttribute("aria-disabled") === "true"
+  return (element as { disabled?: boolean }).disabled === true || element.getAttribute("aria-disabled") === "true"
     || element.hasAttribute("inert") || (element.localName.includes("-") && element.hasAttribute("disabled"));
 }
 

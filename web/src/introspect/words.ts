@@ -63,7 +63,7 @@ function dressesButton(element: Element): boolean {
 }
 
 export function isEditable(element: Element): boolean {
-  return (element as HTMLElement).isContentEditable === true;
+  return (element as { isContentEditable?: boolean }).isContentEditable === true;
 }
 
 /** Text as a person reads it: white space joined, unpaired surrogates replaced. */
@@ -130,7 +130,7 @@ function general(element: Element): Words {
   }
   if (!element.shadowRoot && inlineOnly(element)) {
     // innerText leaves out what is hidden; it is slower, and needed only where something inside could be.
-    const text = clean((element as HTMLElement).innerText ?? element.textContent);
+    const text = clean((element as { innerText?: string }).innerText ?? element.textContent);
     return { ...some("label", given ? clean(given) : text), ...ariaState(element), leaf: text !== "" || given !== null };
   }
   return { ...some("label", given ? clean(given) : ownText(element)), ...ariaState(element), leaf: false };
@@ -148,7 +148,7 @@ function named(element: Element): Partial<Words> {
 
 function accessibleName(element: Element): string {
   const ids = element.getAttribute("aria-labelledby");
-  const root = element.getRootNode() as Document | ShadowRoot;
+  const root = element.getRootNode() as Partial<Document | ShadowRoot>;
   if (ids) return clean(ids.split(/\s+/).map((id) => root.getElementById?.(id)?.textContent ?? "").join(" "));
   const label = (element as HTMLInputElement).labels?.[0];
   return clean(element.getAttribute("aria-label")) || clean(label?.textContent) || clean(element.getAttribute("title"));

@@ -4,7 +4,7 @@ import { make } from "./dom";
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 const LINK = /^https?:\/\/[^\s<>"]+$/i;
 
-export function cell<K extends "td" | "dd">(tag: K, value: unknown, limit: number): HTMLElement {
+export function cell(tag: "td" | "dd", value: unknown, limit: number): HTMLElement {
   if (value === null || value === undefined) {
     return make(tag, { class: "nlui-dim" }, "–");
   }
@@ -44,6 +44,6 @@ function folded(cut: string, whole: string): HTMLElement {
 
 /** Write a value within a limit. */
 export function short(value: unknown, limit: number): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const text = typeof value === "string" ? value : ((JSON.stringify(value) as string | undefined) ?? "");
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }

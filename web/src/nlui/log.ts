@@ -24,7 +24,7 @@ export interface Log {
   /** Text of an answer while it is being written; "" when it is done. */
   typing(text: string): void;
   /** Bring an item into view and mark it. */
-  reveal(index: number): void;
+  readonly reveal: (index: number) => void;
 }
 
 export function log(acts: Acts, empty: HTMLElement): Log {

@@ -45,7 +45,8 @@ function whole(handle: string, show: (found: unknown) => void): HTMLElement {
 }
 
 function handleOf(value: unknown): string | null {
-  const found = isRow(value) ? HANDLE.exec(String(value["handle"] ?? "")) : null;
+  const handle = isRow(value) ? value["handle"] : null;
+  const found = typeof handle === "string" ? HANDLE.exec(handle) : null;
   return found?.[1] ?? null;
 }
 
@@ -79,8 +80,9 @@ export function view(value: unknown, asCard = false): HTMLElement {
     }
     return card(value);
   }
-  const file = FILE.exec(String(value ?? ""))?.[1];
-  return file ? fileView(file) : make("div.nlui-text.chat-body", {}, markdown(String(value ?? "")));
+  const text = value === null || value === undefined ? "" : short(value, Infinity);
+  const file = FILE.exec(text)?.[1];
+  return file ? fileView(file) : make("div.nlui-text.chat-body", {}, markdown(text));
 }
 
 /** Pictures and sounds are shown, other files offered; they come from this server, by their handle. */
@@ -107,7 +109,7 @@ function fileView(handle: string): HTMLElement {
 function dataUrl(file: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
+    reader.onload = () => resolve(reader.result as string);
     reader.onerror = () => reject(reader.error ?? new Error("unreadable"));
     reader.readAsDataURL(file);
   });

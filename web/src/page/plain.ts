@@ -15,8 +15,8 @@ export function showEnded(reason = ""): void {
 }
 
 export interface Duplicate {
-  session: string;
-  openAnyway(): void;
+  readonly session: string;
+  readonly openAnyway: () => void;
 }
 
 /** Show that the session is open in another tab; nothing else of the app starts. */

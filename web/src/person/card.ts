@@ -25,7 +25,7 @@ export interface Hooks {
   readonly ask: Ask;
   /** The answer was taken, or it came too late: look again. */
   settled(words: string): void;
-  chosen(): void;
+  readonly chosen: () => void;
 }
 
 export function card(row: Approval, hooks: Hooks): Card {
@@ -39,7 +39,7 @@ export function card(row: Approval, hooks: Hooks): Card {
   const reason = make("input.ask-reason", { placeholder: "Reason for a no (optional)", "aria-label": "Reason" });
   const last = lasting(row, (scope, pattern) => void decide("approve", scope, pattern));
 
-  async function decide(decision: Decision, scope: "once" | Lasting = "once", pattern: unknown = undefined): Promise<void> {
+  async function decide(decision: Decision, scope: "once" | Lasting = "once", pattern?: unknown): Promise<void> {
     problem.textContent = "";
     element.setAttribute("aria-busy", "true");
     try {

@@ -100,6 +100,7 @@ export class Variables {
     }
     for (const [name, text] of Object.entries(properties ?? {})) {
       if (text === "") {
+        // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- scripts hold this very object
         delete variable.properties[name];
       } else if (name !== "viewdefs" && name !== "notice") {
         variable.properties[name] = text;

@@ -61,7 +61,7 @@ export class Hole implements Place {
     before?.release();
     const survivors = this.swap(old, next, before);
     this.settle(survivors);
-    if (this.current !== null) {
+    if (this.now() !== null) {
       runScripts(this.nodes());
     }
     this.stage.touched(this.main());

@@ -17,7 +17,7 @@ export function holdScripts(content: DocumentFragment): void {
       }
     }
     fresh.async = false;
-    waiting.set(fresh, { code: script.textContent ?? "", src: script.getAttribute("src") });
+    waiting.set(fresh, { code: script.textContent, src: script.getAttribute("src") });
     script.replaceWith(fresh);
   }
 }

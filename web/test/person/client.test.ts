@@ -12,13 +12,13 @@ interface Sent {
 function server(...answers: readonly (readonly [number, unknown])[]): { readonly fetcher: typeof fetch; readonly sent: Sent[] } {
   const sent: Sent[] = [];
   const waiting = [...answers];
-  const fetcher = async (path: unknown, options: RequestInit = {}): Promise<Response> => {
+  const fetcher = (path: unknown, options: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(options.headers);
     sent.push({ path: String(path), person: headers.get("x-ui-person"), nonce: headers.get("x-ui-nonce") });
     const [status, body] = waiting.shift() ?? [500, {}];
-    return new Response(JSON.stringify(body), { status });
+    return Promise.resolve(new Response(JSON.stringify(body), { status }));
   };
-  return { fetcher: fetcher as typeof fetch, sent };
+  return { fetcher, sent };
 }
 
 beforeEach(() => {
