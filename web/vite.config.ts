@@ -164,10 +164,10 @@ function writeSharedStyle(): Plugin {
     closeBundle() {
       const output = `${bundle}/web/look`;
       const themes = ["light", "dark", "dusk", "meadow"].map((name) => `public/themes/${name}.css`);
-      const sheets = ["src/tokens.css", ...themes, "look/pages.css"].map((file) => readFileSync(file, "utf8"));
+      const sheets = ["src/tokens.css", ...themes, "shared/pages.css"].map((file) => readFileSync(file, "utf8"));
       mkdirSync(output, { recursive: true });
       writeFileSync(`${output}/look.css`, withoutComments(sheets.join("\n")).replace(/\n\s*\n/g, "\n"));
-      cpSync("look/look.js", `${output}/look.js`);
+      cpSync("shared/look.js", `${output}/look.js`);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Variables } from "./store/variables";
 import type { Viewdefs } from "./store/viewdefs";
 import type { Connection } from "./transport/connection";
 import type { App } from "./view/app";
-import { sitesOf } from "./view/site";
+import { boundElementsOf } from "./view/bound_element";
 import type { View } from "./view/view";
 
 export interface UiApp {
@@ -41,9 +41,9 @@ export function publish(app: App, connection: Connection): void {
 /** Send the value of an element's `ui-value`; without a value, what the element shows. */
 function updateValue(elementId: string, value?: Json): void {
   const element = document.getElementById(elementId);
-  for (const site of element === null ? [] : sitesOf(element)) {
-    if (site.positionOf("ui-value") !== undefined) {
-      site.send("ui-value", value ?? site.value()?.read?.() ?? null);
+  for (const boundElement of element === null ? [] : boundElementsOf(element)) {
+    if (boundElement.positionOf("ui-value") !== undefined) {
+      boundElement.send("ui-value", value ?? boundElement.value()?.read?.() ?? null);
       return;
     }
   }

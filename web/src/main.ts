@@ -1,14 +1,14 @@
-/** Starts the page: asks the gate, connects, and shows what the server sends. */
-import { offerChat } from "./chat/opener";
+/** Starts the page: asks the guard, connects, and shows what the server sends. */
+import { offerChat } from "./chat/panel_toggle";
 import { loadComponents } from "./components/load";
-import { openGate, type Gate } from "./conserve/gate";
-import { showDuplicate } from "./page/plain";
+import { openTabGuard, type TabGuard } from "./conserve/tab_guard";
+import { showDuplicate } from "./page/status_pages";
 import "./page.css";
 import "./shell.css";
 import { sessionOf } from "./session";
 import { start } from "./start";
 import { followParent, followSystem } from "./theme/theme";
-import { socket } from "./transport/socket";
+import { webSocket } from "./transport/socket";
 
 const session = sessionOf(location.pathname, document);
 
@@ -18,10 +18,10 @@ async function probe(): Promise<boolean> {
   return answer.status !== 404;
 }
 
-function openHere(gate: Gate): void {
-  gate.register();
+function openHere(guard: TabGuard): void {
+  guard.register();
   const title = document.title;
-  gate.onDuplicate(() => {
+  guard.onDuplicate(() => {
     document.title = `● ${title}`;
     window.addEventListener("focus", () => (document.title = title), { once: true });
   });
@@ -34,24 +34,24 @@ function openHere(gate: Gate): void {
   } else {
     followParent();
   }
-  start({ root, dial: socket(`${scheme}://${location.host}/ws/${session.address}`), probe, meet: loadComponents });
+  start({ root, dial: webSocket(`${scheme}://${location.host}/ws/${session.address}`), probe, define: loadComponents });
 }
 
 async function boot(): Promise<void> {
   followSystem();
-  const gate = openGate(session.number);
+  const guard = openTabGuard(session.number);
   const conserve = new URLSearchParams(location.search).get("conserve") === "true";
-  if (conserve && (await gate.elsewhere())) {
-    gate.announceDuplicate();
+  if (conserve && (await guard.elsewhere())) {
+    guard.announceDuplicate();
     showDuplicate({
       session: session.number,
       openAnyway() {
         document.querySelector(".app-container")?.replaceChildren();
-        openHere(gate);
+        openHere(guard);
       },
     });
   } else {
-    openHere(gate);
+    openHere(guard);
   }
 }
 

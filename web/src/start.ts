@@ -1,9 +1,9 @@
 /** Joins an `ui-app` element with a line to the server. */
 import { publish } from "./api";
-import { answerLook, isLook } from "./introspect/look";
+import { answerQuery, isQuery } from "./introspect/queries";
 import { banner } from "./page/banner";
-import { notify, takeBack } from "./page/notices";
-import { showEnded } from "./page/plain";
+import { notify, removeNotice } from "./page/notices";
+import { showEnded } from "./page/status_pages";
 import { errorTips } from "./page/tip";
 import { setTheme } from "./theme/theme";
 import { connect, type Connection } from "./transport/connection";
@@ -11,17 +11,17 @@ import type { Dial } from "./transport/transport";
 import { App } from "./view/app";
 import { NOTICE_ENDED, NOTICE_LOADED } from "./wire.gen";
 
-export interface Beginning {
+export interface StartOptions {
   readonly root: Element;
   readonly dial: Dial;
   /** Say whether the session still exists when the line is gone; reject when nothing can be reached. */
   readonly probe: () => Promise<boolean>;
   /** Load what defines these custom elements. */
-  readonly meet: (tags: ReadonlySet<string>) => void;
+  readonly define: (tags: ReadonlySet<string>) => void;
 }
 
 /** Start the app; answers its connection. */
-export function start({ root, dial, probe, meet }: Beginning): Connection {
+export function start({ root, dial, probe, define }: StartOptions): Connection {
   const showStatus = banner(() => connection.retry());
   let ended = false;
   const end = (reason: string): void => {
@@ -33,12 +33,12 @@ export function start({ root, dial, probe, meet }: Beginning): Connection {
   };
   const app = new App(root, {
     deliver: (frame) => connection.send(frame),
-    meet,
+    define,
     notice: (level, text, code) => {
       if (code === NOTICE_ENDED) {
         end(level === "error" ? text : "");
       } else if (code === NOTICE_LOADED) {
-        takeBack(text);
+        removeNotice(text);
       } else {
         notify(level, text);
       }
@@ -47,8 +47,8 @@ export function start({ root, dial, probe, meet }: Beginning): Connection {
   const connection: Connection = connect(
     dial,
     {
-      opened: (asked) => app.opened(asked),
-      frame: (text) => (isLook(text) ? void answerLook(text, (frame) => connection.send(frame)) : app.receive(text)),
+      opened: (requested) => app.opened(requested),
+      frame: (text) => (isQuery(text) ? void answerQuery(text, (frame) => connection.send(frame)) : app.receive(text)),
       status(status, reason) {
         showStatus(status);
         if (status === "lost") {

@@ -11,10 +11,10 @@ export function rememberValue(element: Element, value: Json): void {
   known.set(element, value);
 }
 
-/** Let `heir` count as the field that `element` was. */
-export function inheritValue(element: Element, heir: Element): void {
+/** Let `successor` count as the field that `element` was. */
+export function inheritValue(element: Element, successor: Element): void {
   const value = known.get(element);
   if (value !== undefined) {
-    known.set(heir, value);
+    known.set(successor, value);
   }
 }

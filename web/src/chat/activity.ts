@@ -1,13 +1,13 @@
 /** What an agent does between messages: its calls, its questions, its notices, in the order of the timeline. */
 import "../nlui/items.css";
 import { type Frame, follow } from "../nlui/follow";
-import { type Acts, itemView } from "../nlui/items";
+import { type ItemActions, itemView } from "../nlui/items";
 import { type Item, Timeline } from "../nlui/state";
 
 /** Elements by the id of the message they follow; "" for those before the first. */
-export type Woven = ReadonlyMap<string, readonly HTMLElement[]>;
+export type ActivityByMessage = ReadonlyMap<string, readonly HTMLElement[]>;
 
-export interface Watching {
+export interface ActivityOptions {
   readonly conversation: string;
   /** The person's credential; "" where a cookie lets the page read. */
   readonly credential: string;
@@ -16,16 +16,16 @@ export interface Watching {
 }
 
 /** Follow a conversation until the returned function is called. */
-export function activity({ conversation, credential, review }: Watching, changed: (woven: Woven) => void): () => void {
+export function followActivity({ conversation, credential, review }: ActivityOptions, changed: (activity: ActivityByMessage) => void): () => void {
   const timeline = new Timeline();
   const drawn = new Map<string, { readonly item: Item; readonly element: HTMLElement }>();
-  const acts: Acts = { edit: null, again: null, decide: null, review };
+  const actions: ItemActions = { edit: null, again: null, decide: null, review };
   const element = (item: Item): HTMLElement => {
     const known = drawn.get(item.id);
     if (known?.item === item) {
       return known.element;
     }
-    const view = itemView(item, acts);
+    const view = itemView(item, actions);
     const made = document.createElement("li");
     made.className = "chat-activity nlui";
     made.setAttribute("aria-label", view.label);
@@ -33,37 +33,37 @@ export function activity({ conversation, credential, review }: Watching, changed
     drawn.set(item.id, { item, element: made });
     return made;
   };
-  let leave = (): void => undefined;
-  const begin = (): void => {
-    leave();
-    leave = follow({ id: conversation, token: credential, seen: () => timeline.seq, frame: took, connected: () => undefined });
+  let stop = (): void => undefined;
+  const start = (): void => {
+    stop();
+    stop = follow({ id: conversation, token: credential, seen: () => timeline.seq, frame: onFrame, connected: () => undefined });
   };
-  const took = (frame: Frame): void => {
+  const onFrame = (frame: Frame): void => {
     if (frame.type === "ui_state_snapshot") {
       timeline.reset(frame.state.items, frame.seq);
     } else if (frame.type !== "ui_state_delta") {
       return;
     } else if (!timeline.apply(frame.seq, frame.ops)) {
       timeline.reset([], 0); // one was missed: a new greeting brings a snapshot
-      begin();
+      start();
       return;
     }
-    changed(weave(timeline.shown(), element));
+    changed(groupByMessage(timeline.shown(), element));
   };
-  begin();
-  return () => leave();
+  start();
+  return () => stop();
 }
 
 /** Hang everything that is not a message on the message before it. */
-function weave(items: readonly Item[], element: (item: Item) => HTMLElement): Woven {
-  const woven = new Map<string, HTMLElement[]>();
+function groupByMessage(items: readonly Item[], element: (item: Item) => HTMLElement): ActivityByMessage {
+  const activity = new Map<string, HTMLElement[]>();
   let after = "";
   for (const item of items) {
     if (item.kind === "user_message" || item.kind === "assistant_markdown") {
       after = (item.message_id ?? "").replace(/~.*/, "");
     } else {
-      woven.set(after, [...(woven.get(after) ?? []), element(item)]);
+      activity.set(after, [...(activity.get(after) ?? []), element(item)]);
     }
   }
-  return woven;
+  return activity;
 }

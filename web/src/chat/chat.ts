@@ -1,13 +1,13 @@
 /** The chat itself: a log that follows the conversation, a composer, and what stands between them when something is wrong. */
-import type { Woven } from "./activity";
+import type { ActivityByMessage } from "./activity";
 import { composer } from "./composer";
 import { echoed, empty, failed, merged, newest, type Echo, type Log } from "./log";
 import { logView } from "./logview";
-import { Refused } from "../person/client";
+import { RequestError } from "../person/client";
 import type { Server } from "./server";
 import "./chat.css";
 
-type Follow = (changed: (woven: Woven) => void, problem: (why: string) => void) => () => void;
+type Follow = (changed: (activity: ActivityByMessage) => void, problem: (why: string) => void) => () => void;
 
 export interface Chat {
   focus(): void;
@@ -18,13 +18,13 @@ export interface Options {
   /** Tells what the agent does between messages, where the server knows. */
   readonly follow?: Follow;
   /** Stands in the place of the composer where nothing may be written. */
-  readonly instead?: HTMLElement;
+  readonly footer?: HTMLElement;
   /** What to show when the server does not know who asks; without it the reason alone is shown. */
-  readonly admit?: (why: string, again: () => void) => HTMLElement;
+  readonly signIn?: (why: string, again: () => void) => HTMLElement;
 }
 
 /** Build a chat inside `root`. */
-export function chat(root: HTMLElement, server: Server, { follow = () => () => undefined, instead, admit }: Options = {}): Chat {
+export function chat(root: HTMLElement, server: Server, { follow = () => () => undefined, footer, signIn }: Options = {}): Chat {
   let log: Log = empty;
   const notice = document.createElement("div");
   notice.className = "chat-notice";
@@ -36,7 +36,7 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
     void send({ client_id: crypto.randomUUID(), content, failed: null });
   });
   root.classList.add("chat");
-  root.replaceChildren(view.element, notice, instead ?? write.element);
+  root.replaceChildren(view.element, notice, footer ?? write.element);
 
   function update(next: Log): void {
     log = next;
@@ -49,7 +49,7 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
       const { id, ts } = await server.post(echo.content, echo.client_id);
       update(merged(log, [{ id, ts, author: "user", mime: "text/markdown", content: echo.content, client_id: echo.client_id }]));
     } catch (error) {
-      update(failed(log, echo.client_id, error instanceof Refused ? error.message : "Not sent: the server cannot be reached."));
+      update(failed(log, echo.client_id, error instanceof RequestError ? error.message : "Not sent: the server cannot be reached."));
     }
   }
 
@@ -58,27 +58,27 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
       const page = await server.earlier(log.messages[0]?.id ?? null);
       update({ ...merged(log, page.messages), earlier: page.has_earlier });
     } catch (error) {
-      trouble(error instanceof Error ? error.message : String(error), error instanceof Refused ? error.status : 0);
+      showProblem(error instanceof Error ? error.message : String(error), error instanceof RequestError ? error.status : 0);
     }
   }
 
-  function trouble(why: string | null, status: number): void {
+  function showProblem(why: string | null, status: number): void {
     notice.hidden = why === null;
     const asking = status === 401 && notice.querySelector("form") !== null;
     if (why === null || asking) {
       return; // what is being typed stays
     }
-    notice.replaceChildren(status === 401 && admit ? admit(why, restart) : document.createTextNode(`${why} Trying again…`));
+    notice.replaceChildren(status === 401 && signIn ? signIn(why, restart) : document.createTextNode(`${why} Trying again…`));
   }
 
   function restart(): void {
     notice.replaceChildren();
     stop();
-    void begin();
+    void start();
   }
 
   let stop = (): void => undefined;
-  async function begin(): Promise<void> {
+  async function start(): Promise<void> {
     await loadEarlier();
     view.ready();
     if (!root.isConnected) {
@@ -87,16 +87,16 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
     stop = server.follow(() => newest(log), {
       message: (message) => update(merged(log, [message])),
       receipts: (receipts) => update({ ...log, receipts }),
-      trouble,
+      problem: showProblem,
     });
   }
-  void begin();
-  const unfollow = follow(view.weave, (why) => trouble(why, 0));
+  void start();
+  const stopActivity = follow(view.showActivity, (why) => showProblem(why, 0));
   return {
-    focus: () => (instead ?? write).focus(),
+    focus: () => (footer ?? write).focus(),
     stop() {
       stop();
-      unfollow();
+      stopActivity();
     },
   };
 }

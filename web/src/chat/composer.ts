@@ -4,7 +4,7 @@ export interface Composer {
   readonly element: HTMLElement;
   readonly focus: () => void;
   /** Give back a text that could not be sent, unless another one is being written. */
-  giveBack(content: string): void;
+  restore(content: string): void;
 }
 
 export function composer(send: (content: string) => void): Composer {
@@ -53,7 +53,7 @@ export function composer(send: (content: string) => void): Composer {
   return {
     element: form,
     focus: () => field.focus(),
-    giveBack(content) {
+    restore(content) {
       field.value = field.value || content;
       changed();
     },

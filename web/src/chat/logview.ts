@@ -1,9 +1,9 @@
 /** Draws the log: one bubble per message, kept in place when earlier ones come in, at the end while the reader is there. */
-import type { Woven } from "./activity";
+import type { ActivityByMessage } from "./activity";
 import { stageOf, type Echo, type Log, type Message, type Stage } from "./log";
 import { markdown } from "./markdown";
 
-const NEAR = 80;
+const NEAR_END_PX = 80;
 const MARKS: Record<Stage, [string, string]> = {
   sent: ["✓", "Sent"],
   notified: ["✓", "Agent notified"],
@@ -14,7 +14,7 @@ export interface LogView {
   readonly element: HTMLElement;
   show(log: Log): void;
   /** Show what the agent did between messages. */
-  readonly weave: (woven: Woven) => void;
+  readonly showActivity: (activity: ActivityByMessage) => void;
   /** Go to the end and stay there. */
   stick(): void;
   /** The first page is here: an empty log is really empty. */
@@ -49,11 +49,11 @@ export function logView(actions: Actions): LogView {
   let loading = false;
   let isReady = false;
   let shown: Log | null = null;
-  let woven: Woven = new Map();
+  let activity: ActivityByMessage = new Map();
 
   element.addEventListener("scroll", () => {
-    sticking = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
-    if (element.scrollTop < NEAR && !more.hidden && !loading) {
+    sticking = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX;
+    if (element.scrollTop < NEAR_END_PX && !more.hidden && !loading) {
       loading = true;
       actions.earlier();
     }
@@ -66,8 +66,8 @@ export function logView(actions: Actions): LogView {
     loading = false;
     more.hidden = !log.earlier;
     welcome.hidden = !isReady || log.messages.length + log.echoes.length > 0;
-    const spoken = log.messages.flatMap((message) => [bubbleOf(message, log), ...(woven.get(message.id) ?? [])]);
-    const wanted = [...(log.earlier ? [] : (woven.get("") ?? [])), ...spoken, ...log.echoes.map(echoBubble)];
+    const spoken = log.messages.flatMap((message) => [bubbleOf(message, log), ...(activity.get(message.id) ?? [])]);
+    const wanted = [...(log.earlier ? [] : (activity.get("") ?? [])), ...spoken, ...log.echoes.map(echoBubble)];
     place(wanted);
     if (sticking) {
       element.scrollTop = element.scrollHeight;
@@ -124,8 +124,8 @@ export function logView(actions: Actions): LogView {
   return {
     element,
     show,
-    weave(next) {
-      woven = next;
+    showActivity(next) {
+      activity = next;
       if (shown) {
         show(shown);
       }

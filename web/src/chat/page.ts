@@ -1,5 +1,5 @@
 /** The chat as a page of its own, for a server that has nothing else: `ui-mcp chat --face human`. */
-import { type Ask, askAsVisitor, codeFromAddress, personClient, reasonOf, sendJson } from "../person/client";
+import { type Fetch, fetchAsVisitor, codeFromAddress, personClient, reasonOf, sendJson } from "../person/client";
 import { chat } from "./chat";
 import { server } from "./server";
 import "./page.css";
@@ -9,39 +9,39 @@ const KEY = "chat-token";
 const CODE = /^[\dA-Z]{4}(?:-[\dA-Z]{4}){3}$/i;
 
 /** Ask with the token that was typed, else as the person. */
-function asker(): { readonly ask: Ask; readonly useToken: (token: string) => void; readonly enter: (code: string) => Promise<void> } {
+function credentials(): { readonly fetch: Fetch; readonly useToken: (token: string) => void; readonly signIn: (code: string) => Promise<void> } {
   const person = personClient();
   let token = sessionStorage.getItem(KEY) ?? "";
   const useToken = (given: string): void => {
     token = given;
     sessionStorage.setItem(KEY, given);
   };
-  const ask: Ask = async (path, options = {}) => {
-    await entered;
+  const fetch: Fetch = async (path, options = {}) => {
+    await signedIn;
     const headers = new Headers(options.headers);
     if (token) {
       headers.set("Authorization", `Bearer ${token}`);
     }
-    return person.ask(path, { ...options, headers });
+    return person.fetch(path, { ...options, headers });
   };
-  const enter = async (code: string): Promise<void> => {
+  const signIn = async (code: string): Promise<void> => {
     if (CODE.test(code)) {
       useToken("");
-      await person.enter(code);
+      await person.signIn(code);
     } else {
-      useToken((await sendJson<{ readonly token: string }>(askAsVisitor, "/chat/code", { code })).token); // of a token's link
+      useToken((await sendJson<{ readonly token: string }>(fetchAsVisitor, "/chat/code", { code })).token); // of a token's link
     }
   };
   const code = codeFromAddress();
-  const entered = code ? enter(code).catch(() => undefined) : Promise.resolve(); // a spent code: the page asks below
-  return { ask, useToken, enter };
+  const signedIn = code ? signIn(code).catch(() => undefined) : Promise.resolve(); // a spent code: the page asks below
+  return { fetch, useToken, signIn };
 }
 
 const root = document.querySelector<HTMLElement>("main");
 if (root) {
-  const { ask, useToken, enter } = asker();
+  const { fetch, useToken, signIn } = credentials();
   const conversation = new URLSearchParams(location.search).get("conversation") ?? "default";
-  const admit = (_: string, again: () => void): HTMLElement => {
+  const askForCode = (_: string, again: () => void): HTMLElement => {
     const form = document.createElement("form");
     const label = document.createElement("label");
     const field = document.createElement("input");
@@ -59,7 +59,7 @@ if (root) {
       event.preventDefault();
       const given = field.value.trim();
       if (CODE.test(given)) {
-        enter(given).then(again, (error: unknown) => (problem.textContent = reasonOf(error)));
+        signIn(given).then(again, (error: unknown) => (problem.textContent = reasonOf(error)));
       } else {
         useToken(given);
         again();
@@ -67,7 +67,7 @@ if (root) {
     });
     return form;
   };
-  const opened = chat(root, server(conversation, ask), { admit });
+  const opened = chat(root, server(conversation, fetch), { signIn: askForCode });
   opened.focus();
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA)$/.test(event.target.tagName);

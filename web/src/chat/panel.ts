@@ -2,15 +2,15 @@
  * The chat at the side of the shell, to read: app code runs on this origin, so nothing here may speak or decide for the
  * person. Escape closes it and gives the focus back.
  */
-import { askAsVisitor, readJson } from "../person/client";
+import { fetchAsVisitor, readJson } from "../person/client";
 import { type Approval, waitingRow } from "../person/request";
-import { activity } from "./activity";
+import { followActivity } from "./activity";
 import { chat, type Chat } from "./chat";
 import { element } from "./inline";
 import { server } from "./server";
 import "./panel.css";
 
-const LOOK_MS = 3000;
+const POLL_MS = 3000;
 let closeOpen: (() => void) | null = null;
 
 /** Open the panel, or close it. */
@@ -31,8 +31,8 @@ export function togglePanel(opened: () => void, closed: () => void): void {
   panel.append(element("header", element("strong", "Chat"), shut), waiting.element, body);
   document.body.append(panel);
   document.documentElement.classList.add("chat-open");
-  const follow = (changed: Parameters<typeof activity>[1]): (() => void) => activity({ conversation: "default", credential: "", review: null }, changed);
-  const inside: Chat = chat(body, server("default", askAsVisitor), { follow, instead: wayToThePerson() });
+  const follow = (changed: Parameters<typeof followActivity>[1]): (() => void) => followActivity({ conversation: "default", credential: "", review: null }, changed);
+  const inside: Chat = chat(body, server("default", fetchAsVisitor), { follow, footer: personPageLink() });
 
   closeOpen = (): void => {
     closeOpen = null;
@@ -57,7 +57,7 @@ export function togglePanel(opened: () => void, closed: () => void): void {
 }
 
 /** The link to the page where the person writes and decides; it opens in a tab that this page has no hold of. */
-function wayToThePerson(): HTMLElement {
+function personPageLink(): HTMLElement {
   const link = element("a", "Write or decide");
   link.className = "chat-elsewhere-link";
   link.tabIndex = 0;
@@ -67,7 +67,7 @@ function wayToThePerson(): HTMLElement {
   const made = element("footer", link, note);
   made.className = "chat-elsewhere";
   made.focus = () => link.focus();
-  readJson<{ readonly url: string | null }>(askAsVisitor, "/person-url").then(
+  readJson<{ readonly url: string | null }>(fetchAsVisitor, "/person-url").then(
     ({ url }) => {
       if (url) {
         link.setAttribute("href", url);
@@ -89,8 +89,8 @@ function waitingCalls(): { readonly element: HTMLElement; readonly stop: () => v
   made.setAttribute("aria-label", "Waiting for your answer");
   made.hidden = true;
   let shown = "";
-  const look = async (): Promise<void> => {
-    const { approvals } = await readJson<{ readonly approvals: readonly Approval[] }>(askAsVisitor, "/approvals");
+  const poll = async (): Promise<void> => {
+    const { approvals } = await readJson<{ readonly approvals: readonly Approval[] }>(fetchAsVisitor, "/approvals");
     const now = approvals.map((row) => row.id).join();
     if (now !== shown) {
       shown = now;
@@ -99,8 +99,8 @@ function waitingCalls(): { readonly element: HTMLElement; readonly stop: () => v
       made.hidden = approvals.length === 0;
     }
   };
-  const safely = (): void => void look().catch(() => undefined); // the chat below says when the server is gone
-  const timer = setInterval(safely, LOOK_MS);
-  safely();
+  const pollQuietly = (): void => void poll().catch(() => undefined); // the chat below says when the server is gone
+  const timer = setInterval(pollQuietly, POLL_MS);
+  pollQuietly();
   return { element: made, stop: () => clearInterval(timer) };
 }

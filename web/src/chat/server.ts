@@ -1,44 +1,44 @@
 /** Talks to the chat bridge: history, posts, and a stream that is followed for ever. */
-import { type Ask, Refused } from "../person/client";
+import { type Fetch, RequestError } from "../person/client";
 import type { Message, Receipts } from "./log";
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const LAST = "9".repeat(19);
-const PATIENCE_MS = [250, 500, 1000, 2000];
+const RETRY_MS = [250, 500, 1000, 2000];
 
-export interface News {
+export interface StreamListener {
   readonly message: (message: Message) => void;
   receipts(receipts: Receipts): void;
   /** `null` while connected, else why not. */
-  trouble(why: string | null, status: number): void;
+  problem(why: string | null, status: number): void;
 }
 
 export interface Server {
   post(content: string, clientId: string): Promise<{ id: string; ts: string }>;
   earlier(before: string | null): Promise<{ messages: Message[]; has_earlier: boolean }>;
   /** Follow from a cursor; returns a function that stops. */
-  follow(after: () => string, news: News): () => void;
+  follow(after: () => string, listener: StreamListener): () => void;
 }
 
 /** Connect to the bridge of the server that sent this page; `ask` says who is talking. */
-export function server(conversation: string, ask: Ask): Server {
+export function server(conversation: string, fetch: Fetch): Server {
   const query = (fields: Record<string, string>): string => new URLSearchParams({ ...fields, conversation }).toString();
 
   return {
     async post(content, clientId) {
       const body = JSON.stringify({ content, client_id: clientId, conversation });
-      const answer = await ask("/chat/messages", { method: "POST", body, headers: { "Content-Type": "application/json" } });
+      const answer = await fetch("/chat/messages", { method: "POST", body, headers: { "Content-Type": "application/json" } });
       return (await answer.json()) as { id: string; ts: string };
     },
     async earlier(before) {
-      const answer = await ask(`/chat/messages?${query({ before: before ?? LAST, limit: String(PAGE) })}`);
+      const answer = await fetch(`/chat/messages?${query({ before: before ?? LAST, limit: String(PAGE_SIZE) })}`);
       return (await answer.json()) as { messages: Message[]; has_earlier: boolean };
     },
-    follow(after, news) {
+    follow(after, listener) {
       const stop = new AbortController();
-      const stream = (signal: AbortSignal): Promise<Response> => ask(`/chat/stream?${query({ after: after() })}`, { signal });
-      const page = (signal: AbortSignal): Promise<Response> => ask(`/chat/messages?${query({ after: after() })}`, { signal });
-      void followForEver(stream, page, news, stop.signal);
+      const stream = (signal: AbortSignal): Promise<Response> => fetch(`/chat/stream?${query({ after: after() })}`, { signal });
+      const page = (signal: AbortSignal): Promise<Response> => fetch(`/chat/messages?${query({ after: after() })}`, { signal });
+      void followStream(stream, page, listener, stop.signal);
       return () => stop.abort();
     },
   };
@@ -47,33 +47,33 @@ export function server(conversation: string, ask: Ask): Server {
 type Open = (signal: AbortSignal) => Promise<Response>;
 
 /** Read the stream; whenever it breaks, or something between here and the server swallows streams, read page by page. */
-async function followForEver(stream: Open, page: Open, news: News, signal: AbortSignal): Promise<void> {
+async function followStream(stream: Open, page: Open, listener: StreamListener, signal: AbortSignal): Promise<void> {
   const stopped = (): boolean => signal.aborted;
   for (let failures = 0; !stopped(); failures++) {
     try {
       const answer = await stream(signal);
-      news.trouble(null, 200);
+      listener.problem(null, 200);
       failures = 0;
-      await readEvents(answer, news);
+      await readEvents(answer, listener);
     } catch {
       // The page below finds out what is wrong.
     }
     try {
       const { messages } = (await (await page(signal)).json()) as { messages: Message[] };
-      messages.forEach(news.message);
-      news.trouble(null, 200);
+      messages.forEach(listener.message);
+      listener.problem(null, 200);
     } catch (error) {
       if (stopped()) {
         return;
       }
-      const [why, status] = error instanceof Refused ? [error.message, error.status] : ["The server cannot be reached.", 0];
-      news.trouble(why, status);
+      const [why, status] = error instanceof RequestError ? [error.message, error.status] : ["The server cannot be reached.", 0];
+      listener.problem(why, status);
     }
-    await pause(PATIENCE_MS[Math.min(failures, PATIENCE_MS.length - 1)] ?? 2000, signal);
+    await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 2000, signal);
   }
 }
 
-async function readEvents(answer: Response, news: News): Promise<void> {
+async function readEvents(answer: Response, listener: StreamListener): Promise<void> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
@@ -81,21 +81,21 @@ async function readEvents(answer: Response, news: News): Promise<void> {
     const events = waiting.split("\n\n");
     waiting = events.pop() ?? "";
     for (const event of events) {
-      deliver(event, news);
+      deliver(event, listener);
     }
   }
 }
 
-function deliver(event: string, news: News): void {
+function deliver(event: string, listener: StreamListener): void {
   const fields = new Map(event.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
   const data = fields.get("data");
   if (data === undefined) {
     return;
   }
   if (fields.get("event") === "message") {
-    news.message(JSON.parse(data) as Message);
+    listener.message(JSON.parse(data) as Message);
   } else if (fields.get("event") === "receipts") {
-    news.receipts(JSON.parse(data) as Receipts);
+    listener.receipts(JSON.parse(data) as Receipts);
   }
 }
 

@@ -10,12 +10,12 @@ import { followSystem } from "../theme/theme";
 import { polling, type SyncAnswer } from "../transport/sync";
 import { callTool, hostBridge, type HostAnswer, type HostBridge } from "./host";
 import { inlineIcons } from "./icons";
-import { takeLook } from "./look";
+import { applyHostTheme } from "./host_theme";
 import { socketUpgrade } from "./upgrade";
 
 const PROTOCOL = "2026-01-26";
-const HOST_PATIENCE_MS = 5000;
-const INPUT_PATIENCE_MS = 150;
+const HOST_TIMEOUT_MS = 5000;
+const INPUT_TIMEOUT_MS = 150;
 
 async function boot(): Promise<void> {
   document.documentElement.classList.add("ui-embedded");
@@ -24,12 +24,12 @@ async function boot(): Promise<void> {
   followSystem();
   const host = hostBridge(window.parent);
   const session = sessionFromTool(host);
-  host.on("ui/notifications/host-context-changed", (context) => takeLook(context));
-  const answer = await welcomed(host);
+  host.on("ui/notifications/host-context-changed", (context) => applyHostTheme(context));
+  const answer = await initialize(host);
   if (answer === null) {
     return;
   }
-  takeLook(answer.hostContext ?? {});
+  applyHostTheme(answer.hostContext ?? {});
   host.notify("ui/notifications/initialized");
   const root = document.querySelector("[ui-app]") as Element;
   const domains = answer.hostCapabilities?.sandbox?.csp?.connectDomains ?? [];
@@ -39,24 +39,24 @@ async function boot(): Promise<void> {
     root,
     dial: polling(sync, await session, socketUpgrade(domains)),
     probe: () => Promise.resolve(true),
-    meet: () => undefined,
+    define: () => undefined,
   });
   host.on("ui/resource-teardown", () => connection.end());
   host.on("ping", () => undefined);
-  offer(host);
+  publishHostApi(host);
   followSize(host, root);
   followLinks(host);
 }
 
 /** Introduce ourselves; outside a host nobody answers. */
-async function welcomed(host: HostBridge): Promise<HostAnswer | null> {
-  const introduction = host.request("ui/initialize", {
+async function initialize(host: HostBridge): Promise<HostAnswer | null> {
+  const answering = host.request("ui/initialize", {
     protocolVersion: PROTOCOL,
     appInfo: { name: "ui-mcp", version: "1" },
     appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
   });
-  const silence = new Promise<null>((resolve) => setTimeout(() => resolve(null), HOST_PATIENCE_MS));
-  const answer = window.parent === window ? null : await Promise.race([introduction, silence]);
+  const timeout = new Promise<null>((resolve) => setTimeout(() => resolve(null), HOST_TIMEOUT_MS));
+  const answer = window.parent === window ? null : await Promise.race([answering, timeout]);
   if (answer === null) {
     const text = "This page lives inside an MCP host. Open the address that ui_start gives to see it in a browser.";
     document.body.replaceChildren(make("main", "ui-plain", make("h1", "", "Nothing around me"), make("p", "", text)));
@@ -72,12 +72,12 @@ function sessionFromTool(host: HostBridge): Promise<string> {
       resolve(typeof named === "string" && named !== "" ? named : "1");
     });
     host.on("ui/notifications/tool-result", () => resolve("1"));
-    setTimeout(() => resolve("1"), INPUT_PATIENCE_MS);
+    setTimeout(() => resolve("1"), INPUT_TIMEOUT_MS);
   });
 }
 
 /** Let scripts of viewdefs speak to the host. */
-function offer(host: HostBridge): void {
+function publishHostApi(host: HostBridge): void {
   Object.assign(window.uiApp, {
     sendMessage: (text: string) => host.request("ui/message", { role: "user", content: { type: "text", text } }),
     updateModelContext: (text: string) => host.request("ui/update-model-context", { content: [{ type: "text", text }] }),

@@ -4,7 +4,7 @@ import type { Transport } from "../transport/transport";
 import { FINAL } from "../wire.gen";
 
 /** Blocked loopback requests may stay silent; only the clock tells. */
-const PATIENCE_MS = 300;
+const TIMEOUT_MS = 300;
 
 /** Try the offered socket if its origin is among `domains`. */
 export function socketUpgrade(domains: readonly string[]): Upgrade {
@@ -15,29 +15,29 @@ export function socketUpgrade(domains: readonly string[]): Upgrade {
         resolve(null);
         return;
       }
-      let line: WebSocket;
+      let socket: WebSocket;
       try {
-        line = new WebSocket(`${offer.url}?token=${encodeURIComponent(offer.token)}`);
+        socket = new WebSocket(`${offer.url}?token=${encodeURIComponent(offer.token)}`);
       } catch {
         resolve(null);
         return;
       }
-      const give = (): void => {
-        line.onopen = line.onerror = line.onclose = null;
-        line.close();
+      const giveUp = (): void => {
+        socket.onopen = socket.onerror = socket.onclose = null;
+        socket.close();
         resolve(null);
       };
-      const timer = setTimeout(give, PATIENCE_MS);
-      line.onerror = () => {
+      const timer = setTimeout(giveUp, TIMEOUT_MS);
+      socket.onerror = () => {
         clearTimeout(timer);
-        give();
+        giveUp();
       };
-      line.onopen = () => {
+      socket.onopen = () => {
         clearTimeout(timer);
-        line.onerror = null;
-        line.onmessage = (event) => listener.frame(String(event.data));
-        line.onclose = (event) => listener.closed(FINAL.has(event.code), event.reason);
-        resolve({ send: (frame) => line.send(frame), close: () => line.close() });
+        socket.onerror = null;
+        socket.onmessage = (event) => listener.frame(String(event.data));
+        socket.onclose = (event) => listener.closed(FINAL.has(event.code), event.reason);
+        resolve({ send: (frame) => socket.send(frame), close: () => socket.close() });
         queueMicrotask(() => listener.open());
       };
     });

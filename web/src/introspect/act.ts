@@ -1,10 +1,10 @@
 /** Does what can be done through the DOM, in our own pages and in driven ones alike. */
 
 import { composedParent, deepFocus } from "./dom";
-import { found, reachable, Refusal, usable } from "./reach";
+import { resolveTarget, clickPoint, ActionError, requireOperable } from "./actionability";
 import type { NodeRef, Refs } from "./refs";
 import { rowsOf } from "./refs";
-import { innerField, isEditable } from "./words";
+import { innerField, isEditable } from "./accessible_text";
 
 export interface Action {
   type: string;
@@ -22,23 +22,23 @@ export interface Action {
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
 export function focus(refs: Refs, action: Action): void {
-  const element = found(refs, action.target);
-  usable(refs, element);
+  const element = resolveTarget(refs, action.target);
+  requireOperable(refs, element);
   const field = innerField(element) ?? element;
   field.focus();
   const owner = deepFocus();
-  if (owner !== field && !(owner && element.contains(owner))) throw new Refusal("NOT_FOCUSABLE", "The node takes no focus");
+  if (owner !== field && !(owner && element.contains(owner))) throw new ActionError("NOT_FOCUSABLE", "The node takes no focus");
 }
 
 export function setText(refs: Refs, action: Action): void {
-  const element = found(refs, action.target);
+  const element = resolveTarget(refs, action.target);
   const field = fieldOf(element);
-  usable(refs, element);
+  requireOperable(refs, element);
   if (!isField(field)) {
     replaceEditable(field, action.text ?? "");
     return;
   }
-  if (field.readOnly) throw new Refusal("READ_ONLY", "The field is read-only");
+  if (field.readOnly) throw new ActionError("READ_ONLY", "The field is read-only");
   field.focus();
   write(field, action.text ?? "");
 }
@@ -46,22 +46,22 @@ export function setText(refs: Refs, action: Action): void {
 /** Put text where the caret is. */
 export function insertText(text: string): void {
   const owner = deepFocus();
-  if (!owner || !(isField(owner) || isEditable(owner))) throw new Refusal("UNSUPPORTED_TARGET_TYPE", "No text field has the focus");
+  if (!owner || !(isField(owner) || isEditable(owner))) throw new ActionError("UNSUPPORTED_TARGET_TYPE", "No text field has the focus");
   if (!isField(owner)) {
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else inserts text so that an editor's events and undo take part
     owner.ownerDocument.execCommand("insertText", false, text);
     return;
   }
-  if (owner.readOnly) throw new Refusal("READ_ONLY", "The field is read-only");
+  if (owner.readOnly) throw new ActionError("READ_ONLY", "The field is read-only");
   const [from, to] = [owner.selectionStart ?? owner.value.length, owner.selectionEnd ?? owner.value.length];
   write(owner, owner.value.slice(0, from) + text + owner.value.slice(to), from + text.length);
 }
 
 export function scroll(refs: Refs, action: Action): void {
-  const element = action.target ? found(refs, action.target) : document.body;
+  const element = action.target ? resolveTarget(refs, action.target) : document.body;
   if (action.toIndex !== undefined) {
     const row = rowsOf(element).find(({ index }) => index === action.toIndex)?.row ?? element.children[action.toIndex];
-    if (!row) throw new Refusal("OUT_OF_RANGE", `There is no row ${action.toIndex}`);
+    if (!row) throw new ActionError("OUT_OF_RANGE", `There is no row ${action.toIndex}`);
     row.scrollIntoView({ block: "nearest", behavior: "instant" });
     return;
   }
@@ -70,22 +70,22 @@ export function scroll(refs: Refs, action: Action): void {
 }
 
 export function select(refs: Refs, action: Action): void {
-  const element = found(refs, action.target);
-  usable(refs, element);
+  const element = resolveTarget(refs, action.target);
+  requireOperable(refs, element);
   const field = innerField(element) ?? element;
-  if (field.localName !== "select") throw new Refusal("UNSUPPORTED_TARGET_TYPE", "Click the option instead");
+  if (field.localName !== "select") throw new ActionError("UNSUPPORTED_TARGET_TYPE", "Click the option instead");
   const list = field as HTMLSelectElement;
   const options = [...list.options];
   const at = action.index ?? options.findIndex((one) => one.value === action.value || one.text.trim() === action.value);
-  if (!options[at]) throw new Refusal("OUT_OF_RANGE", `There is no option ${action.value ?? action.index}`);
+  if (!options[at]) throw new ActionError("OUT_OF_RANGE", `There is no option ${action.value ?? action.index}`);
   list.selectedIndex = at;
   announce(list, "input", "change");
 }
 
 /** What has to be clicked to reach the wanted state; null when it is there already. */
 export function toggle(refs: Refs, action: Action): HTMLElement | null {
-  const element = found(refs, action.target);
-  usable(refs, element);
+  const element = resolveTarget(refs, action.target);
+  requireOperable(refs, element);
   if (action.type === "setChecked") {
     const field = innerField(element) ?? element;
     const now = field.localName === "input" ? (field as HTMLInputElement).checked : field.getAttribute("aria-checked") === "true";
@@ -94,13 +94,13 @@ export function toggle(refs: Refs, action: Action): HTMLElement | null {
   const open = action.type === "expand";
   if (element.localName === "details") return element.hasAttribute("open") === open ? null : element.querySelector("summary");
   const said = element.getAttribute("aria-expanded");
-  if (said === null) throw new Refusal("UNSUPPORTED_TARGET_TYPE", "The node cannot be expanded");
+  if (said === null) throw new ActionError("UNSUPPORTED_TARGET_TYPE", "The node cannot be expanded");
   return (said === "true") === open ? null : element;
 }
 
 /** Click as a script can: the events a mouse would cause, then the element's own activation. */
 export function clickBySynthesis(refs: Refs, element: HTMLElement, count: number, force: boolean): void {
-  const spot = reachable(refs, element, force);
+  const spot = clickPoint(refs, element, force);
   const init = { bubbles: true, cancelable: true, composed: true, clientX: spot.x, clientY: spot.y, button: 0, detail: count };
   for (let nth = 1; nth <= count; nth++) {
     element.dispatchEvent(new PointerEvent("pointerdown", { ...init, buttons: 1 }));
@@ -116,7 +116,7 @@ export function clickBySynthesis(refs: Refs, element: HTMLElement, count: number
 function fieldOf(element: HTMLElement): Field | HTMLElement {
   const field = innerField(element) ?? element;
   if (isField(field) || isEditable(field)) return field;
-  throw new Refusal("UNSUPPORTED_TARGET_TYPE", "The node holds no text");
+  throw new ActionError("UNSUPPORTED_TARGET_TYPE", "The node holds no text");
 }
 
 /** By name, not by class: an element inside a frame belongs to that frame's classes. */

@@ -2,7 +2,7 @@
 
 import { allRoots } from "./dom";
 import type { Refs } from "./refs";
-import { wordsOf } from "./words";
+import { accessibleTextOf } from "./accessible_text";
 
 const OPERABLE = "a[href],button,input,select,textarea,summary,[role=button],[role=tab],[role=option],[role=menuitem],[tabindex],[onclick]";
 const ID = "ui-mcp-annotations";
@@ -30,7 +30,7 @@ export function clear(): { count: number } {
 function control(element: Element): Element {
   const root = element.getRootNode();
   const host = root.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? (root as ShadowRoot).host : null;
-  return host && wordsOf(host).leaf ? control(host) : element;
+  return host && accessibleTextOf(host).leaf ? control(host) : element;
 }
 
 function frame(box: DOMRect, uid: string): HTMLElement {

@@ -3,9 +3,9 @@
 import { type Action, clickBySynthesis, focus, insertText, scroll, select, setText, toggle } from "./act";
 import { annotate, clear } from "./annotate";
 import { pressBySynthesis } from "./keys";
-import { chainAt, deepestAt, found, reachable, Refusal } from "./reach";
+import { chainAt, deepestAt, resolveTarget, clickPoint, ActionError } from "./actionability";
 import { createRefs, type NodeRef, type Refs } from "./refs";
-import { type Ask, AskError, capture, pathOf } from "./snapshot";
+import { type CaptureRequest, CaptureError, capture, pathOf } from "./snapshot";
 
 export interface Introspector {
   call(request: string): Promise<string>;
@@ -24,7 +24,7 @@ interface PageAction extends Action {
 }
 
 type Request =
-  | { op: "capture"; ask: Ask }
+  | { op: "capture"; ask: CaptureRequest }
   | { op: "act"; action: PageAction }
   | { op: "spot"; target: NodeRef; force?: boolean }
   | { op: "at"; x: number; y: number }
@@ -55,16 +55,16 @@ async function answer(refs: Refs, request: Request): Promise<object> {
     case "act":
       return act(refs, request.action);
     case "spot": {
-      const { x, y } = reachable(refs, found(refs, request.target), request.force ?? false);
+      const { x, y } = clickPoint(refs, resolveTarget(refs, request.target), request.force ?? false);
       return { x, y };
     }
     case "at": {
       const chain = chainAt(request.x, request.y);
-      if (!chain.length) throw new Refusal("OFFSCREEN", "There is nothing at that point");
+      if (!chain.length) throw new ActionError("OFFSCREEN", "There is nothing at that point");
       return { chain: chain.map((element) => ({ uid: refs.uidOf(element), path: pathOf(element) })) };
     }
     case "box": {
-      const element = found(refs, request.target);
+      const element = resolveTarget(refs, request.target);
       element.scrollIntoView({ block: "nearest", behavior: "instant" });
       const { x, y, width, height } = element.getBoundingClientRect();
       return { x, y, width, height };
@@ -112,19 +112,19 @@ function act(refs: Refs, action: PageAction): { click?: string } {
       clickBySynthesis(refs, pointed(refs, action), action.type === "click" ? action.clickCount ?? 1 : 2, action.force ?? false);
       return {};
     case "hover": {
-      const { element } = reachable(refs, pointed(refs, action), action.force ?? false);
+      const { element } = clickPoint(refs, pointed(refs, action), action.force ?? false);
       for (const type of ["pointerover", "mouseover", "mousemove"]) element.dispatchEvent(new MouseEvent(type, { bubbles: true, composed: true }));
       return {};
     }
     default:
-      throw new Refusal("NEEDS_NATIVE_INPUT", `${action.type} needs real input; use target "browser"`);
+      throw new ActionError("NEEDS_NATIVE_INPUT", `${action.type} needs real input; use target "browser"`);
   }
 }
 
 function pointed(refs: Refs, action: PageAction): HTMLElement {
-  if (action.target) return found(refs, action.target);
+  if (action.target) return resolveTarget(refs, action.target);
   const hit = deepestAt(document, action.x ?? -1, action.y ?? -1);
-  if (!hit) throw new Refusal("OFFSCREEN", "There is nothing at that point");
+  if (!hit) throw new ActionError("OFFSCREEN", "There is nothing at that point");
   return hit as HTMLElement;
 }
 
@@ -144,8 +144,8 @@ async function idle(): Promise<void> {
 }
 
 function described(error: unknown): { code: string; message: string; details: object } {
-  if (error instanceof AskError) return { code: error.code, message: error.message, details: {} };
-  if (error instanceof Refusal) {
+  if (error instanceof CaptureError) return { code: error.code, message: error.message, details: {} };
+  if (error instanceof ActionError) {
     const code = error.reason ? "MCP_UI_ACTION_FAILED" : "MCP_UI_NODE_NOT_FOUND";
     return { code, message: error.message, details: error.reason ? { reason: error.reason, ...error.details } : {} };
   }

@@ -1,7 +1,7 @@
 /** Elements whose words must not leave the page, by the selectors a person configured. */
 
 import { allRoots, composedParent } from "./dom";
-import type { Words } from "./words";
+import type { AccessibleText } from "./accessible_text";
 
 export interface Secrets {
   has(element: Element): boolean;
@@ -10,7 +10,7 @@ export interface Secrets {
   /** Whether something inside the element is secret. */
   around(element: Element): boolean;
   /** What may be said of what an element says. */
-  kept(element: Element, words: Words, secret: boolean): Words;
+  kept(element: Element, words: AccessibleText, secret: boolean): AccessibleText;
 }
 
 const NOTHING: Secrets = { has: () => false, below: () => false, around: () => false, kept: (_element, words) => words };

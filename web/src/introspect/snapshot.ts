@@ -1,14 +1,14 @@
 /** Reads the page in one walk into flat records (contracts/records.schema.json). */
 
 import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./dom";
-import { told } from "./reach";
+import { actionability } from "./actionability";
 import type { NodeRef, Refs } from "./refs";
 import { rowsOf } from "./refs";
 import { arranges, roleOf } from "./roles";
 import { type Secrets, secretsOf } from "./secrets";
-import { clean, isNamed, isOperable, wellFormed, wordsOf } from "./words";
+import { clean, isNamed, isOperable, wellFormed, accessibleTextOf } from "./accessible_text";
 
-export interface Ask {
+export interface CaptureRequest {
   depth: number;
   sections: string[];
   internals: boolean;
@@ -20,7 +20,7 @@ export interface Ask {
 type Box = [number, number, number, number];
 type Fields = Record<string, unknown>;
 
-export class AskError extends Error {
+export class CaptureError extends Error {
   constructor(readonly code: string, message: string) {
     super(message);
   }
@@ -28,9 +28,9 @@ export class AskError extends Error {
 
 interface Walk {
   refs: Refs;
-  ask: Ask;
+  ask: CaptureRequest;
   records: Fields[];
-  meant: Set<Element> | null;
+  matches: Set<Element> | null;
   focus: Element | null;
   bounds: boolean;
   screen: boolean;
@@ -42,7 +42,7 @@ interface Walk {
 }
 
 /** What a node takes over from those above it. */
-interface Above {
+interface Inherited {
   index: number;
   box: Box | null;
   hidden: boolean;
@@ -50,12 +50,12 @@ interface Above {
   secret: boolean;
 }
 
-export function capture(refs: Refs, ask: Ask): Fields {
+export function capture(refs: Refs, ask: CaptureRequest): Fields {
   const root = ask.root ? refs.resolve(ask.root) : rootOf(document);
-  if (!root) throw new AskError("MCP_UI_NODE_NOT_FOUND", "no such node");
+  if (!root) throw new CaptureError("MCP_UI_NODE_NOT_FOUND", "no such node");
   const wants = (section: string) => ask.sections.includes(section);
   const walk: Walk = {
-    refs, ask, records: [], meant: ask.css === null ? null : meantBy(ask.css), focus: deepFocus(),
+    refs, ask, records: [], matches: ask.css === null ? null : matchesOf(ask.css), focus: deepFocus(),
     bounds: wants("bounds"), screen: wants("localToScreen"), accessibility: wants("accessibility"),
     properties: wants("properties"), virtualization: wants("virtualization"), reach: wants("reach"),
     secret: secretsOf(ask.redact ?? []),
@@ -107,35 +107,35 @@ function parentInTree(element: Element): Element | null {
   return root.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? (root as ShadowRoot).host : element.ownerDocument.defaultView?.frameElement ?? null;
 }
 
-function visit(walk: Walk, element: Element, segment: string, above: Above, depth: number): void {
+function visit(walk: Walk, element: Element, segment: string, above: Inherited, depth: number): void {
   const index = walk.records.length;
   const secret = above.secret || walk.secret.has(element);
-  const words = walk.secret.kept(element, wordsOf(element), secret);
+  const words = walk.secret.kept(element, accessibleTextOf(element), secret);
   const record: Fields = { u: walk.refs.uidOf(element), t: element.localName };
   walk.records.push(record);
   if (above.index >= 0) {
     record["p"] = above.index;
     record["n"] = segment;
   }
-  identity(record, element);
-  const hidden = visibility(record, element, above);
+  putIdentity(record, element);
+  const hidden = putVisibility(record, element, above);
   const disabled = above.disabled || isDisabled(element);
   if (disabled) record["x"] = true;
-  say(record, words);
-  states(walk, record, element, disabled);
+  putText(record, words);
+  putStates(walk, record, element, disabled);
   const role = element.getAttribute("role");
   if (role) record["er"] = role;
   if (arranges(element) && !role && !isNamed(element) && !isOperable(element) && !words.label && above.index >= 0) record["y"] = 1;
-  const box = walk.bounds || walk.screen ? place(walk, record, element, above.box) : null;
-  if (walk.accessibility || walk.properties) asides(walk, record, element, secret);
-  if (walk.reach) record["re"] = told(walk.refs, element);
-  if (walk.virtualization) virtual(record, element, secret || walk.secret.around(element));
-  if (walk.meant?.has(element)) record["q"] = 1;
+  const box = walk.bounds || walk.screen ? putBounds(walk, record, element, above.box) : null;
+  if (walk.accessibility || walk.properties) putAccessibility(walk, record, element, secret);
+  if (walk.reach) record["re"] = actionability(walk.refs, element);
+  if (walk.virtualization) putRows(record, element, secret || walk.secret.around(element));
+  if (walk.matches?.has(element)) record["q"] = 1;
   if (words.leaf && !walk.ask.internals) return;
   descend(walk, element, { index, box, hidden, disabled, secret }, depth, record);
 }
 
-function descend(walk: Walk, element: Element, above: Above, depth: number, record: Fields): void {
+function descend(walk: Walk, element: Element, above: Inherited, depth: number, record: Fields): void {
   const children = composedChildren(element);
   if (element.localName === "iframe" && !children.length) record["e"] = { crossOrigin: true };
   if (depth >= walk.ask.depth) {
@@ -150,12 +150,12 @@ function descend(walk: Walk, element: Element, above: Above, depth: number, reco
   }
 }
 
-function identity(record: Fields, element: Element): void {
+function putIdentity(record: Fields, element: Element): void {
   if (element.id) record["i"] = wellFormed(element.id);
   if (element.classList.length) record["c"] = [...element.classList];
 }
 
-function visibility(record: Fields, element: Element, above: Above): boolean {
+function putVisibility(record: Fields, element: Element, above: Inherited): boolean {
   if (above.hidden) {
     record["w"] = false;
     return true;
@@ -174,7 +174,7 @@ export function isDisabled(element: Element): boolean {
     || element.hasAttribute("inert") || (element.localName.includes("-") && element.hasAttribute("disabled"));
 }
 
-function say(record: Fields, words: ReturnType<typeof wordsOf>): void {
+function putText(record: Fields, words: ReturnType<typeof accessibleTextOf>): void {
   if (words.label) record["l"] = words.label;
   if (words.prompt) record["lp"] = words.prompt;
   if (words.value) record["vt"] = words.value;
@@ -184,7 +184,7 @@ function say(record: Fields, words: ReturnType<typeof wordsOf>): void {
   if (words.options) record["e"] = { options: words.options };
 }
 
-function states(walk: Walk, record: Fields, element: Element, disabled: boolean): void {
+function putStates(walk: Walk, record: Fields, element: Element, disabled: boolean): void {
   const found: string[] = [];
   if (walk.focus === element || (walk.focus !== null && element.shadowRoot?.activeElement === walk.focus)) found.push("focused");
   if (disabled) found.push("disabled");
@@ -193,7 +193,7 @@ function states(walk: Walk, record: Fields, element: Element, disabled: boolean)
   if (found.length) record["s"] = found;
 }
 
-function place(walk: Walk, record: Fields, element: Element, parent: Box | null): Box {
+function putBounds(walk: Walk, record: Fields, element: Element, parent: Box | null): Box {
   const rect = element.getBoundingClientRect();
   const offset = element.ownerDocument === document ? { x: 0, y: 0 } : frameOffset(element.ownerDocument);
   const box: Box = [round(rect.x + offset.x), round(rect.y + offset.y), round(rect.width), round(rect.height)];
@@ -210,7 +210,7 @@ function round(number: number): number {
   return Math.round(number * 100) / 100;
 }
 
-function asides(walk: Walk, record: Fields, element: Element, secret: boolean): void {
+function putAccessibility(walk: Walk, record: Fields, element: Element, secret: boolean): void {
   if (walk.accessibility) {
     record["ro"] = roleOf(element).toUpperCase();
     const help = clean(element.getAttribute("aria-description"));
@@ -220,7 +220,7 @@ function asides(walk: Walk, record: Fields, element: Element, secret: boolean): 
   if (title) record["tt"] = title;
 }
 
-function virtual(record: Fields, element: Element, secret: boolean): void {
+function putRows(record: Fields, element: Element, secret: boolean): void {
   const role = element.getAttribute("role");
   if (role !== "grid" && role !== "listbox" && role !== "tree" && role !== "treegrid") return;
   const rows = rowsOf(element);
@@ -245,10 +245,10 @@ function cells(row: Element, columns: { id: string }[]): Fields[] {
   return found.map((cell, at) => ({ columnId: columns[at]?.id ?? `col${at}`, text: clean(cell.textContent) }));
 }
 
-function meantBy(css: string): Set<Element> {
+function matchesOf(css: string): Set<Element> {
   try {
     return new Set(allRoots().flatMap((root) => [...root.querySelectorAll(css)]));
   } catch {
-    throw new AskError("MCP_UI_INVALID_ARGUMENT", `Not a css selector: ${css}`);
+    throw new CaptureError("MCP_UI_INVALID_ARGUMENT", `Not a css selector: ${css}`);
   }
 }

@@ -1,7 +1,7 @@
 /** The requests of the page. */
 import { personClient } from "../person/client";
 
-export interface Listed {
+export interface ConversationSummary {
   readonly id: string;
   readonly title: string;
   readonly updated_at: string;
@@ -21,7 +21,7 @@ export interface Selection {
   readonly disabled_tools: readonly string[];
 }
 
-export interface ModelFacts {
+export interface ModelSettings {
   readonly provider: string;
   readonly model: string;
   readonly api_base: string;
@@ -39,7 +39,7 @@ export interface Provider {
   readonly running?: boolean;
 }
 
-export interface Added {
+export interface AddedTarget {
   readonly name: string;
   readonly tools: readonly string[];
   readonly error: string | null;
@@ -48,58 +48,58 @@ export interface Added {
 
 export const person = personClient();
 
-async function ask<T>(path: string, method = "GET", body?: unknown): Promise<T> {
+async function request<T>(path: string, method = "GET", body?: unknown): Promise<T> {
   const init: RequestInit = { method };
   if (method !== "GET") {
     init.headers = { "content-type": "application/json" };
     init.body = JSON.stringify(body ?? {});
   }
-  return (await (await person.ask(path, init)).json().catch(() => ({}))) as T;
+  return (await (await person.fetch(path, init)).json().catch(() => ({}))) as T;
 }
 
-const one = (id: string): string => `/api/conversations/${encodeURIComponent(id)}`;
+const pathOf = (id: string): string => `/api/conversations/${encodeURIComponent(id)}`;
 
 export const api = {
-  conversations: (): Promise<readonly Listed[]> => ask("/api/conversations"),
-  create: (): Promise<{ readonly id: string }> => ask("/api/conversations", "POST"),
-  forget: (id: string): Promise<unknown> => ask(one(id), "DELETE"),
-  sources: (): Promise<readonly Source[]> => ask("/api/targets"),
+  conversations: (): Promise<readonly ConversationSummary[]> => request("/api/conversations"),
+  create: (): Promise<{ readonly id: string }> => request("/api/conversations", "POST"),
+  forget: (id: string): Promise<unknown> => request(pathOf(id), "DELETE"),
+  sources: (): Promise<readonly Source[]> => request("/api/targets"),
   probe: (base_url: string): Promise<{ readonly found: boolean; readonly spec_url: string | null; readonly tried: readonly unknown[] }> =>
-    ask("/api/targets/probe", "POST", { base_url }),
-  addTarget: (target: Readonly<Record<string, unknown>>): Promise<Added> => ask("/api/targets", "POST", target),
-  removeTarget: (name: string): Promise<unknown> => ask(`/api/targets/${encodeURIComponent(name)}`, "DELETE"),
-  reload: (name: string): Promise<Added> => ask(`/api/targets/${encodeURIComponent(name)}/reload`, "POST"),
-  upload: async (file: File): Promise<Added> => {
+    request("/api/targets/probe", "POST", { base_url }),
+  addTarget: (target: Readonly<Record<string, unknown>>): Promise<AddedTarget> => request("/api/targets", "POST", target),
+  removeTarget: (name: string): Promise<unknown> => request(`/api/targets/${encodeURIComponent(name)}`, "DELETE"),
+  reload: (name: string): Promise<AddedTarget> => request(`/api/targets/${encodeURIComponent(name)}/reload`, "POST"),
+  upload: async (file: File): Promise<AddedTarget> => {
     const form = new FormData();
     form.append("spec", file);
-    return (await (await person.ask("/api/specs/upload", { method: "POST", body: form })).json()) as Added;
+    return (await (await person.fetch("/api/specs/upload", { method: "POST", body: form })).json()) as AddedTarget;
   },
-  model: (): Promise<ModelFacts> => ask("/api/config/llm"),
-  changeModel: (facts: Readonly<Record<string, unknown>>): Promise<ModelFacts> => ask("/api/config/llm", "PUT", facts),
-  testModel: (facts: Readonly<Record<string, unknown>>): Promise<{ readonly ok: boolean; readonly error?: string; readonly ms?: number }> =>
-    ask("/api/config/llm/test", "POST", facts),
-  models: (facts: Readonly<Record<string, unknown>>): Promise<{ readonly models: readonly string[] }> => ask("/api/config/llm/models", "POST", facts),
-  providers: (): Promise<readonly Provider[]> => ask("/api/config/llm/providers"),
-  selection: (id: string): Promise<Selection> => ask(`${one(id)}/tools`),
-  select: (id: string, chosen: Selection): Promise<Selection> => ask(`${one(id)}/tools`, "PUT", chosen),
-  stop: (id: string): Promise<unknown> => ask("/api/chat/stop", "POST", { conversation_id: id }),
-  edit: (id: string, index: number, content: string): Promise<unknown> => ask(`${one(id)}/messages/${index}`, "PUT", { content }),
-  regenerate: (id: string, index: number): Promise<unknown> => ask(`${one(id)}/regenerate`, "POST", { from_index: index }),
+  model: (): Promise<ModelSettings> => request("/api/config/llm"),
+  changeModel: (settings: Readonly<Record<string, unknown>>): Promise<ModelSettings> => request("/api/config/llm", "PUT", settings),
+  testModel: (settings: Readonly<Record<string, unknown>>): Promise<{ readonly ok: boolean; readonly error?: string; readonly ms?: number }> =>
+    request("/api/config/llm/test", "POST", settings),
+  models: (settings: Readonly<Record<string, unknown>>): Promise<{ readonly models: readonly string[] }> => request("/api/config/llm/models", "POST", settings),
+  providers: (): Promise<readonly Provider[]> => request("/api/config/llm/providers"),
+  selection: (id: string): Promise<Selection> => request(`${pathOf(id)}/tools`),
+  select: (id: string, chosen: Selection): Promise<Selection> => request(`${pathOf(id)}/tools`, "PUT", chosen),
+  stop: (id: string): Promise<unknown> => request("/api/chat/stop", "POST", { conversation_id: id }),
+  edit: (id: string, index: number, content: string): Promise<unknown> => request(`${pathOf(id)}/messages/${index}`, "PUT", { content }),
+  regenerate: (id: string, index: number): Promise<unknown> => request(`${pathOf(id)}/regenerate`, "POST", { from_index: index }),
   answer: (id: string, reply: Readonly<Record<string, unknown>>): Promise<unknown> =>
-    ask("/api/chat/confirm", "POST", { conversation_id: id, ...reply }),
-  result: (handle: string): Promise<unknown> => ask(`/api/results/${handle}`),
+    request("/api/chat/confirm", "POST", { conversation_id: id, ...reply }),
+  result: (handle: string): Promise<unknown> => request(`/api/results/${handle}`),
   /** What kind of file a result is; the file itself is not read. */
   kindOf: async (handle: string): Promise<string> => {
-    const answer = await person.ask(`/api/results/${handle}`);
+    const answer = await person.fetch(`/api/results/${handle}`);
     void answer.body?.cancel();
     return (answer.headers.get("content-type") ?? "").replace(/;.*/, "");
   },
-  file: async (handle: string): Promise<Blob> => (await person.ask(`/api/results/${handle}`)).blob(),
+  file: async (handle: string): Promise<Blob> => (await person.fetch(`/api/results/${handle}`)).blob(),
 };
 
 /** Say something; the answer arrives on the timeline, so the stream of this request is not read. */
-export async function say(id: string, message: string): Promise<void> {
-  const answer = await person.ask("/api/chat", {
+export async function sendMessage(id: string, message: string): Promise<void> {
+  const answer = await person.fetch("/api/chat", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ message, conversation_id: id, client_id: crypto.randomUUID() }),

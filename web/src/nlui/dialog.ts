@@ -10,10 +10,10 @@ export interface Form {
 
 /** Open a dialog; `parts` are its fields, `acts` its buttons beside Cancel. */
 export function form(title: string, parts: readonly Node[], acts: readonly HTMLButtonElement[], submit: () => void): Form {
-  const told = make("p.nlui-told", { role: "status" });
+  const status = make("p.nlui-formstatus", { role: "status" });
   const dialog = make("dialog.nlui-dialog", { "aria-label": title });
   const cancel = button("Cancel", () => dialog.close());
-  const inside = make("form", {}, make("h2", {}, title), ...parts, told, make("div.nlui-row.nlui-end", {}, cancel, ...acts));
+  const inside = make("form", {}, make("h2", {}, title), ...parts, status, make("div.nlui-row.nlui-end", {}, cancel, ...acts));
   inside.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -25,8 +25,8 @@ export function form(title: string, parts: readonly Node[], acts: readonly HTMLB
   return {
     dialog,
     say(words, good = false) {
-      told.textContent = words;
-      told.className = good ? "nlui-told nlui-done" : "nlui-told nlui-problem";
+      status.textContent = words;
+      status.className = good ? "nlui-formstatus nlui-done" : "nlui-formstatus nlui-problem";
     },
     close: () => dialog.close(),
   };

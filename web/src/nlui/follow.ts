@@ -15,7 +15,7 @@ export type Frame =
   | { readonly type: "error"; readonly message: string }
   | { readonly type: "heartbeat" };
 
-export interface Following {
+export interface FollowOptions {
   readonly id: string;
   /** The person's credential, where a page has one. */
   readonly token: string;
@@ -25,7 +25,7 @@ export interface Following {
 }
 
 /** Follow a conversation until the returned function is called; comes back by itself after a break. */
-export function follow({ id, token, seen, frame, connected }: Following): () => void {
+export function follow({ id, token, seen, frame, connected }: FollowOptions): () => void {
   let over = false;
   let wait = 300;
   let socket: WebSocket;

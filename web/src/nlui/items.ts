@@ -2,11 +2,11 @@
 import { headline, json, previewOf, riskBadge } from "../person/request";
 import { button, make } from "./dom";
 import { resultView } from "./result";
-import { rich } from "./rich";
-import { endWords, type Item } from "./state";
+import { richMarkdown } from "./fenced_blocks";
+import { endText, type Item } from "./state";
 
 /** What may be done with items; null where the page cannot. */
-export interface Acts {
+export interface ItemActions {
   /** Say something else instead; resolves when the server took it. */
   readonly edit: ((item: Item, text: string) => Promise<void>) | null;
   readonly again: ((item: Item) => void) | null;
@@ -21,7 +21,7 @@ export interface ItemView {
   readonly label: string;
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const STATUS_TEXT: Readonly<Record<string, string>> = {
   running: "running…",
   pending: "waits for your answer",
   done: "done",
@@ -36,29 +36,29 @@ const SCOPES: readonly (readonly [string, string])[] = [
 ];
 
 /** Render an item as it stands. */
-export function itemView(item: Item, acts: Acts): ItemView {
+export function itemView(item: Item, actions: ItemActions): ItemView {
   switch (item.kind) {
     case "user_message":
-      return { element: userMessage(item, acts), label: "You" };
+      return { element: userMessage(item, actions), label: "You" };
     case "assistant_markdown":
-      return { element: make("div.nlui-item", {}, make("div.nlui-bubble.chat-body", {}, rich(item.md ?? ""))), label: "Assistant" };
+      return { element: make("div.nlui-item", {}, make("div.nlui-bubble.chat-body", {}, richMarkdown(item.md ?? ""))), label: "Assistant" };
     case "tool":
-      return { element: tool(item), label: `Tool ${item.name ?? ""}, ${WORDS[item.status ?? ""] ?? ""}` };
+      return { element: tool(item), label: `Tool ${item.name ?? ""}, ${STATUS_TEXT[item.status ?? ""] ?? ""}` };
     case "approval":
-      return { element: item.status === "pending" ? pending(item, acts) : decided(item), label: `Approval of ${item.tool ?? ""}` };
+      return { element: item.status === "pending" ? pending(item, actions) : decided(item), label: `Approval of ${item.tool ?? ""}` };
     case "end_turn":
-      return { element: make("p.nlui-item.nlui-notice", {}, endWords(item)), label: "End of turn" };
+      return { element: make("p.nlui-item.nlui-notice", {}, endText(item)), label: "End of turn" };
     default:
       return { element: make(item.level === "info" ? "p.nlui-item.nlui-notice" : "p.nlui-item.nlui-notice.nlui-warning", {}, item.text ?? ""), label: "Notice" };
   }
 }
 
-function userMessage(item: Item, acts: Acts): HTMLElement {
-  const bubble = make("div.nlui-bubble.chat-body", {}, rich(item.text ?? ""));
+function userMessage(item: Item, actions: ItemActions): HTMLElement {
+  const bubble = make("div.nlui-bubble.chat-body", {}, richMarkdown(item.text ?? ""));
   const row = make("div.nlui-acts");
   const whole = make("div.nlui-item.nlui-user", {}, bubble, row);
   const read = (): void => {
-    const { edit, again } = acts;
+    const { edit, again } = actions;
     row.replaceChildren(
       ...(edit ? [button("Edit", write, "nlui-small")] : []),
       ...(again ? [button("Ask again", () => again(item), "nlui-small")] : []),
@@ -71,7 +71,7 @@ function userMessage(item: Item, acts: Acts): HTMLElement {
     field.value = item.text ?? "";
     const send = (): void => {
       if (field.value.trim()) {
-        void acts.edit?.(item, field.value.trim()).catch(() => undefined);
+        void actions.edit?.(item, field.value.trim()).catch(() => undefined);
       }
     };
     field.addEventListener("keydown", (event) => {
@@ -98,7 +98,7 @@ function args(value: unknown): HTMLElement | null {
 
 function tool(item: Item): HTMLElement {
   const status = item.status ?? "running";
-  const said = make("span", { class: `nlui-status nlui-${status}` }, WORDS[status] ?? status);
+  const said = make("span", { class: `nlui-status nlui-${status}` }, STATUS_TEXT[status] ?? status);
   const details = make("details.nlui-item.nlui-tool", {}, make("summary", {}, make("code", {}, item.name ?? ""), said), args(item.args));
   if (item.content) {
     details.append(resultView(item.content.result));
@@ -114,7 +114,7 @@ function decided(item: Item): HTMLElement {
   return make("details.nlui-item.nlui-tool", {}, make("summary", {}, "Asked about ", make("code", {}, item.tool ?? ""), status), args(item.args));
 }
 
-function pending(item: Item, { decide, review }: Acts): HTMLElement {
+function pending(item: Item, { decide, review }: ItemActions): HTMLElement {
   if (decide) {
     return question(item, decide);
   }
@@ -131,7 +131,7 @@ function approvalClass(item: Item): string {
   return item.risk === "destroys" ? "nlui-item nlui-approval ask-destroys" : "nlui-item nlui-approval";
 }
 
-function question(item: Item, decide: NonNullable<Acts["decide"]>): HTMLElement {
+function question(item: Item, decide: NonNullable<ItemActions["decide"]>): HTMLElement {
   const field = make("textarea.nlui-args", { rows: "4", "aria-label": "Arguments", spellcheck: "false" });
   field.value = JSON.stringify(item.args ?? {}, null, 2);
   const before = field.value;

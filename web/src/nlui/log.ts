@@ -4,7 +4,7 @@
  */
 import { markdown } from "../chat/markdown";
 import { make } from "./dom";
-import { type Acts, itemView } from "./items";
+import { type ItemActions, itemView } from "./items";
 import type { Item } from "./state";
 
 const GAP = 14;
@@ -27,7 +27,7 @@ export interface Log {
   readonly reveal: (index: number) => void;
 }
 
-export function log(acts: Acts, empty: HTMLElement): Log {
+export function log(actions: ItemActions, empty: HTMLElement): Log {
   const list = make("div.nlui-items", { role: "feed", "aria-label": "Messages" });
   const live = make("article.nlui-live", { "aria-label": "Assistant is writing" });
   live.hidden = true;
@@ -91,7 +91,7 @@ export function log(acts: Acts, empty: HTMLElement): Log {
       slot.dataset["item"] = item.id;
     }
     if (known?.item !== item) {
-      const view = itemView(item, acts);
+      const view = itemView(item, actions);
       slot.setAttribute("aria-label", view.label);
       slot.replaceChildren(view.element);
       drawn.delete(item.id);

@@ -5,26 +5,26 @@ import "./items.css";
 import "./nlui.css";
 import { composer } from "../chat/composer";
 import { codeFromAddress, reasonOf } from "../person/client";
-import { entry, waiting } from "../person/entry";
-import { api, person, say } from "./api";
+import { signInScreen, waitingScreen } from "../person/sign_in";
+import { api, person, sendMessage } from "./api";
 import { button, make } from "./dom";
 import { find } from "./find";
 import { follow, type Frame } from "./follow";
 import { log } from "./log";
-import { side } from "./side";
+import { sidebar } from "./sidebar";
 import { type Item, Timeline } from "./state";
 
 const RUNNING = new Set(["running", "awaiting_approval"]);
-const WORDS: Readonly<Record<string, string>> = { running: "Working…", awaiting_approval: "Waits for your answer" };
+const RUN_TEXT: Readonly<Record<string, string>> = { running: "Working…", awaiting_approval: "Waits for your answer" };
 const timeline = new Timeline();
 let open = "";
 let typed = "";
 let run = "";
 let away = false;
-let leave: () => void = () => undefined;
+let unfollow: () => void = () => undefined;
 
 const status = make("p.nlui-statusbar", { role: "status" });
-const spoken = make("div.nlui-spoken", { "aria-live": "polite" });
+const liveRegion = make("div.nlui-spoken", { "aria-live": "polite" });
 const stop = button("Stop", () => void act(api.stop(open)), "nlui-small nlui-danger");
 const empty = make(
   "div.nlui-empty",
@@ -43,18 +43,18 @@ const view = log(
 );
 const write = composer((text) => {
   const unsent = (error: unknown): never => {
-    write.giveBack(text);
+    write.restore(text);
     throw error;
   };
-  void act(talk().then((id) => say(id, text)).then(() => panel.refresh(open), unsent));
+  void act(currentConversation().then((id) => sendMessage(id, text)).then(() => panel.refresh(open), unsent));
 });
-const panel = side(go, () => void begin().catch(problem), problem);
+const panel = sidebar(openConversation, () => void startConversation().catch(problem), problem);
 const finding = find(() => timeline.shown(), view.reveal, write.focus);
 const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
 menu.setAttribute("aria-label", "Conversations and tools");
 menu.setAttribute("aria-expanded", "false");
 const title = make("h1", {}, "Chat with your APIs");
-const main = make("main.nlui-main", {}, make("header.nlui-bar", {}, menu, title, status, stop), finding.element, view.element, write.element, spoken);
+const main = make("main.nlui-main", {}, make("header.nlui-bar", {}, menu, title, status, stop), finding.element, view.element, write.element, liveRegion);
 
 function toggleMenu(shown = !document.body.classList.contains("nlui-menu")): void {
   document.body.classList.toggle("nlui-menu", shown);
@@ -62,17 +62,17 @@ function toggleMenu(shown = !document.body.classList.contains("nlui-menu")): voi
 }
 
 function problem(error: unknown): void {
-  tell(reasonOf(error), true);
+  showStatus(reasonOf(error), true);
 }
 
-function tell(words: string, bad = false): void {
+function showStatus(words: string, bad = false): void {
   status.textContent = words;
   status.classList.toggle("nlui-error", bad);
 }
 
 /** Do something; what goes wrong is told. */
 async function act(work: Promise<unknown>): Promise<void> {
-  tell(WORDS[run] ?? "");
+  showStatus(RUN_TEXT[run] ?? "");
   await work.catch(problem);
 }
 
@@ -81,17 +81,17 @@ function indexOf(item: Item): number {
   return timeline.shown().filter((one) => kinds.includes(one.kind)).findIndex((one) => one.id === item.id);
 }
 
-function took(frame: Frame): void {
+function onFrame(frame: Frame): void {
   switch (frame.type) {
     case "ui_state_snapshot":
       timeline.reset(frame.state.items, frame.seq);
       run = frame.run;
       typed = "";
-      panel.spent(frame.usage?.input_tokens ?? 0, frame.usage?.output_tokens ?? 0);
+      panel.showUsage(frame.usage?.input_tokens ?? 0, frame.usage?.output_tokens ?? 0);
       break;
     case "ui_state_delta":
       if (!timeline.apply(frame.seq, frame.ops)) {
-        go(open);
+        openConversation(open);
         return;
       }
       for (const op of frame.ops) {
@@ -111,10 +111,10 @@ function took(frame: Frame): void {
       typed += frame.text;
       break;
     case "usage":
-      panel.spent(frame.input_tokens, frame.output_tokens);
+      panel.showUsage(frame.input_tokens, frame.output_tokens);
       return;
     case "error":
-      tell(frame.message, true);
+      showStatus(frame.message, true);
       return;
     default:
       return;
@@ -136,7 +136,7 @@ function draw(): void {
     view.typing(typed);
     stop.hidden = !working;
     if (!status.classList.contains("nlui-error")) {
-      tell(WORDS[run] ?? "");
+      showStatus(RUN_TEXT[run] ?? "");
     }
   });
 }
@@ -144,12 +144,12 @@ function draw(): void {
 function announce(item: Item): void {
   const words = { assistant_markdown: item.md, approval: `Waits for your answer: may I call ${item.tool ?? ""}?`, notice: item.text }[item.kind as string];
   if (words) {
-    spoken.textContent = words;
+    liveRegion.textContent = words;
   }
 }
 
-function go(id: string): void {
-  leave();
+function openConversation(id: string): void {
+  unfollow();
   open = id;
   typed = "";
   run = "";
@@ -157,33 +157,33 @@ function go(id: string): void {
   toggleMenu(false);
   timeline.reset([], 0);
   draw();
-  panel.spent(0, 0);
+  panel.showUsage(0, 0);
   const connected = (yes: boolean): void => {
     if (away && yes) {
-      tell("");
+      showStatus("");
       void panel.refresh(id).catch(problem);
     } else if (!yes) {
-      tell("The server cannot be reached. Trying again…", true);
+      showStatus("The server cannot be reached. Trying again…", true);
     }
     away = !yes;
   };
-  leave = follow({ id, token: person.credential(), seen: () => timeline.seq, frame: took, connected });
+  unfollow = follow({ id, token: person.credential(), seen: () => timeline.seq, frame: onFrame, connected });
   void act(panel.refresh(id));
   write.focus();
 }
 
 let making: Promise<void> | null = null;
-function begin(): Promise<void> {
-  making ??= api.create().then(({ id }) => go(id)).finally(() => {
+function startConversation(): Promise<void> {
+  making ??= api.create().then(({ id }) => openConversation(id)).finally(() => {
     making = null;
   });
   return making;
 }
 
 /** The open conversation; who writes while it is being made waits for it. */
-async function talk(): Promise<string> {
+async function currentConversation(): Promise<string> {
   if (making || !open) {
-    await begin();
+    await startConversation();
   }
   return open;
 }
@@ -201,7 +201,7 @@ document.addEventListener("keydown", (event) => {
 stop.hidden = true;
 
 /** Show the page of somebody who is signed in. */
-function enter(): void {
+function showPage(): void {
   document.body.className = "nlui";
   document.body.replaceChildren(panel.element, main);
   void api.model().then((found) => {
@@ -210,38 +210,38 @@ function enter(): void {
     }
   }, () => undefined);
   if (location.hash.length > 1) {
-    go(location.hash.slice(1));
+    openConversation(location.hash.slice(1));
   } else {
-    void begin().catch(problem);
+    void startConversation().catch(problem);
   }
 }
 
 /** Ask for a code; what was being done ends here. */
-function ask(why: string): void {
-  leave();
+function askForCode(why: string): void {
+  unfollow();
   open = "";
-  const screen = entry((code) => person.enter(code).then(enter), why);
+  const screen = signInScreen((code) => person.signIn(code).then(showPage), why);
   document.body.className = "";
   document.body.replaceChildren(screen.element);
   screen.focus();
 }
 
 /** Sign in with the code of a link, if there is one; also one that is opened in this very tab. */
-async function arrive(): Promise<void> {
+async function signIn(): Promise<void> {
   const code = codeFromAddress();
   let why = "";
   if (code) {
     document.body.className = "";
-    document.body.replaceChildren(waiting("Signing you in…"));
-    await person.enter(code).catch((error: unknown) => (why = reasonOf(error)));
+    document.body.replaceChildren(waitingScreen("Signing you in…"));
+    await person.signIn(code).catch((error: unknown) => (why = reasonOf(error)));
   }
   if (person.credential()) {
-    enter();
+    showPage();
   } else {
-    ask(why);
+    askForCode(why);
   }
 }
 
-person.onLeft(ask);
-addEventListener("hashchange", () => void arrive());
-void arrive();
+person.onSignedOut(askForCode);
+addEventListener("hashchange", () => void signIn());
+void signIn();

@@ -1,16 +1,16 @@
 /** The dialog for the model: who answers, where, with which key; it can be tried before it is saved. */
-import { api, type ModelFacts, type Provider } from "./api";
+import { api, type ModelSettings, type Provider } from "./api";
 import { field, form, submitButton } from "./dialog";
 import { button, make } from "./dom";
 
-export async function modelSettings(changed: (facts: ModelFacts) => void): Promise<void> {
-  const [facts, providers] = await Promise.all([api.model(), api.providers()]);
+export async function modelSettings(changed: (settings: ModelSettings) => void): Promise<void> {
+  const [settings, providers] = await Promise.all([api.model(), api.providers()]);
   const vendor = make("select.nlui-field", {}, ...providers.map(option));
   const base = make("input.nlui-field", { type: "url", placeholder: "https://api.openai.com/v1" });
   const names = make("datalist", { id: "nlui-models" });
   const model = make("input.nlui-field", { list: "nlui-models", autocomplete: "off" });
   const variable = make("input.nlui-field", { placeholder: "OPENAI_API_KEY", autocomplete: "off", spellcheck: "false" });
-  const key = make("input.nlui-field", { type: "password", autocomplete: "off", placeholder: facts.has_key ? `kept: ${facts.api_key}` : "" });
+  const key = make("input.nlui-field", { type: "password", autocomplete: "off", placeholder: settings.has_key ? `kept: ${settings.api_key}` : "" });
   const details = make(
     "div.nlui-fields",
     {},
@@ -18,7 +18,7 @@ export async function modelSettings(changed: (facts: ModelFacts) => void): Promi
     field("Model", model),
     names,
     field("Key from the environment variable", variable, "The file then names the variable, never the key."),
-    field("or the key itself", key, facts.file ? "It is kept in a file that only you can read, and shown masked." : "There is no nlui.yaml: it lasts until nlui ends."),
+    field("or the key itself", key, settings.file ? "It is kept in a file that only you can read, and shown masked." : "There is no nlui.yaml: it lasts until nlui ends."),
   );
   const chosen = (): Provider | undefined => providers[vendor.selectedIndex];
   const given = (): Record<string, unknown> => ({
@@ -41,11 +41,11 @@ export async function modelSettings(changed: (facts: ModelFacts) => void): Promi
       names.replaceChildren(...found.models.map((name) => make("option", { value: name })));
     }
   };
-  const known = providers.findIndex((one) => one.id === facts.provider && (one.api_base === facts.api_base || one.id === "scripted"));
-  vendor.selectedIndex = Math.max(0, known >= 0 ? known : providers.findIndex((one) => one.id === facts.provider));
+  const known = providers.findIndex((one) => one.id === settings.provider && (one.api_base === settings.api_base || one.id === "scripted"));
+  vendor.selectedIndex = Math.max(0, known >= 0 ? known : providers.findIndex((one) => one.id === settings.provider));
   pick();
-  base.value = facts.api_base || base.value;
-  model.value = facts.model;
+  base.value = settings.api_base || base.value;
+  model.value = settings.model;
   vendor.addEventListener("change", pick);
 
   const test = button("Test the connection", () => {

@@ -71,7 +71,7 @@ export class Timeline {
 }
 
 /** The words for an end of turn that was not an ordinary one. */
-export function endWords(item: Item): string {
+export function endText(item: Item): string {
   return ENDS[item.reason ?? ""] ?? "";
 }
 

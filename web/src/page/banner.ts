@@ -3,33 +3,33 @@ import type { Status } from "../transport/connection";
 import { button, make } from "./markup";
 
 /** A reload of the server is over before a banner would be read. */
-const PATIENCE_MS = 600;
-const STAYS_MS = 2500;
+const SHOW_AFTER_MS = 600;
+const VISIBLE_MS = 2500;
 
 /** Follow the connection's status with a class on `<html>` and a banner. */
 export function banner(retry: () => void): (status: Status) => void {
-  const words = make("span", "", "");
-  const bar = make("div", "ui-banner", make("span", "ui-banner-dot"), words);
-  const again = button("Try now", retry, "ui-banner-button");
+  const text = make("span", "", "");
+  const bar = make("div", "ui-banner", make("span", "ui-banner-dot"), text);
+  const tryNow = button("Try now", retry, "ui-banner-button");
   bar.setAttribute("role", "status");
   let timer: ReturnType<typeof setTimeout> | undefined;
   const lost = (): void => {
-    words.textContent = "The server cannot be reached. Trying again…";
+    text.textContent = "The server cannot be reached. Trying again…";
     bar.classList.remove("ui-banner-good");
-    bar.append(again);
+    bar.append(tryNow);
     document.body.append(bar);
   };
   const back = (): void => {
-    words.textContent = "Connected again.";
+    text.textContent = "Connected again.";
     bar.classList.add("ui-banner-good");
-    again.remove();
-    timer = setTimeout(() => bar.remove(), STAYS_MS);
+    tryNow.remove();
+    timer = setTimeout(() => bar.remove(), VISIBLE_MS);
   };
   return (status) => {
     clearTimeout(timer);
     document.documentElement.classList.toggle("ui-disconnected", status === "lost");
     if (status === "lost") {
-      timer = setTimeout(lost, PATIENCE_MS);
+      timer = setTimeout(lost, SHOW_AFTER_MS);
     } else if (status === "open" && bar.isConnected) {
       back();
     } else {

@@ -1,11 +1,11 @@
 /** Short messages to the person, at the edge of the page. */
 import { button, make } from "./markup";
 
-const STAYS_MS = 8000;
+const VISIBLE_MS = 8000;
 
 /** Show a notice; errors stay until they are dismissed, and one that is shown already is not shown twice. */
 export function notify(level: string, text: string): void {
-  if (saying(text).length > 0) {
+  if (noticesSaying(text).length > 0) {
     return;
   }
   const note = make("div", `ui-notice ui-notice-${level}`, make("span", "ui-notice-text", text));
@@ -13,24 +13,24 @@ export function notify(level: string, text: string): void {
   const dismiss = button("×", () => note.remove(), "ui-notice-close");
   dismiss.setAttribute("aria-label", "Dismiss");
   note.append(dismiss);
-  stack().append(note);
+  container().append(note);
   if (level !== "error") {
-    setTimeout(() => note.remove(), STAYS_MS);
+    setTimeout(() => note.remove(), VISIBLE_MS);
   }
 }
 
 /** Remove a notice that is no longer true. */
-export function takeBack(text: string): void {
-  for (const shown of saying(text)) {
+export function removeNotice(text: string): void {
+  for (const shown of noticesSaying(text)) {
     shown.parentElement?.remove();
   }
 }
 
-function saying(text: string): Element[] {
-  return [...stack().querySelectorAll(".ui-notice-text")].filter((shown) => shown.textContent === text);
+function noticesSaying(text: string): Element[] {
+  return [...container().querySelectorAll(".ui-notice-text")].filter((shown) => shown.textContent === text);
 }
 
-function stack(): Element {
+function container(): Element {
   const present = document.querySelector(".ui-notices");
   if (present !== null) {
     return present;

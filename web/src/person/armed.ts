@@ -2,7 +2,7 @@
 
 /** A card that appears under the pointer must not take a click that was meant for something else. */
 export const ARMED_AFTER_MS = 500;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 const waiting = new WeakMap<HTMLElement, number>();
 
@@ -20,31 +20,31 @@ export function arm(element: HTMLElement): void {
  */
 export function armOnReturn(root: HTMLElement, cards: () => Iterable<HTMLElement>): () => void {
   let away = !document.hasFocus();
-  const back = (): void => {
+  const returned = (): void => {
     if (away) {
       away = false;
       [...cards()].forEach(arm);
     }
   };
   // A page has the focus also while a frame inside of it does, so that using the app is not being away.
-  const look = (): void => {
+  const checkFocus = (): void => {
     away ||= !document.hasFocus();
   };
   const clicked = (event: Event): void => {
     if (away && event.target instanceof Element && event.target.closest("button")) {
       event.preventDefault();
       event.stopImmediatePropagation();
-      back();
+      returned();
     }
   };
-  const timer = window.setInterval(look, LOOK_MS);
-  window.addEventListener("blur", look);
-  window.addEventListener("focus", back);
+  const timer = window.setInterval(checkFocus, POLL_MS);
+  window.addEventListener("blur", checkFocus);
+  window.addEventListener("focus", returned);
   root.addEventListener("click", clicked, true);
   return () => {
     clearInterval(timer);
-    window.removeEventListener("blur", look);
-    window.removeEventListener("focus", back);
+    window.removeEventListener("blur", checkFocus);
+    window.removeEventListener("focus", returned);
     root.removeEventListener("click", clicked, true);
   };
 }

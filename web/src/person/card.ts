@@ -1,7 +1,7 @@
 /** The card of one waiting call: everything that would be sent, and every way to answer. */
 import { button, make } from "../nlui/dom";
 import { arm } from "./armed";
-import { type Ask, reasonOf, sendJson } from "./client";
+import { type Fetch, reasonOf, sendJson } from "./client";
 import { type Approval, headline, indented, json, plain, riskBadge } from "./request";
 
 type Decision = "approve" | "approve_with_edit" | "deny_continue" | "deny_abort";
@@ -21,14 +21,14 @@ export interface Card {
   focus(): void;
 }
 
-export interface Hooks {
-  readonly ask: Ask;
+export interface CardHooks {
+  readonly fetch: Fetch;
   /** The answer was taken, or it came too late: look again. */
   settled(words: string): void;
   readonly chosen: () => void;
 }
 
-export function card(row: Approval, hooks: Hooks): Card {
+export function card(row: Approval, hooks: CardHooks): Card {
   const destroys = row.risk === "destroys";
   const title = make("h2.ask-head", { id: `title-${row.id}`, tabindex: "-1" }, ...headline(row.tool, row.preview));
   const box = make("input.ask-pick", { type: "checkbox", "aria-label": `Select ${plain(row.tool)}` });
@@ -53,7 +53,7 @@ export function card(row: Approval, hooks: Hooks): Card {
         ...(edited === undefined ? {} : { arguments: edited }),
         ...(pattern === undefined ? {} : { pattern }),
       };
-      await sendJson(hooks.ask, `/approvals/${encodeURIComponent(row.id)}/decision`, body);
+      await sendJson(hooks.fetch, `/approvals/${encodeURIComponent(row.id)}/decision`, body);
       hooks.settled(`${yes ? "Approved" : "Denied"}: ${plain(row.tool)}`);
     } catch (error) {
       problem.textContent = reasonOf(error);

@@ -6,7 +6,7 @@
 const KEY = "ui-person";
 
 /** The server said no; `code` is its word for why. */
-export class Refused extends Error {
+export class RequestError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -16,35 +16,35 @@ export class Refused extends Error {
   }
 }
 
-/** Sends a request; resolves with an answer that is ok, throws `Refused` otherwise. */
-export type Ask = (path: string, options?: RequestInit) => Promise<Response>;
+/** Sends a request; resolves with an answer that is ok, throws `RequestError` otherwise. */
+export type Fetch = (path: string, options?: RequestInit) => Promise<Response>;
 
 export interface Person {
-  readonly ask: Ask;
+  readonly fetch: Fetch;
   credential(): string;
   /** Change a one-time code for the credential of this browser. */
-  enter(code: string): Promise<void>;
+  signIn(code: string): Promise<void>;
   /** Sign out: the credential ends on the server and here. */
-  leave(): Promise<void>;
+  signOut(): Promise<void>;
   /** Call `listener` whenever the credential was refused or is gone, by whatever tab. */
-  onLeft(listener: (why: string) => void): void;
+  onSignedOut(listener: (why: string) => void): void;
 }
 
-export function personClient(fetcher: typeof fetch = (...request) => fetch(...request)): Person {
-  let kept = stored();
+export function personClient(fetcher: typeof fetch = (...request) => globalThis.fetch(...request)): Person {
+  let kept = storedCredential();
   let nonce = document.querySelector<HTMLMetaElement>('meta[name="ui-nonce"]')?.content ?? "";
   const listeners: ((why: string) => void)[] = [];
 
-  const left = (why: string): void => {
+  const signedOut = (why: string): void => {
     kept = "";
-    store("");
+    storeCredential("");
     listeners.forEach((listener) => listener(why));
   };
   addEventListener("storage", (event) => {
     if (event.key === KEY) {
       kept = event.newValue ?? "";
       if (kept === "") {
-        left("You signed out in another tab.");
+        signedOut("You signed out in another tab.");
       }
     }
   });
@@ -67,72 +67,72 @@ export function personClient(fetcher: typeof fetch = (...request) => fetch(...re
     return answer.ok;
   }
 
-  const attempt: Ask = async (path, options = {}) => {
+  const attempt: Fetch = async (path, options = {}) => {
     let answer = await send(path, options);
-    const isStale = answer.status === 409 && (await refusal(answer.clone())).code === "stale_page";
+    const isStale = answer.status === 409 && (await errorOf(answer.clone())).code === "stale_page";
     if (isStale && (await renewed())) {
       answer = await send(path, options);
     }
     if (!answer.ok) {
-      throw await refusal(answer);
+      throw await errorOf(answer);
     }
     return answer;
   };
 
-  const ask: Ask = async (path, options) => {
+  const fetch: Fetch = async (path, options) => {
     const used = kept;
     try {
       return await attempt(path, options);
     } catch (error) {
-      const unknown = error instanceof Refused && error.status === 401 && error.code === "unauthorized";
+      const unknown = error instanceof RequestError && error.status === 401 && error.code === "unauthorized";
       if (unknown && used && used === kept) {
-        left("This browser is no longer signed in.");
+        signedOut("This browser is no longer signed in.");
       }
       throw error;
     }
   };
 
   return {
-    ask,
+    fetch,
     credential: () => kept,
-    async enter(code) {
+    async signIn(code) {
       try {
         const { credential } = await sendJson<{ readonly credential: string }>(attempt, "/person/enter", { code });
         kept = credential;
-        store(credential);
+        storeCredential(credential);
       } catch (error) {
-        if (error instanceof Refused && error.code === "stale_page") {
+        if (error instanceof RequestError && error.code === "stale_page") {
           reloadWith(code); // without a credential there is no other way to a new nonce
         }
         throw error;
       }
     },
-    async leave() {
-      await sendJson(ask, "/person/leave", {});
-      left("You are signed out.");
+    async signOut() {
+      await sendJson(fetch, "/person/leave", {});
+      signedOut("You are signed out.");
     },
-    onLeft(listener) {
+    onSignedOut(listener) {
       listeners.push(listener);
     },
   };
 }
 
 /** Read JSON from a path. */
-export async function readJson<T>(ask: Ask, path: string): Promise<T> {
-  return (await (await ask(path, { headers: { Accept: "application/json" } })).json()) as T;
+export async function readJson<T>(fetch: Fetch, path: string): Promise<T> {
+  return (await (await fetch(path, { headers: { Accept: "application/json" } })).json()) as T;
 }
 
 /** Send JSON to a path and read what comes back. */
-export async function sendJson<T>(ask: Ask, path: string, body: unknown, method = "POST"): Promise<T> {
+export async function sendJson<T>(fetch: Fetch, path: string, body: unknown, method = "POST"): Promise<T> {
   const headers = { Accept: "application/json", "Content-Type": "application/json" };
-  return (await (await ask(path, { method, headers, body: JSON.stringify(body) })).json()) as T;
+  return (await (await fetch(path, { method, headers, body: JSON.stringify(body) })).json()) as T;
 }
 
 /** Requests of a page that has a cookie or nothing: it may read. */
-export const askAsVisitor: Ask = async (path, options = {}) => {
-  const answer = await fetch(path, { ...options, credentials: "same-origin", cache: "no-store" });
+export const fetchAsVisitor: Fetch = async (path, options = {}) => {
+  const answer = await globalThis.fetch(path, { ...options, credentials: "same-origin", cache: "no-store" });
   if (!answer.ok) {
-    throw await refusal(answer);
+    throw await errorOf(answer);
   }
   return answer;
 };
@@ -153,27 +153,27 @@ function reloadWith(code: string): void {
 
 /** Say in a sentence why something failed. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof Refused) {
+  if (error instanceof RequestError) {
     return error.message;
   }
   // fetch itself throws a TypeError whose words differ from browser to browser.
   return error instanceof TypeError ? "The server cannot be reached." : error instanceof Error ? error.message : String(error);
 }
 
-async function refusal(answer: Response): Promise<Refused> {
-  const unreadable = new Refused(answer.status, "error", `The server answered ${answer.status}.`);
+async function errorOf(answer: Response): Promise<RequestError> {
+  const unreadable = new RequestError(answer.status, "error", `The server answered ${answer.status}.`);
   try {
     const { error } = (await answer.json()) as { readonly error?: string | { readonly code: string; readonly message: string } };
     if (error === undefined) {
       return unreadable;
     }
-    return typeof error === "string" ? new Refused(answer.status, "error", error) : new Refused(answer.status, error.code, error.message);
+    return typeof error === "string" ? new RequestError(answer.status, "error", error) : new RequestError(answer.status, error.code, error.message);
   } catch {
     return unreadable;
   }
 }
 
-function stored(): string {
+function storedCredential(): string {
   try {
     return localStorage.getItem(KEY) ?? "";
   } catch {
@@ -181,7 +181,7 @@ function stored(): string {
   }
 }
 
-function store(credential: string): void {
+function storeCredential(credential: string): void {
   try {
     if (credential) {
       localStorage.setItem(KEY, credential);

@@ -19,12 +19,12 @@ export function appFrame(url: string): AppFrame {
     referrerpolicy: "no-referrer",
     src: url,
   });
-  const dress = (): void => {
+  const sendTheme = (): void => {
     const theme = [...document.documentElement.classList].find((name) => name.startsWith("theme-"))?.slice("theme-".length);
     element.contentWindow?.postMessage({ type: "ui-theme", name: theme }, new URL(shown).origin);
   };
-  element.addEventListener("load", dress);
-  document.addEventListener("ui-look", dress);
+  element.addEventListener("load", sendTheme);
+  document.addEventListener("ui-look", sendTheme);
   return {
     element,
     go(next) {

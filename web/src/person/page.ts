@@ -3,12 +3,12 @@
  * App code in the frame may take the keyboard's focus away from us and give it back, so no single key answers anything
  * and nothing that the frame says is listened to.
  */
-import { activity, type Woven } from "../chat/activity";
+import { type ActivityByMessage, followActivity } from "../chat/activity";
 import { chat, type Chat } from "../chat/chat";
 import { server } from "../chat/server";
 import { button, make } from "../nlui/dom";
-import { codeFromAddress, personClient, readJson, reasonOf, Refused } from "./client";
-import { entry, waiting } from "./entry";
+import { codeFromAddress, personClient, readJson, reasonOf, RequestError } from "./client";
+import { signInScreen, waitingScreen } from "./sign_in";
 import { appFrame } from "./frame";
 import { pauseAfter, questions, type Questions } from "./questions";
 import { type Tab, tabs } from "./tabs";
@@ -36,29 +36,29 @@ function show(...screen: readonly HTMLElement[]): void {
 }
 
 function askForCode(why: string): void {
-  const screen = entry((code) => person.enter(code).then(open), why);
+  const screen = signInScreen((code) => person.signIn(code).then(open), why);
   show(screen.element);
   screen.focus();
 }
 
 async function stateNow(): Promise<State> {
-  const state = await readJson<State>(person.ask, "/person/state");
+  const state = await readJson<State>(person.fetch, "/person/state");
   return { ...state, app_url: state.app_url || null };
 }
 
 /** Ask what this server has, until it answers. */
 async function open(): Promise<void> {
-  show(waiting("Loading…"));
+  show(waitingScreen("Loading…"));
   for (let failures = 1; ; failures++) {
     try {
       shell(await stateNow());
       return;
     } catch (error) {
-      if (error instanceof Refused && error.status === 401) {
+      if (error instanceof RequestError && error.status === 401) {
         return; // the screen that asks for a code is here already
       }
       const pause = pauseAfter(failures);
-      show(waiting(`${reasonOf(error)} Trying again in ${Math.round(pause / 1000)} s…`));
+      show(waitingScreen(`${reasonOf(error)} Trying again in ${Math.round(pause / 1000)} s…`));
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
@@ -72,8 +72,8 @@ function shell(state: State): void {
   const banner = make("div.person-banner", { role: "status" });
   banner.hidden = true;
   const spoken = make("div.person-spoken", { "aria-live": "polite" });
-  let asked: Questions | null = null;
-  let talk: Chat | null = null;
+  let questionList: Questions | null = null;
+  let chatView: Chat | null = null;
 
   const views: Tab[] = [];
   if (frame) {
@@ -82,15 +82,15 @@ function shell(state: State): void {
   if (hasChat) {
     const body = make("section.person-view.person-chat", { "aria-label": "Chat with your agent" });
     views.push({ id: "chat", name: "Chat", panel: body });
-    const follow = (changed: (woven: Woven) => void): (() => void) =>
-      activity({ conversation: "default", credential: person.credential(), review: (item) => review(item.approval_id) }, changed);
+    const follow = (changed: (activity: ActivityByMessage) => void): (() => void) =>
+      followActivity({ conversation: "default", credential: person.credential(), review: (item) => review(item.approval_id) }, changed);
     queueMicrotask(() => {
-      talk = chat(body, server("default", person.ask), { follow });
+      chatView = chat(body, server("default", person.fetch), { follow });
     });
   }
   if (state.approvals ?? true) {
-    asked = questions(person.ask, { waiting: count, trouble });
-    views.push({ id: "questions", name: "Questions", panel: make("section.person-view", { "aria-label": "Questions" }, asked.element) });
+    questionList = questions(person.fetch, { waiting: count, trouble });
+    views.push({ id: "questions", name: "Questions", panel: make("section.person-view", { "aria-label": "Questions" }, questionList.element) });
   }
   const bar = tabs(views, firstView(state, hasChat));
   const toggle = button("Panel", () => togglePanel(), "person-toggle");
@@ -100,7 +100,7 @@ function shell(state: State): void {
   function review(id?: string): void {
     document.body.classList.remove("panel-closed");
     bar.choose("questions");
-    asked?.focus(id);
+    questionList?.focus(id);
   }
 
   function count(waitingCalls: number, more: boolean): void {
@@ -119,7 +119,7 @@ function shell(state: State): void {
     banner.replaceChildren();
     if (why !== null) {
       away = true;
-      const now = button("Try now", () => asked?.look(), "ask-quiet");
+      const now = button("Try now", () => questionList?.refresh(), "ask-quiet");
       banner.append(`${why} Trying again in ${seconds} s. Nothing that you answered is lost.`, now);
     } else if (away) {
       away = false; // after a restart the app may be at another port
@@ -135,7 +135,7 @@ function shell(state: State): void {
       toggle.setAttribute("aria-expanded", String(!closed));
     }
     if (!document.body.classList.contains("panel-closed") && bar.chosen() === "chat") {
-      talk?.focus();
+      chatView?.focus();
     }
   }
 
@@ -151,8 +151,8 @@ function shell(state: State): void {
   document.body.classList.add(frame ? "with-app" : "without-app", ...(views.length === 1 ? ["single-view"] : []));
   close = () => {
     document.removeEventListener("keydown", keys);
-    asked?.stop();
-    talk?.stop();
+    questionList?.stop();
+    chatView?.stop();
   };
 }
 
@@ -166,22 +166,22 @@ function firstView(state: State, hasChat: boolean): string {
 function head(state: State, ...controls: readonly HTMLElement[]): HTMLElement {
   const mark = make("span.page-home", { "aria-hidden": "true" });
   window.uiMark?.(mark);
-  const look = make("select", { "aria-label": "Theme" });
-  look.dataset["themeSwitch"] = "";
-  window.uiLook?.(look);
+  const themeSwitch = make("select", { "aria-label": "Theme" });
+  themeSwitch.dataset["themeSwitch"] = "";
+  window.uiLook?.(themeSwitch);
   const problem = make("span.person-problem", { role: "alert" });
-  const leave = button("Sign out", () => void person.leave().catch((error: unknown) => (problem.textContent = reasonOf(error))), "person-quiet");
+  const signOut = button("Sign out", () => void person.signOut().catch((error: unknown) => (problem.textContent = reasonOf(error))), "person-quiet");
   const where = state.base_dir ? make("span.person-where", { title: state.base_dir }, state.base_dir) : make("span.person-where");
-  return make("header.person-head", {}, mark, make("h1", { title: `Version ${state.version}` }, NAME), where, problem, ...controls, look, leave);
+  return make("header.person-head", {}, mark, make("h1", { title: `Version ${state.version}` }, NAME), where, problem, ...controls, themeSwitch, signOut);
 }
 
 /** Sign in with the code of a link, if there is one; also one that is opened in this very tab. */
-async function arrive(): Promise<void> {
+async function signIn(): Promise<void> {
   const code = codeFromAddress();
   let why = "";
   if (code) {
-    show(waiting("Signing you in…"));
-    await person.enter(code).catch((error: unknown) => (why = reasonOf(error)));
+    show(waitingScreen("Signing you in…"));
+    await person.signIn(code).catch((error: unknown) => (why = reasonOf(error)));
   }
   if (person.credential()) {
     await open();
@@ -190,6 +190,6 @@ async function arrive(): Promise<void> {
   }
 }
 
-person.onLeft(askForCode);
-addEventListener("hashchange", () => void arrive());
-void arrive();
+person.onSignedOut(askForCode);
+addEventListener("hashchange", () => void signIn());
+void signIn();

@@ -1,7 +1,7 @@
 /** A rule that an agent proposes: what it says, what it would have done, yes or no. */
 import { button, make } from "../nlui/dom";
 import { arm } from "./armed";
-import { type Ask, reasonOf, sendJson } from "./client";
+import { type Fetch, reasonOf, sendJson } from "./client";
 import { json, plain } from "./request";
 
 interface Replay {
@@ -34,12 +34,12 @@ const DECISIONS: Readonly<Record<string, string>> = {
   deny_abort: "Deny and stop",
 };
 
-export function proposalCard(first: Proposal, ask: Ask, settled: (words: string) => void): ProposalCard {
+export function proposalCard(first: Proposal, fetch: Fetch, settled: (words: string) => void): ProposalCard {
   const effect = make("p.ask-dim.effect");
   const problem = make("p.ask-problem", { role: "alert" });
   const settle = async (decision: "accepted" | "refused"): Promise<void> => {
     try {
-      await sendJson(ask, `/approvals/proposals/${encodeURIComponent(first.id)}`, { decision });
+      await sendJson(fetch, `/approvals/proposals/${encodeURIComponent(first.id)}`, { decision });
       settled(`Rule ${decision}`);
     } catch (error) {
       problem.textContent = reasonOf(error);

@@ -2,12 +2,12 @@
 import { button, make } from "../nlui/dom";
 import { arm, armOnReturn } from "./armed";
 import { type Card, card } from "./card";
-import { type Ask, readJson, reasonOf, sendJson } from "./client";
+import { type Fetch, readJson, reasonOf, sendJson } from "./client";
 import { type Proposal, type ProposalCard, proposalCard } from "./proposal";
 import { type Approval, plain } from "./request";
 
-const LOOK_MS = 1500;
-const LONGEST_MS = 30_000;
+const POLL_MS = 1500;
+const MAX_POLL_MS = 30_000;
 const ANSWERED = 20;
 
 interface Listing {
@@ -24,18 +24,18 @@ export interface Questions {
   /** Go to the question about an approval, or to the first. */
   focus(id?: string): void;
   /** Look now instead of when it is time again. */
-  look(): void;
+  refresh(): void;
   stop(): void;
 }
 
-export interface Watch {
+export interface QuestionsListener {
   /** How many calls wait, and whether there are more than before. */
   waiting(count: number, more: boolean): void;
   /** `null` while the server answers, else why not and after how many seconds it is asked again. */
   trouble(why: string | null, seconds: number): void;
 }
 
-export function questions(ask: Ask, watch: Watch): Questions {
+export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
   const said = make("p.questions-said", { role: "status" });
   const count = make("span");
   const approveAll = button("Approve selected", () => void decideMany("approve"), "ask-yes");
@@ -86,7 +86,7 @@ export function questions(ask: Ask, watch: Watch): Questions {
   async function decideMany(decision: "approve" | "deny_continue"): Promise<void> {
     const decisions = chosen().map(({ row }) => ({ id: row.id, digest: row.digest, decision }));
     try {
-      const { results } = await sendJson<{ readonly results: readonly Outcome[] }>(ask, "/approvals/decisions", { decisions });
+      const { results } = await sendJson<{ readonly results: readonly Outcome[] }>(fetch, "/approvals/decisions", { decisions });
       const failed = results.flatMap((one) => (one.error ? [one.error.message] : []));
       settled(`${results.length - failed.length} answered${failed.length ? `; ${failed.length} not: ${failed[0]}` : ""}`);
     } catch (error) {
@@ -106,7 +106,7 @@ export function questions(ask: Ask, watch: Watch): Questions {
       shown().forEach(arm); // they moved up, under the pointer perhaps
     }
     // What is shown stays the same element: a button that is being pressed must not be replaced under the pointer.
-    const added = rows.filter((row) => !cards.has(row.id)).map((row) => card(row, { ask, settled, chosen: selection }));
+    const added = rows.filter((row) => !cards.has(row.id)).map((row) => card(row, { fetch, settled, chosen: selection }));
     added.forEach((one) => cards.set(one.row.id, one));
     open.append(...added.map((one) => one.element));
     cards.forEach((one) => one.offerChoice(cards.size > 1));
@@ -128,7 +128,7 @@ export function questions(ask: Ask, watch: Watch): Questions {
       }
     }
     for (const one of offered) {
-      const shown = proposals.get(one.id) ?? proposalCard(one, ask, settled);
+      const shown = proposals.get(one.id) ?? proposalCard(one, fetch, settled);
       if (!proposals.has(one.id)) {
         proposals.set(one.id, shown);
         rules.append(shown.element);
@@ -139,7 +139,7 @@ export function questions(ask: Ask, watch: Watch): Questions {
   }
 
   async function showAnswered(mine: number): Promise<void> {
-    const { approvals } = await readJson<Listing>(ask, "/approvals?status=history");
+    const { approvals } = await readJson<Listing>(fetch, "/approvals?status=history");
     if (mine === turn) {
       past.replaceChildren(...approvals.slice(0, ANSWERED).map(answeredRow));
       answered.hidden = approvals.length === 0;
@@ -159,7 +159,7 @@ export function questions(ask: Ask, watch: Watch): Questions {
     const mine = ++turn;
     clearTimeout(timer);
     try {
-      const { approvals, proposals: offered } = await readJson<Listing>(ask, "/approvals");
+      const { approvals, proposals: offered } = await readJson<Listing>(fetch, "/approvals");
       if (mine !== turn || over) {
         return; // a later look knows better
       }
@@ -186,7 +186,7 @@ export function questions(ask: Ask, watch: Watch): Questions {
       wanted = id ?? [...cards.keys()][0] ?? null;
       reveal();
     },
-    look: () => void refresh(),
+    refresh: () => void refresh(),
     stop() {
       over = true;
       clearTimeout(timer);
@@ -197,7 +197,7 @@ export function questions(ask: Ask, watch: Watch): Questions {
 
 /** Milliseconds until the next look: doubled with each failure. */
 export function pauseAfter(failures: number): number {
-  return Math.min(LOOK_MS * 2 ** failures, LONGEST_MS);
+  return Math.min(POLL_MS * 2 ** failures, MAX_POLL_MS);
 }
 
 function answeredRow(row: Approval): HTMLElement {

@@ -92,7 +92,7 @@ export class Variables {
     this.last = 1;
   }
 
-  private note({ varId, value, properties }: Update, tell: boolean): void {
+  private note({ varId, value, properties }: Update, notify: boolean): void {
     const variable = this.known.get(varId) ?? { varId, parentId: 0, value: null, properties: {} };
     this.known.set(varId, variable);
     if (value !== undefined) {
@@ -106,7 +106,7 @@ export class Variables {
         variable.properties[name] = text;
       }
     }
-    if (tell) {
+    if (notify) {
       this.watchers.get(varId)?.forEach((act) => act(variable, variable.value, variable.properties));
     }
   }

@@ -44,7 +44,7 @@ export function followSystem(): void {
       apply(systemTheme());
     }
   });
-  new MutationObserver(wakeSheets).observe(document.documentElement, { attributeFilter: ["class"] });
+  new MutationObserver(enableSheets).observe(document.documentElement, { attributeFilter: ["class"] });
   if (![...document.documentElement.classList].some((name) => CLASS.test(name))) {
     apply(chosenTheme() ?? systemTheme());
   }
@@ -61,7 +61,7 @@ export function followParent(): void {
 }
 
 /** Keep the style sheet of the shown theme switched on, whoever changes the class. */
-function wakeSheets(): void {
+function enableSheets(): void {
   const { classList } = document.documentElement;
   for (const link of document.querySelectorAll<HTMLLinkElement>("link[data-theme]")) {
     const media = classList.contains(`theme-${link.dataset["theme"]}`) ? "all" : "not all";

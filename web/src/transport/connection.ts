@@ -4,15 +4,15 @@ import type { Dial, Transport } from "./transport";
 export type Status = "connecting" | "open" | "lost" | "ended";
 
 export interface ConnectionEvents {
-  /** A new line is open; the server knows nothing of this page yet. */
-  opened(asked: boolean): void;
+  /** A new transport is open; the server knows nothing of this page yet. */
+  opened(requested: boolean): void;
   frame(text: string): void;
   /** `reason` is what the server said when it ended the session. */
   status(status: Status, reason: string): void;
 }
 
 /** Seconds to wait before each attempt; the last one repeats. */
-const WAITS = [1, 2, 4, 8, 16, 30];
+const RETRY_SECONDS = [1, 2, 4, 8, 16, 30];
 /** A connection that was open for less than this counts as a failed attempt, so that a server that accepts and hangs up is not asked without end. */
 const STABLE_MS = 3000;
 
@@ -24,14 +24,14 @@ export interface Connection {
   end(): void;
 }
 
-/** Connect with `dial`; `probe` says whether the session still exists when a line could not be opened. */
+/** Connect with `dial`; `probe` says whether the session still exists when a transport could not be opened. */
 export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promise<boolean>): Connection {
   let status: Status = "connecting";
-  let line: Transport | null = null;
+  let transport: Transport | null = null;
   let attempt = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const become = (next: Status, reason = ""): void => {
+  const setStatus = (next: Status, reason = ""): void => {
     if (status !== next) {
       status = next;
       events.status(next, reason);
@@ -39,17 +39,17 @@ export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promi
   };
   const end = (reason = ""): void => {
     clearTimeout(timer);
-    line?.close();
-    line = null;
-    become("ended", reason);
+    transport?.close();
+    transport = null;
+    setStatus("ended", reason);
   };
-  const later = (): void => {
-    const wait = WAITS[Math.min(attempt, WAITS.length - 1)] ?? 30;
+  const scheduleRetry = (): void => {
+    const wait = RETRY_SECONDS[Math.min(attempt, RETRY_SECONDS.length - 1)] ?? 30;
     attempt += 1;
     clearTimeout(timer);
-    timer = setTimeout(() => void again(), wait * 1000);
+    timer = setTimeout(() => void reconnect(), wait * 1000);
   };
-  const again = async (): Promise<void> => {
+  const reconnect = async (): Promise<void> => {
     clearTimeout(timer);
     try {
       if (!(await probe())) {
@@ -57,47 +57,47 @@ export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promi
         return;
       }
     } catch {
-      later();
+      scheduleRetry();
       return;
     }
-    if (line === null && status !== "ended") {
+    if (transport === null && status !== "ended") {
       open();
     }
   };
   const open = (): void => {
     let opened: number | null = null;
-    const mine = dial({
-      open(asked = false) {
+    const opening = dial({
+      open(requested = false) {
         opened = Date.now();
-        line = mine;
-        become("open");
-        events.opened(asked);
+        transport = opening;
+        setStatus("open");
+        events.opened(requested);
       },
       frame: (text) => events.frame(text),
       closed(ended, reason = "") {
         // A line that was replaced has nothing to say any more.
-        if (line !== null && line !== mine) {
+        if (transport !== null && transport !== opening) {
           return;
         }
-        line = null;
+        transport = null;
         if (ended) {
           end(reason);
         } else {
-          become("lost");
+          setStatus("lost");
           if (opened !== null && Date.now() - opened >= STABLE_MS) {
             attempt = 0;
-            void again();
+            void reconnect();
           } else {
-            later();
+            scheduleRetry();
           }
         }
       },
     });
-    line = mine;
+    transport = opening;
   };
   const retry = (): void => {
     if (status === "lost") {
-      void again();
+      void reconnect();
     }
   };
   window.addEventListener("online", retry);
@@ -112,10 +112,10 @@ export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promi
       return status;
     },
     send(frame) {
-      if (status !== "open" || line === null) {
+      if (status !== "open" || transport === null) {
         return false;
       }
-      line.send(frame);
+      transport.send(frame);
       return true;
     },
     retry,

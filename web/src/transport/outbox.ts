@@ -1,6 +1,6 @@
 /** Collects what the page has to say: what a person did leaves at once, what scripts say waits a moment for company. */
 import type { PageMessage, Short } from "../protocol";
-import type { Origin } from "../view/stage";
+import type { Origin } from "../view/page_context";
 
 const QUIET_MS = 10;
 const MEDIUM = 1;
@@ -20,7 +20,7 @@ export class Outbox {
   constructor(private readonly deliver: (frame: string) => boolean) {}
 
   /** Send as part of what the person is doing now. */
-  byPerson(what: PageMessage | Short, origin: Origin): void {
+  sendNow(what: PageMessage | Short, origin: Origin): void {
     this.queue.push({ what, priority: origin.priority, origin });
     if (!this.flushing) {
       this.flushing = true;
@@ -29,13 +29,13 @@ export class Outbox {
   }
 
   /** Send soon, together with what else comes. */
-  byScript(what: PageMessage, priority = MEDIUM): void {
+  sendSoon(what: PageMessage, priority = MEDIUM): void {
     this.queue.push({ what, priority, origin: null });
     this.timer ??= setTimeout(() => this.flush(false), QUIET_MS);
   }
 
   /** Send as a frame of its own, before anything queued. */
-  first(what: PageMessage): void {
+  sendFirst(what: PageMessage): void {
     this.deliver(frameOf([what], false));
   }
 

@@ -16,29 +16,29 @@ export type Sync = (args: Record<string, Json>) => Promise<SyncAnswer>;
 /** Try a socket instead; null when it cannot be had. */
 export type Upgrade = (offer: { url: string; token: string }, listener: Listener) => Promise<Transport | null>;
 
-const FAILURES = 3;
-const PAUSE_MS = 1000;
+const MAX_FAILURES = 3;
+const RETRY_MS = 1000;
 
 /** Dial by polling; `upgrade` may turn the line into a socket before it is used. */
 export function polling(sync: Sync, session: string, upgrade: Upgrade): Dial {
   return (listener) => {
-    const line = new Poller(sync, session, listener);
-    let better: Transport | null = null;
-    void line.open().then(async (answer) => {
+    const poller = new Poller(sync, session, listener);
+    let socket: Transport | null = null;
+    void poller.open().then(async (answer) => {
       if (answer === null) {
         return;
       }
-      better = answer.ws === undefined ? null : await upgrade(answer.ws, listener);
-      if (better === null) {
+      socket = answer.ws === undefined ? null : await upgrade(answer.ws, listener);
+      if (socket === null) {
         listener.open();
-        line.poll();
+        poller.poll();
       } else {
-        line.close();
+        poller.close();
       }
     });
     return {
-      send: (frame) => (better ?? line).send(frame),
-      close: () => (better ?? line).close(),
+      send: (frame) => (socket ?? poller).send(frame),
+      close: () => (socket ?? poller).close(),
     };
   };
 }
@@ -100,7 +100,7 @@ class Poller implements Transport {
       .finally(() => {
         this.running -= 1;
         if (this.running === 0) {
-          setTimeout(() => this.running === 0 && this.poll(), this.failures > 0 ? PAUSE_MS : 0);
+          setTimeout(() => this.running === 0 && this.poll(), this.failures > 0 ? RETRY_MS : 0);
         }
       });
   }
@@ -121,7 +121,7 @@ class Poller implements Transport {
 
   private failed(): void {
     this.failures += 1;
-    if (this.failures >= FAILURES) {
+    if (this.failures >= MAX_FAILURES) {
       this.end(false);
     }
   }

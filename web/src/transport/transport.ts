@@ -6,8 +6,8 @@ export interface Transport {
 }
 
 export interface Listener {
-  /** The line is open; `asked` when it has asked for the page already. */
-  open(asked?: boolean): void;
+  /** The line is open; `requested` when it has asked for the page already. */
+  open(requested?: boolean): void;
   frame(text: string): void;
   /** The connection is gone; `ended` when the session will not come back, for the reason the server gave. */
   closed(ended: boolean, reason?: string): void;

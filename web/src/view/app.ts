@@ -3,60 +3,60 @@ import { parts, type Failure, type Json, type ServerMessage, type Short, type Vi
 import { Variables, type Variable } from "../store/variables";
 import { Viewdefs } from "../store/viewdefs";
 import { Outbox } from "../transport/outbox";
-import { Hole } from "./hole";
+import { ViewPlaceholder } from "./view_placeholder";
 import { List } from "./list";
-import { Site, sitesOf } from "./site";
-import { Slot } from "./slot";
-import type { Origin, Stage } from "./stage";
+import { BoundElement, boundElementsOf } from "./bound_element";
+import { NestedView } from "./nested_view";
+import type { Origin, PageContext } from "./page_context";
 import type { View } from "./view";
 
-export interface Surroundings {
+export interface AppHooks {
   deliver(frame: string): boolean;
   /** Custom element tags that a viewdef uses. */
-  meet(tags: ReadonlySet<string>): void;
+  define(tags: ReadonlySet<string>): void;
   notice(level: string, text: string, code: string): void;
 }
 
-export class App implements Stage {
+export class App implements PageContext {
   readonly views = new Map<number, View>();
   readonly viewdefs = new Viewdefs();
   readonly outbox: Outbox;
   readonly variables: Variables;
   readonly scrollers = new Set<Element>();
-  private readonly hole: Hole;
+  private readonly content: ViewPlaceholder;
   private readonly changed = new Set<Node>();
   private readonly reported = new Set<string>();
   private waitingForRoot = false;
 
   constructor(
     root: Element,
-    private readonly around: Surroundings,
+    private readonly hooks: AppHooks,
   ) {
     const blank = document.createElement("div");
     blank.hidden = true;
-    this.hole = new Hole(this, "", { className: "", style: "", slot: "" }, blank);
-    this.outbox = new Outbox((frame) => around.deliver(frame));
+    this.content = new ViewPlaceholder(this, "", { className: "", style: "", slot: "" }, blank);
+    this.outbox = new Outbox((frame) => hooks.deliver(frame));
     this.variables = new Variables(
-      (message) => this.outbox.byScript(message),
+      (message) => this.outbox.sendSoon(message),
       (id) => this.expanded(id),
     );
-    this.place = () => {
-      if (!blank.isConnected && this.hole.current === null) {
+    this.insert = () => {
+      if (!blank.isConnected && this.content.current === null) {
         root.replaceChildren(blank);
       }
     };
   }
 
-  private readonly place: () => void;
+  private readonly insert: () => void;
 
   /** A new line is open: ask for everything; what is on the page stays until the answer comes. */
-  opened(asked: boolean): void {
+  opened(requested: boolean): void {
     this.outbox.pause();
     this.variables.reset();
     this.reported.clear();
     this.waitingForRoot = true;
-    if (!asked) {
-      this.outbox.first({ type: "watch", data: { varId: 1, expand: true } });
+    if (!requested) {
+      this.outbox.sendFirst({ type: "watch", data: { varId: 1, expand: true } });
     }
   }
 
@@ -80,7 +80,7 @@ export class App implements Stage {
   }
 
   rootView(): View | null {
-    return this.hole.current;
+    return this.content.current;
   }
 
   template(key: string): ReturnType<Viewdefs["get"]> {
@@ -88,12 +88,12 @@ export class App implements Stage {
   }
 
   send(short: Short, origin: Origin): void {
-    this.outbox.byPerson(short, origin);
+    this.outbox.sendNow(short, origin);
   }
 
-  meet(tags: ReadonlySet<string>): void {
+  define(tags: ReadonlySet<string>): void {
     if (tags.size > 0) {
-      this.around.meet(tags);
+      this.hooks.define(tags);
     }
   }
 
@@ -107,7 +107,7 @@ export class App implements Stage {
     const mark = `${key} ${position}`;
     if (!this.reported.has(mark)) {
       this.reported.add(mark);
-      this.outbox.byScript({ type: "update", data: { varId: 1, properties: { editable: mark } } });
+      this.outbox.sendSoon({ type: "update", data: { varId: 1, properties: { editable: mark } } });
     }
   }
 
@@ -138,15 +138,15 @@ export class App implements Stage {
     }
     if (properties["notice"]) {
       const { level, text, code } = JSON.parse(properties["notice"]) as Record<string, string>;
-      this.around.notice(level ?? "info", text ?? "", code ?? "");
+      this.hooks.notice(level ?? "info", text ?? "", code ?? "");
     }
   }
 
   private put({ view, parent, slot, index, key, values }: ViewPlacement): void {
     const inline: [number, string, Json[]] | null = key === "" ? null : [view, key, values ?? []];
     if (parent === 0) {
-      this.place();
-      this.hole.show(inline);
+      this.insert();
+      this.content.show(inline);
       if (this.waitingForRoot) {
         this.waitingForRoot = false;
         this.outbox.resume((origin, old) => readdress(origin, old));
@@ -156,29 +156,29 @@ export class App implements Stage {
     const part = this.views.get(parent)?.part(slot);
     if (part instanceof List) {
       part.showRow(index ?? 0, inline);
-    } else if (part instanceof Slot) {
+    } else if (part instanceof NestedView) {
       part.show(inline);
     }
   }
 
   private short([number, position, value]: Short): void {
     const part = this.views.get(number)?.part(position);
-    if (part instanceof Site) {
+    if (part instanceof BoundElement) {
       part.write(position, value ?? null);
     } else if (part instanceof List) {
       part.write(value ?? null);
     } else {
-      part?.site.clearError(position);
+      part?.host.clearError(position);
     }
   }
 
   private fail(failure: Failure): void {
     const { view, pos, code, description } = failure;
-    const site = view === undefined || pos === undefined ? undefined : this.views.get(view)?.site(pos);
-    if (site !== undefined && pos !== undefined) {
-      site.showError(pos, code, description);
+    const boundElement = view === undefined || pos === undefined ? undefined : this.views.get(view)?.boundElement(pos);
+    if (boundElement !== undefined && pos !== undefined) {
+      boundElement.showError(pos, code, description);
     } else if (failure.varId === undefined) {
-      this.around.notice("error", description, code);
+      this.hooks.notice("error", description, code);
     } else {
       this.variables.fail(failure);
     }
@@ -201,7 +201,7 @@ export class App implements Stage {
     for (const view of this.views.values()) {
       const position = -id - view.number;
       if (position >= 0 && position < view.template.size) {
-        return { varId: id, parentId: -view.number, value: view.site(position)?.valueAt(position) ?? null, properties: {} };
+        return { varId: id, parentId: -view.number, value: view.boundElement(position)?.valueAt(position) ?? null, properties: {} };
       }
     }
     return null;
@@ -210,10 +210,10 @@ export class App implements Stage {
 
 /** Find what a waiting action means on the new connection; null when its element is gone. */
 function readdress({ element, attribute }: Origin, old: Short): Short | null {
-  for (const site of element.isConnected ? sitesOf(element) : []) {
-    const position = site.positionOf(attribute);
+  for (const boundElement of element.isConnected ? boundElementsOf(element) : []) {
+    const position = boundElement.positionOf(attribute);
     if (position !== undefined) {
-      return old.length > 2 ? [site.view.number, position, old[2] ?? null] : [site.view.number, position];
+      return old.length > 2 ? [boundElement.view.number, position, old[2] ?? null] : [boundElement.view.number, position];
     }
   }
   return null;

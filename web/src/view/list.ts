@@ -1,62 +1,62 @@
-/** A `ui-viewlist` element: one hole per row, or a window of rows between two spacers. */
+/** A `ui-viewlist` element: one row per row, or a window of rows between two spacers. */
 import { isInlineView, isWindow, type InlineView, type Json, type Window } from "../protocol";
-import { Hole } from "./hole";
-import type { Site } from "./site";
-import type { Stage } from "./stage";
+import { ViewPlaceholder } from "./view_placeholder";
+import type { BoundElement } from "./bound_element";
+import type { PageContext } from "./page_context";
 import type { Survivors, View } from "./view";
 import { Scroller } from "./scroller";
 import { runScripts } from "./scripts";
 
 export class List {
-  private rows: Hole[] = [];
+  private rows: ViewPlaceholder[] = [];
   private scroller: Scroller | null = null;
 
   constructor(
-    readonly stage: Stage,
+    readonly page: PageContext,
     readonly view: View,
-    readonly site: Site,
+    readonly host: BoundElement,
     private readonly position: number,
   ) {}
 
   nodes(): Node[] {
-    return [this.site.element];
+    return [this.host.element];
   }
 
   main(): Element {
-    return this.site.element;
+    return this.host.element;
   }
 
   fill(values: readonly Json[]): void {
     const entry = values[this.position];
     if (isWindow(entry)) {
       this.scroller = this.newScroller();
-      this.site.element.append(this.scroller.top, ...this.buildRows(entry.rows), this.scroller.bottom);
+      this.host.element.append(this.scroller.top, ...this.buildRows(entry.rows), this.scroller.bottom);
       this.scroller.set(entry.from, entry.rows.length, entry.length);
     } else if (Array.isArray(entry)) {
-      this.site.element.append(...this.buildRows(entry));
+      this.host.element.append(...this.buildRows(entry));
     }
   }
 
   settle(survivors: Survivors, values: readonly Json[]): void {
-    const { site } = this;
-    const kept = survivors?.has(site.element) ?? false;
-    site.element = (survivors?.get(site.element) as Element | undefined) ?? site.element;
+    const { host } = this;
+    const kept = survivors?.has(host.element) ?? false;
+    host.element = (survivors?.get(host.element) as Element | undefined) ?? host.element;
     for (const row of this.rows) {
       row.settle(survivors);
     }
-    this.scroller?.settle(survivors, site.element);
-    site.bind(values, kept);
+    this.scroller?.settle(survivors, host.element);
+    host.bind(values, kept);
   }
 
   /** Take a new length, or a new window. */
   write(value: Json): void {
-    this.site.clearError(this.position);
+    this.host.clearError(this.position);
     if (isWindow(value)) {
       this.showWindow(value);
     } else {
       this.resize(typeof value === "number" ? value : 0);
     }
-    this.stage.touched(this.site.element);
+    this.page.touched(this.host.element);
   }
 
   showRow(index: number, view: InlineView | null): void {
@@ -76,7 +76,7 @@ export class List {
 
   release(): void {
     this.scroller?.release();
-    this.site.release();
+    this.host.release();
     for (const row of this.rows) {
       row.current?.release();
     }
@@ -86,13 +86,13 @@ export class List {
     const nodes: Node[] = [];
     let key: string | 0 = 0;
     for (const entry of entries) {
-      const hole = this.newRow();
-      this.rows.push(hole);
+      const row = this.newRow();
+      this.rows.push(row);
       if (isInlineView(entry)) {
         key = entry[1] === 0 ? key : entry[1];
-        nodes.push(...hole.build([entry[0], key, entry[2] ?? []]));
+        nodes.push(...row.build([entry[0], key, entry[2] ?? []]));
       } else {
-        nodes.push(...hole.nodes());
+        nodes.push(...row.nodes());
       }
     }
     return nodes;
@@ -103,7 +103,7 @@ export class List {
     while (this.rows.length < length) {
       const row = this.newRow();
       this.rows.push(row);
-      this.site.element.append(...row.nodes());
+      this.host.element.append(...row.nodes());
     }
   }
 
@@ -111,11 +111,11 @@ export class List {
     if (this.scroller === null) {
       this.resize(0);
       this.scroller = this.newScroller();
-      this.site.element.append(this.scroller.top, this.scroller.bottom);
-      this.scroller.settle(null, this.site.element);
+      this.host.element.append(this.scroller.top, this.scroller.bottom);
+      this.scroller.settle(null, this.host.element);
     }
     const present = new Map(this.rows.map((row) => [row.current?.number ?? 0, row]));
-    const fresh: Hole[] = [];
+    const fresh: ViewPlaceholder[] = [];
     let key: string | 0 = 0;
     let at: Node = this.scroller.top;
     const next = rows.map((entry) => {
@@ -140,15 +140,15 @@ export class List {
     this.scroller.set(from, rows.length, length);
   }
 
-  private newRow(): Hole {
-    const { row } = this.site.spec;
-    return new Hole(this.stage, "", row ?? { className: "", style: "", slot: "" }, null);
+  private newRow(): ViewPlaceholder {
+    const { row } = this.host.spec;
+    return new ViewPlaceholder(this.page, "", row ?? { className: "", style: "", slot: "" }, null);
   }
 
   private newScroller(): Scroller {
-    const { site, position, view } = this;
-    return new Scroller(site.element, (from, count) =>
-      this.stage.send([view.number, position, [from, count]], { element: site.element, attribute: "ui-viewlist", priority: 1 }),
+    const { host, position, view } = this;
+    return new Scroller(host.element, (from, count) =>
+      this.page.send([view.number, position, [from, count]], { element: host.element, attribute: "ui-viewlist", priority: 1 }),
     );
   }
 }

@@ -5,7 +5,7 @@ import { match, ownTokens } from "./match";
 import { origins } from "./origins";
 
 /** Attributes that belong to the person rather than to the template. */
-const PERSONAL = new Set(["open", "id"]);
+const USER_STATE = new Set(["open", "id"]);
 
 /** Replace `olds` by `news`; answers which old node goes on as which new one. */
 export function morph(olds: readonly Node[], news: readonly Node[]): Map<Node, Node> {
@@ -35,14 +35,14 @@ function reconcile(parent: Node, olds: readonly Node[], news: readonly Node[], s
       parent.insertBefore(next, cursor);
       continue;
     }
-    cursor = bringTo(parent, old, cursor, end);
+    cursor = moveTo(parent, old, cursor, end);
     survivors.set(next, old);
     continueAs(old, next, survivors);
   }
 }
 
 /** Put `old` at the cursor; the branch with the focus never moves, others make way for it. */
-function bringTo(parent: Node, old: Node, cursor: Node | null, end: Node | null): Node | null {
+function moveTo(parent: Node, old: Node, cursor: Node | null, end: Node | null): Node | null {
   if (old === cursor) {
     return old.nextSibling;
   }
@@ -89,7 +89,7 @@ function takeAttributes(old: Element, next: Element): void {
   // A custom element reflects its own state into attributes; only what an author changed may be touched.
   const outdated = custom ? before.getAttributeNames().filter((name) => !next.hasAttribute(name)) : old.getAttributeNames();
   for (const name of outdated) {
-    if (!next.hasAttribute(name) && !PERSONAL.has(name) && !(name === "style" && old.localName === "textarea")) {
+    if (!next.hasAttribute(name) && !USER_STATE.has(name) && !(name === "style" && old.localName === "textarea")) {
       old.removeAttribute(name);
     }
   }
@@ -151,18 +151,18 @@ function rememberFocus(olds: readonly Node[]): (now: readonly Node[], survivors:
       return;
     }
     const elements = now.flatMap((node) => (node instanceof Element ? [node, ...node.querySelectorAll("*")] : []));
-    const heir = elements.find((element) => names.every((name) => ownTokens(element).includes(name))) as Typed | undefined;
-    if (heir === undefined) {
+    const successor = elements.find((element) => names.every((name) => ownTokens(element).includes(name))) as Typed | undefined;
+    if (successor === undefined) {
       return;
     }
-    inheritValue(active, heir);
-    survivors.set(heir, heir);
-    if (typeof value === "string" && "value" in heir) {
-      heir.value = value;
+    inheritValue(active, successor);
+    survivors.set(successor, successor);
+    if (typeof value === "string" && "value" in successor) {
+      successor.value = value;
     }
-    heir.focus({ preventScroll: true });
+    successor.focus({ preventScroll: true });
     if (typeof selectionStart === "number" && typeof selectionEnd === "number") {
-      heir.setSelectionRange?.(selectionStart, selectionEnd);
+      successor.setSelectionRange?.(selectionStart, selectionEnd);
     }
   };
 }

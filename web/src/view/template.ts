@@ -13,13 +13,13 @@ export interface BindingSpec {
 }
 
 /** What takes the place of an element: id, class, style and slot go over to the view that replaces it. */
-export interface Placeholder {
+export interface InheritedAttributes {
   readonly className: string;
   readonly style: string;
   readonly slot: string;
 }
 
-export interface SiteSpec {
+export interface ElementSpec {
   /** Child indices from the template's root to the element. */
   readonly path: readonly number[];
   readonly specs: readonly BindingSpec[];
@@ -27,7 +27,7 @@ export interface SiteSpec {
   readonly view: number;
   /** Position of `ui-viewlist` on this element, or -1. */
   readonly list: number;
-  readonly row: Placeholder | null;
+  readonly row: InheritedAttributes | null;
   readonly scrolls: boolean;
   readonly attributes: ReadonlySet<string>;
 }
@@ -36,7 +36,7 @@ export interface Template {
   readonly key: string;
   readonly html: string;
   readonly content: DocumentFragment;
-  readonly sites: readonly SiteSpec[];
+  readonly elements: readonly ElementSpec[];
   /** How many positions the viewdef has. */
   readonly size: number;
   readonly hasScripts: boolean;
@@ -48,12 +48,12 @@ export interface Template {
 /** Compile the delivered HTML of a viewdef. */
 export function compile(key: string, html: string): Template {
   const content = contentOf(html);
-  const sites: SiteSpec[] = [];
+  const elements: ElementSpec[] = [];
   let size = 0;
   for (const element of content.querySelectorAll("[data-ui-b]")) {
-    const site = siteOf(element, content);
-    sites.push(site);
-    size = Math.max(size, site.view + 1, site.list + 1, ...site.specs.map((spec) => spec.position + 1));
+    const spec = elementSpec(element, content);
+    elements.push(spec);
+    size = Math.max(size, spec.view + 1, spec.list + 1, ...spec.specs.map(({ position }) => position + 1));
     element.removeAttribute("data-ui-b");
   }
   const customs = [...content.querySelectorAll("*")].filter((element) => element.localName.includes("-"));
@@ -61,7 +61,7 @@ export function compile(key: string, html: string): Template {
     key,
     html,
     content,
-    sites,
+    elements,
     size,
     hasScripts: content.querySelector("script") !== null,
     customs: customs.map((element) => pathTo(element, content)),
@@ -92,7 +92,7 @@ function contentOf(html: string): DocumentFragment {
 
 const exemplars = new WeakMap<Element, Element>();
 
-function siteOf(element: Element, content: DocumentFragment): SiteSpec {
+function elementSpec(element: Element, content: DocumentFragment): ElementSpec {
   const specs: BindingSpec[] = [];
   let view = -1;
   let list = -1;
@@ -118,7 +118,7 @@ function siteOf(element: Element, content: DocumentFragment): SiteSpec {
       }
     }
   }
-  const row = list < 0 ? null : placeholderOf(exemplars.get(element));
+  const row = list < 0 ? null : inheritedFrom(exemplars.get(element));
   return { path: pathTo(element, content), specs, view, list, row, scrolls, attributes };
 }
 
@@ -128,7 +128,7 @@ function accessOf(binding: Binding, element: Element, text: PathText): Access {
 }
 
 /** Take over what a replaced element passes on. */
-export function placeholderOf(element: Element | undefined): Placeholder {
+export function inheritedFrom(element: Element | undefined): InheritedAttributes {
   return {
     className: element?.getAttribute("class") ?? "",
     style: element?.getAttribute("style") ?? "",

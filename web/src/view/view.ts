@@ -3,26 +3,26 @@ import type { Json } from "../protocol";
 import { vendId } from "./ids";
 import { List } from "./list";
 import { origins } from "./origins";
-import { type Place, Site } from "./site";
+import { type NodeRange, BoundElement } from "./bound_element";
 import { holdScripts } from "./scripts";
-import { Slot } from "./slot";
-import type { Stage } from "./stage";
-import { follow, type Placeholder, type Template } from "./template";
+import { NestedView } from "./nested_view";
+import type { PageContext } from "./page_context";
+import { follow, type InheritedAttributes, type Template } from "./template";
 
 /** Where the elements of a freshly built view ended up; `null` when they are themselves on the page. */
 export type Survivors = ReadonlyMap<Node, Node> | null;
 
-type Part = Site | Slot | List;
+type Part = BoundElement | NestedView | List;
 
 export class View {
   private readonly parts: Part[] = [];
   private readonly byPosition: (Part | undefined)[];
-  private roots: (Node | Place)[] = [];
+  private roots: (Node | NodeRange)[] = [];
   /** Told when another element stands for this view. */
   moved: (() => void) | null = null;
 
   private constructor(
-    readonly stage: Stage,
+    readonly page: PageContext,
     readonly number: number,
     readonly template: Template,
     private values: readonly Json[],
@@ -30,19 +30,19 @@ export class View {
     this.byPosition = new Array<Part | undefined>(template.size);
   }
 
-  /** Build the nodes of a view and of all views inside it; nothing is bound yet. */
-  static build(stage: Stage, number: number, template: Template, values: readonly Json[]): View {
-    const view = new View(stage, number, template, values);
-    stage.views.set(number, view);
-    stage.meet(template.tags);
+  /** Build the nodes of a view and of all views inside it; nothing is boundElement yet. */
+  static build(page: PageContext, number: number, template: Template, values: readonly Json[]): View {
+    const view = new View(page, number, template, values);
+    page.views.set(number, view);
+    page.define(template.tags);
     return view;
   }
 
   /** Clone the template in the place of an element with this id, class and style. */
-  assemble(id: string, placeholder: Placeholder): Node[] {
+  assemble(id: string, inherited: InheritedAttributes): Node[] {
     const { template } = this;
     const content = document.importNode(template.content, true);
-    const elements = template.sites.map((site) => follow(content, site.path));
+    const elements = template.elements.map((spec) => follow(content, spec.path));
     for (const path of template.customs) {
       origins.set(follow(content, path), follow(template.content, path));
     }
@@ -50,8 +50,8 @@ export class View {
       holdScripts(content);
     }
     this.roots = [...content.childNodes];
-    this.dress(id, placeholder);
-    template.sites.forEach((spec, index) => this.addPart(spec.view, spec.list, index, elements[index] as Element));
+    this.markRoots(id, inherited);
+    template.elements.forEach((spec, index) => this.addPart(spec.view, spec.list, index, elements[index] as Element));
     return this.nodes();
   }
 
@@ -74,7 +74,7 @@ export class View {
   main(): Element {
     const places = this.roots.map((root) => (root instanceof Node ? root : root.main()));
     const elements = places.filter((node): node is Element => node instanceof Element);
-    return elements.find((element) => !isSilent(element)) ?? elements[0] ?? document.createElement("div");
+    return elements.find((element) => !isInvisible(element)) ?? elements[0] ?? document.createElement("div");
   }
 
   part(position: number): Part | undefined {
@@ -82,9 +82,9 @@ export class View {
   }
 
   /** The element of a position, with its other bindings. */
-  site(position: number): Site | undefined {
+  boundElement(position: number): BoundElement | undefined {
     const part = this.byPosition[position];
-    return part instanceof Site ? part : part?.site;
+    return part instanceof BoundElement ? part : part?.host;
   }
 
   *children(): Iterable<View> {
@@ -94,8 +94,8 @@ export class View {
   }
 
   release(): void {
-    if (this.stage.views.get(this.number) === this) {
-      this.stage.views.delete(this.number);
+    if (this.page.views.get(this.number) === this) {
+      this.page.views.delete(this.number);
     }
     for (const part of this.parts) {
       part.release();
@@ -103,30 +103,30 @@ export class View {
   }
 
   /** The element of `part` is another one now; whoever stands around it has to know. */
-  partMoved(part: Place): void {
+  partMoved(part: NodeRange): void {
     if (this.roots.includes(part)) {
       this.moved?.();
     }
   }
 
   private addPart(viewPosition: number, listPosition: number, index: number, element: Element): void {
-    const spec = this.template.sites[index];
+    const spec = this.template.elements[index];
     if (spec === undefined) {
       return;
     }
     if (element.id === "") {
       element.id = vendId();
     }
-    const site = new Site(this.stage, this, spec, element);
+    const boundElement = new BoundElement(this.page, this, spec, element);
     const part =
       viewPosition >= 0
-        ? new Slot(this.stage, this, site, element)
+        ? new NestedView(this.page, this, boundElement, element)
         : listPosition >= 0
-          ? new List(this.stage, this, site, listPosition)
-          : site;
+          ? new List(this.page, this, boundElement, listPosition)
+          : boundElement;
     this.parts.push(part);
     for (const one of spec.specs) {
-      this.byPosition[one.position] = site;
+      this.byPosition[one.position] = boundElement;
     }
     if (viewPosition >= 0) {
       this.byPosition[viewPosition] = part;
@@ -140,28 +140,28 @@ export class View {
     part.fill(this.values);
   }
 
-  private dress(id: string, placeholder: Placeholder): void {
+  private markRoots(id: string, inherited: InheritedAttributes): void {
     const elements = this.roots.filter((root): root is Element => root instanceof Element);
     elements.forEach((element, index) => {
       element.classList.add(`ui-view-${this.number}`);
-      if (index > 0 && element.id === "" && !isSilent(element)) {
+      if (index > 0 && element.id === "" && !isInvisible(element)) {
         element.id = vendId();
       }
     });
-    const visible = elements.find((element) => !isSilent(element)) ?? elements[0];
+    const visible = elements.find((element) => !isInvisible(element)) ?? elements[0];
     if (visible === undefined) {
       return;
     }
     visible.setAttribute("ui-viewdef", this.template.key);
-    passOn(visible, id, placeholder);
+    inherit(visible, id, inherited);
   }
 }
 
-function isSilent(element: Element): boolean {
+function isInvisible(element: Element): boolean {
   return element.localName === "script" || element.localName === "style";
 }
 
-function passOn(element: Element, id: string, { className, style, slot }: Placeholder): void {
+function inherit(element: Element, id: string, { className, style, slot }: InheritedAttributes): void {
   if (id !== "" && (element.id === "" || !/^ui-\d+$/.test(id))) {
     element.id = id;
   }

@@ -29,8 +29,8 @@ beforeEach(() => {
 test("a code becomes a credential that later requests carry; only changes carry the nonce", async () => {
   const { fetcher, sent } = server([200, { credential: "c1" }], [200, {}]);
   const person = personClient(fetcher);
-  await person.enter("AAAA-BBBB-CCCC-DDDD");
-  await person.ask("/person/state");
+  await person.signIn("AAAA-BBBB-CCCC-DDDD");
+  await person.fetch("/person/state");
   expect(sent).toEqual([
     { path: "/person/enter", person: null, nonce: "n1" },
     { path: "/person/state", person: "c1", nonce: null },
@@ -41,31 +41,31 @@ test("a code becomes a credential that later requests carry; only changes carry 
 test("a stale page gets a new nonce and repeats the request once", async () => {
   localStorage.setItem("ui-person", "c1");
   const { fetcher, sent } = server([409, { error: { code: "stale_page", message: "" } }], [200, { nonce: "n2" }], [200, { id: "1" }]);
-  expect(await sendJson(personClient(fetcher).ask, "/chat/messages", {})).toEqual({ id: "1" });
+  expect(await sendJson(personClient(fetcher).fetch, "/chat/messages", {})).toEqual({ id: "1" });
   expect(sent.map(({ path, nonce }) => [path, nonce])).toEqual([["/chat/messages", "n1"], ["/person/nonce", null], ["/chat/messages", "n2"]]);
 });
 
 test("another conflict is no stale page", async () => {
   const { fetcher, sent } = server([409, { error: { code: "already_decided", message: "Too late" } }]);
-  await expect(personClient(fetcher).ask("/x", { method: "POST" })).rejects.toThrow("Too late");
+  await expect(personClient(fetcher).fetch("/x", { method: "POST" })).rejects.toThrow("Too late");
   expect(sent.length).toBe(1);
 });
 
-test("a refused credential is forgotten and told", async () => {
+test("a refused credential is forgotten and reasons", async () => {
   localStorage.setItem("ui-person", "old");
   const { fetcher } = server([401, { error: { code: "unauthorized", message: "no" } }]);
   const person = personClient(fetcher);
-  const told: string[] = [];
-  person.onLeft((why) => told.push(why));
-  await expect(person.ask("/person/state")).rejects.toThrow("no");
-  expect([told, localStorage.getItem("ui-person")]).toEqual([["This browser is no longer signed in."], null]);
+  const reasons: string[] = [];
+  person.onSignedOut((why) => reasons.push(why));
+  await expect(person.fetch("/person/state")).rejects.toThrow("no");
+  expect([reasons, localStorage.getItem("ui-person")]).toEqual([["This browser is no longer signed in."], null]);
 });
 
 test("a wrong code leaves a credential that is there alone", async () => {
   localStorage.setItem("ui-person", "good");
   const { fetcher } = server([401, { error: { code: "unauthorized", message: "wrong" } }]);
   const person = personClient(fetcher);
-  await expect(person.enter("AAAA-BBBB-CCCC-DDDD")).rejects.toThrow("wrong");
+  await expect(person.signIn("AAAA-BBBB-CCCC-DDDD")).rejects.toThrow("wrong");
   expect(person.credential()).toBe("good");
 });
 

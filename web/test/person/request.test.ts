@@ -1,6 +1,6 @@
 /** How a request is written for a person: readable, and never other than it is. */
 import { expect, test } from "vitest";
-import { grouped } from "../../src/person/entry";
+import { grouped } from "../../src/person/sign_in";
 import { pauseAfter } from "../../src/person/questions";
 import { indented, plain } from "../../src/person/request";
 

@@ -2,12 +2,12 @@
 import { isEditable } from "../bindings/fields";
 import type { Access, Bound } from "../bindings/binding";
 import type { Json } from "../protocol";
-import type { Stage } from "./stage";
-import type { BindingSpec, SiteSpec } from "./template";
+import type { PageContext } from "./page_context";
+import type { BindingSpec, ElementSpec } from "./template";
 import type { Survivors, View } from "./view";
 
 /** Anything that stands for one or more nodes of a view. */
-export interface Place {
+export interface NodeRange {
   nodes(): Node[];
   /** The element that bindings act on. */
   main(): Element;
@@ -21,28 +21,28 @@ interface Live {
 
 const PRIORITY: Readonly<Record<string, number>> = { high: 0, medium: 1, low: 2 };
 
-const sites = new WeakMap<Element, Site>();
+const registered = new WeakMap<Element, BoundElement>();
 
-/** The sites of an element: its own, and those of `ui-view` elements it stands for. */
-export function* sitesOf(element: Element): Iterable<Site> {
-  for (let site = sites.get(element); site !== undefined; site = site.outer) {
-    if (!site.released) {
-      yield site;
+/** The registered of an element: its own, and those of `ui-view` elements it stands for. */
+export function* boundElementsOf(element: Element): Iterable<BoundElement> {
+  for (let found = registered.get(element); found !== undefined; found = found.outer) {
+    if (!found.released) {
+      yield found;
     }
   }
 }
 
-export class Site implements Place {
+export class BoundElement implements NodeRange {
   private readonly live: Live[];
   private replacement: Node[] | null = null;
-  outer: Site | undefined;
+  outer: BoundElement | undefined;
   released = false;
   private failed = new Map<number, Element>();
 
   constructor(
-    readonly stage: Stage,
+    readonly page: PageContext,
     readonly view: View,
-    readonly spec: SiteSpec,
+    readonly spec: ElementSpec,
     public element: Element,
   ) {
     this.live = spec.specs.map((one) => ({ spec: one, bound: null, value: undefined }));
@@ -64,7 +64,7 @@ export class Site implements Place {
     const kept = survivors?.has(this.element) ?? false;
     this.element = (survivors?.get(this.element) as Element | undefined) ?? this.element;
     if (kept) {
-      unmark(this.element); // an error of the old template; the new one's are told anew
+      clearErrorMark(this.element); // an error of the old template; the new one's are told anew
     }
     this.bind(values, kept);
   }
@@ -75,9 +75,9 @@ export class Site implements Place {
 
   /** Bind every attribute to the present element and show the values. */
   bind(values: readonly Json[], kept: boolean): void {
-    this.stand();
+    this.register();
     if (this.spec.scrolls) {
-      this.stage.scrollers.add(this.element);
+      this.page.scrollers.add(this.element);
     }
     for (const live of this.live) {
       live.value = values[live.spec.position];
@@ -95,12 +95,12 @@ export class Site implements Place {
       this.rewrite();
       return;
     }
-    this.stage.scrollers.delete(this.element);
+    this.page.scrollers.delete(this.element);
     this.element = element;
     this.replacement = nodes;
-    this.stand();
+    this.register();
     if (this.spec.scrolls) {
-      this.stage.scrollers.add(element);
+      this.page.scrollers.add(element);
     }
     for (const live of this.live) {
       if (live.spec.attribute === "ui-html" && nodes !== null) {
@@ -131,7 +131,7 @@ export class Site implements Place {
     live.value = value;
     live.bound?.write?.(value);
     if (!(live.spec.attribute === "ui-value" && live.spec.access !== "r")) {
-      this.stage.touched(this.element);
+      this.page.touched(this.element);
     }
   }
 
@@ -158,7 +158,7 @@ export class Site implements Place {
 
   release(): void {
     this.released = true;
-    this.stage.scrollers.delete(this.element);
+    this.page.scrollers.delete(this.element);
     for (const live of this.live) {
       live.bound?.release?.();
     }
@@ -176,17 +176,17 @@ export class Site implements Place {
     const element = this.failed.get(position);
     this.failed.delete(position);
     if (element !== undefined && this.failed.size === 0) {
-      unmark(element);
-      unmark(this.element);
+      clearErrorMark(element);
+      clearErrorMark(this.element);
     }
   }
 
-  private stand(): void {
-    if (sites.has(this.element)) {
-      const [present] = sitesOf(this.element);
+  private register(): void {
+    if (registered.has(this.element)) {
+      const [present] = boundElementsOf(this.element);
       this.outer = present === this ? this.outer : present;
     }
-    sites.set(this.element, this);
+    registered.set(this.element, this);
   }
 
   private attach(live: Live, element: Element, kept: boolean): void {
@@ -224,7 +224,7 @@ export class Site implements Place {
     }
     const editable = isEditable(element) && !spec.text.calls;
     if (editable) {
-      this.stage.editable(this.view.template.key, spec.position);
+      this.page.editable(this.view.template.key, spec.position);
     }
     return editable ? "rw" : "r";
   }
@@ -235,7 +235,7 @@ export class Site implements Place {
       short.push(value);
     }
     const priority = PRIORITY[spec.text.options.get("priority") ?? ""] ?? (spec.attribute.startsWith("ui-event-") ? 2 : 1);
-    this.stage.send(short, { element: this.element, attribute: spec.attribute, priority });
+    this.page.send(short, { element: this.element, attribute: spec.attribute, priority });
   }
 }
 
@@ -243,7 +243,7 @@ function valueOf(element: Element): Json {
   return "value" in element ? ((element.value ?? null) as Json) : null;
 }
 
-function unmark(element: Element): void {
+function clearErrorMark(element: Element): void {
   element.classList.remove("ui-error");
   element.removeAttribute("ui-error-code");
   element.removeAttribute("ui-error-description");

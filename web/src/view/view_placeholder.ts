@@ -2,21 +2,21 @@
 import type { InlineView } from "../protocol";
 import { morph } from "./morph";
 import { runScripts } from "./scripts";
-import type { Place } from "./site";
-import type { Stage } from "./stage";
-import type { Placeholder } from "./template";
+import type { NodeRange } from "./bound_element";
+import type { PageContext } from "./page_context";
+import type { InheritedAttributes } from "./template";
 import { type Survivors, View } from "./view";
 
-export class Hole implements Place {
+export class ViewPlaceholder implements NodeRange {
   current: View | null = null;
   /** Told when a part deep inside took over as the element of this hole. */
   moved: (() => void) | null = null;
   private empty: Element | null;
 
   constructor(
-    readonly stage: Stage,
+    readonly page: PageContext,
     private readonly id: string,
-    private readonly placeholder: Placeholder,
+    private readonly inherited: InheritedAttributes,
     /** The element that stands here while there is no view. */
     private readonly blank: Element | null,
   ) {
@@ -33,13 +33,13 @@ export class Hole implements Place {
 
   /** Build the view that first stands here; the nodes are not on the page yet. */
   build([number, key, values]: InlineView): Node[] {
-    const template = key === 0 ? undefined : this.stage.template(key);
+    const template = key === 0 ? undefined : this.page.template(key);
     if (template === undefined) {
       return this.nodes();
     }
-    this.current = View.build(this.stage, number, template, values ?? []);
+    this.current = View.build(this.page, number, template, values ?? []);
     this.current.moved = () => this.moved?.();
-    return this.current.assemble(this.id, this.placeholder);
+    return this.current.assemble(this.id, this.inherited);
   }
 
   settle(survivors: Survivors): void {
@@ -64,7 +64,7 @@ export class Hole implements Place {
     if (this.now() !== null) {
       runScripts(this.nodes());
     }
-    this.stage.touched(this.main());
+    this.page.touched(this.main());
   }
 
   remove(): void {
@@ -96,7 +96,7 @@ export class Hole implements Place {
       this.empty = (this.blank?.cloneNode(false) as Element | undefined) ?? document.createElement("div");
       this.empty.replaceChildren();
       if (this.blank === null) {
-        this.empty.className = this.placeholder.className;
+        this.empty.className = this.inherited.className;
       }
       if (this.id !== "") {
         this.empty.id = this.id;

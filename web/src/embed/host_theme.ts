@@ -19,7 +19,7 @@ const COLOURS: Readonly<Record<string, string>> = {
 };
 
 /** Apply what a host context says; it may say only a part. */
-export function takeLook({ theme, styles }: HostContext): void {
+export function applyHostTheme({ theme, styles }: HostContext): void {
   const { style } = document.documentElement;
   if (theme === "light" || theme === "dark") {
     apply(theme);

@@ -1,8 +1,8 @@
-/** Answers the server's questions about what this page shows; the eyes themselves are loaded with the first one. */
+/** Answers the server's questions about what this page shows; the introspector themselves are loaded with the first one. */
 
 import type { create, Introspector } from "./main";
 
-interface Look {
+interface Query {
   data: { id: number; prefix: string; request: string };
 }
 
@@ -11,22 +11,22 @@ declare global {
 }
 
 const SCRIPT = "/introspect/introspect.js";
-const UNABLE = '{"error":{"code":"MCP_UI_INTERNAL","message":"this page cannot load its eyes","details":{}}}';
-let eyes: Promise<Introspector> | null = null;
+const UNABLE = '{"error":{"code":"MCP_UI_INTERNAL","message":"this page cannot load its introspector","details":{}}}';
+let introspector: Promise<Introspector> | null = null;
 
-export function isLook(frame: string): boolean {
+export function isQuery(frame: string): boolean {
   return frame.startsWith('{"type":"look"');
 }
 
-export async function answerLook(frame: string, send: (frame: string) => void): Promise<void> {
-  const { data } = JSON.parse(frame) as Look;
-  const answer = data.request === "" ? "{}" : await look(data.prefix, data.request);
+export async function answerQuery(frame: string, send: (frame: string) => void): Promise<void> {
+  const { data } = JSON.parse(frame) as Query;
+  const answer = data.request === "" ? "{}" : await ask(data.prefix, data.request);
   send(JSON.stringify({ type: "looked", data: { id: data.id, answer } }));
 }
 
-function look(prefix: string, request: string): Promise<string> {
-  eyes ??= load(prefix);
-  return eyes.then((loaded) => loaded.call(request), () => UNABLE);
+function ask(prefix: string, request: string): Promise<string> {
+  introspector ??= load(prefix);
+  return introspector.then((loaded) => loaded.call(request), () => UNABLE);
 }
 
 async function load(prefix: string): Promise<Introspector> {

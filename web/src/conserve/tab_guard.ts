@@ -4,7 +4,7 @@
 const ANSWER_MS = 5000;
 
 /** A page's line to the worker of its session; every call is harmless when there is no worker. */
-export interface Gate {
+export interface TabGuard {
   /** Find out whether another page of this session is alive. */
   elsewhere(): Promise<boolean>;
   /** Say when asked that this page is alive, from now on. */
@@ -15,7 +15,7 @@ export interface Gate {
   onDuplicate(act: () => void): void;
 }
 
-const OPEN: Gate = {
+const UNGUARDED: TabGuard = {
   elsewhere: () => Promise.resolve(false),
   register: () => undefined,
   announceDuplicate: () => undefined,
@@ -23,20 +23,20 @@ const OPEN: Gate = {
 };
 
 /** Connect to the worker unique to `session` and origin; without SharedWorker the page loads normally. */
-export function openGate(session: string): Gate {
+export function openTabGuard(session: string): TabGuard {
   try {
     const worker = new SharedWorker(new URL("./worker.ts", import.meta.url), {
       type: "module",
       name: `ui-session-${session}`,
     });
     worker.port.start();
-    return gateOver(worker);
+    return guardOver(worker);
   } catch {
-    return OPEN;
+    return UNGUARDED;
   }
 }
 
-function gateOver(worker: SharedWorker): Gate {
+function guardOver(worker: SharedWorker): TabGuard {
   const { port } = worker;
   const on = (message: string, act: () => void): void =>
     port.addEventListener("message", (event) => {

@@ -1,22 +1,22 @@
 /** The side of the page: conversations, tools with their health, and the model. */
-import { api, type Listed, type ModelFacts, person } from "./api";
+import { api, type ConversationSummary, type ModelSettings, person } from "./api";
 import { button, make } from "./dom";
 import { modelSettings } from "./settings";
 import { addApi, sources } from "./sources";
 
-export interface Side {
+export interface Sidebar {
   readonly element: HTMLElement;
   /** Show which conversation is open, and load the lists again. */
   refresh(open: string): Promise<void>;
   /** Show how many tokens this conversation has used. */
-  spent(input: number, output: number): void;
+  showUsage(input: number, output: number): void;
 }
 
-export function side(go: (id: string) => void, begin: () => void, problem: (error: unknown) => void): Side {
+export function sidebar(go: (id: string) => void, begin: () => void, problem: (error: unknown) => void): Sidebar {
   let now = "";
   let turn = 0;
   const again = (): void => void refresh(now).catch(problem);
-  const talks = make("ul.nlui-talks", { "aria-label": "Conversations" });
+  const conversations = make("ul.nlui-talks", { "aria-label": "Conversations" });
   const tools = sources(again, problem);
   const model = make("p.nlui-model");
   const tokens = make("p.nlui-dim");
@@ -24,29 +24,29 @@ export function side(go: (id: string) => void, begin: () => void, problem: (erro
     const open = button(name, act, "nlui-small");
     return make("div.nlui-heading", {}, make("h2", {}, words), open);
   };
-  const look = make("select", { "aria-label": "Theme" });
-  look.dataset["themeSwitch"] = "";
-  window.uiLook?.(look);
+  const themeSwitch = make("select", { "aria-label": "Theme" });
+  themeSwitch.dataset["themeSwitch"] = "";
+  window.uiLook?.(themeSwitch);
   const element = make(
     "nav.nlui-side",
     { "aria-label": "Conversations and tools" },
     make("p.nlui-brand", {}, "nlui"),
     button("New conversation", begin, "nlui-primary"),
-    talks,
+    conversations,
     heading("Tools", "Add an API", () => addApi(again)),
     tools.element,
-    heading("Model", "Change", () => void modelSettings(facts).catch(problem)),
+    heading("Model", "Change", () => void modelSettings(showModel).catch(problem)),
     model,
     tokens,
     make("h2", {}, "Theme"),
-    look,
-    button("Sign out", () => void person.leave().catch(problem), "nlui-small"),
+    themeSwitch,
+    button("Sign out", () => void person.signOut().catch(problem), "nlui-small"),
   );
-  const facts = (found: ModelFacts): void => {
+  const showModel = (found: ModelSettings): void => {
     const scripted = found.provider === "scripted";
     model.replaceChildren(make("strong", {}, scripted ? "Scripted demo" : found.model), make("br"), make("span.nlui-dim", {}, scripted ? "answers by a script; needs no key" : `${found.provider} · ${found.has_key ? "with a key" : "without a key"}`));
   };
-  const talk = (listed: Listed, open: string): HTMLElement => {
+  const row = (listed: ConversationSummary, open: string): HTMLElement => {
     const title = listed.title || "Untitled";
     const link = button(title, () => go(listed.id), "nlui-talk");
     link.title = title;
@@ -66,14 +66,14 @@ export function side(go: (id: string) => void, begin: () => void, problem: (erro
     if (mine !== turn) {
       return; // a later look knows better
     }
-    talks.replaceChildren(...listed.map((one) => talk(one, open)));
+    conversations.replaceChildren(...listed.map((one) => row(one, open)));
     tools.show(open, found, chosen);
-    facts(answering);
+    showModel(answering);
   };
   return {
     element,
     refresh,
-    spent(input, output) {
+    showUsage(input, output) {
       tokens.textContent = input + output > 0 ? `${input + output} tokens used (${input} in, ${output} out)` : "";
     },
   };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import golden from "../../../contracts/golden/page-words/words.json";
 import { createRefs } from "../../src/introspect/refs";
 import { pathOf } from "../../src/introspect/snapshot";
-import { wellFormed, wordsOf } from "../../src/introspect/words";
+import { wellFormed, accessibleTextOf } from "../../src/introspect/accessible_text";
 
 function shown(html: string): Element {
   document.body.innerHTML = html;
@@ -13,14 +13,14 @@ function shown(html: string): Element {
 
 describe("what an element says", () => {
   it.each(golden)("$html", ({ html, words }) => {
-    expect(wordsOf(shown(html))).toEqual(words);
+    expect(accessibleTextOf(shown(html))).toEqual(words);
   });
 
   it("is the label of a component that shows only an icon", () => {
     const element = shown("<x-icon-button label=Remove></x-icon-button>");
     element.attachShadow({ mode: "open" }).innerHTML = "<button></button>";
 
-    expect(wordsOf(element)).toEqual({ label: "Remove", leaf: true });
+    expect(accessibleTextOf(element)).toEqual({ label: "Remove", leaf: true });
   });
 
   it("never has half a character", () => {

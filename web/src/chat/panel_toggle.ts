@@ -2,9 +2,9 @@
  * The way into the chat from any page of ours: whatever carries `data-chat` opens the panel, Alt+C too.
  * The chat itself is loaded on first use; until then a look now and then tells of new answers.
  */
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 
-interface Heads {
+interface UnreadPage {
   readonly last_id: string | null;
   readonly head_id: string | null;
   readonly messages: readonly unknown[];
@@ -32,7 +32,7 @@ export function offerChat(): void {
 function unreadBadge(): { readonly pause: () => void; readonly resume: () => void } {
   let after: string | null = null;
   let paused = false;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     if (paused || document.hidden) {
       return;
     }
@@ -40,16 +40,16 @@ function unreadBadge(): { readonly pause: () => void; readonly resume: () => voi
     if (!answer.ok) {
       return;
     }
-    const page = (await answer.json()) as Heads;
+    const page = (await answer.json()) as UnreadPage;
     if (after === null) {
       after = page.head_id ?? "0";
     } else if (page.messages.length > 0) {
       document.documentElement.classList.add("chat-unread");
     }
   };
-  const safely = (): void => void look().catch(() => undefined);
-  setInterval(safely, LOOK_MS);
-  setTimeout(safely, 1000);
+  const pollQuietly = (): void => void poll().catch(() => undefined);
+  setInterval(pollQuietly, POLL_MS);
+  setTimeout(pollQuietly, 1000);
   return {
     pause() {
       paused = true;
@@ -58,7 +58,7 @@ function unreadBadge(): { readonly pause: () => void; readonly resume: () => voi
     resume() {
       paused = false;
       after = null;
-      safely();
+      pollQuietly();
     },
   };
 }

@@ -3,13 +3,13 @@ import type { Short } from "../protocol";
 import type { Template } from "./template";
 import type { View } from "./view";
 
-export interface Stage {
+export interface PageContext {
   readonly views: Map<number, View>;
   template(key: string): Template | undefined;
   /** Send a short update; `element` and `attribute` find it again after a reconnect. */
   send(short: Short, origin: Origin): void;
   /** A custom element's tag was seen; load what defines it. */
-  meet(tags: ReadonlySet<string>): void;
+  define(tags: ReadonlySet<string>): void;
   /** The content of `node` changed; whoever scrolls on output wants to know. */
   touched(node: Node): void;
   readonly scrollers: Set<Element>;

@@ -2,16 +2,16 @@
 import { markdown } from "../chat/markdown";
 import { view } from "./result";
 
-const DRAWN = /^```nlui:(table|kv|badges)[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm;
+const BLOCK = /^```nlui:(table|kv|badges)[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm;
 
-/** Render a message; a drawing that is not what it says stays a code block. */
-export function rich(text: string): DocumentFragment {
+/** Render a message; a view that is not what it says stays a code block. */
+export function richMarkdown(text: string): DocumentFragment {
   const whole = document.createDocumentFragment();
   let from = 0;
-  for (const found of text.matchAll(DRAWN)) {
-    const drawing = drawn(found[1] ?? "", found[2] ?? "");
-    if (drawing) {
-      whole.append(markdown(text.slice(from, found.index)), drawing);
+  for (const found of text.matchAll(BLOCK)) {
+    const view = blockView(found[1] ?? "", found[2] ?? "");
+    if (view) {
+      whole.append(markdown(text.slice(from, found.index)), view);
       from = found.index + found[0].length;
     }
   }
@@ -19,7 +19,7 @@ export function rich(text: string): DocumentFragment {
   return whole;
 }
 
-function drawn(kind: string, json: string): HTMLElement | null {
+function blockView(kind: string, json: string): HTMLElement | null {
   try {
     const value: unknown = JSON.parse(json);
     const rows = Array.isArray(value) && value.length > 0 && value.every((row) => typeof row === "object" && row !== null && !Array.isArray(row));

@@ -7,7 +7,7 @@ const INLINE = new Set(
 const MASKED = /\b(one-time-code|current-password|new-password)\b/;
 const TEXT_LENGTH = 2000;
 
-export interface Words {
+export interface AccessibleText {
   label?: string;
   prompt?: string;
   value?: string;
@@ -20,7 +20,7 @@ export interface Words {
 }
 
 /** Describe one element; content of password fields never leaves it. */
-export function wordsOf(element: Element): Words {
+export function accessibleTextOf(element: Element): AccessibleText {
   switch (element.localName) {
     case "input":
       return input(element as HTMLInputElement);
@@ -56,7 +56,7 @@ export function innerField(element: Element): HTMLInputElement | HTMLTextAreaEle
 }
 
 /** Whether a custom element is only the dress of one button or link: whatever it says is slotted. */
-function dressesButton(element: Element): boolean {
+function wrapsButton(element: Element): boolean {
   const shadow = element.localName.includes("-") ? element.shadowRoot : null;
   if (shadow?.querySelectorAll("button,a[href],[role=button]").length !== 1) return false;
   return [...shadow.querySelectorAll("*")].every((part) => part.localName === "style" || ownText(part) === "");
@@ -76,7 +76,7 @@ export function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 }
 
-function input(field: HTMLInputElement): Words {
+function input(field: HTMLInputElement): AccessibleText {
   switch (field.type) {
     case "checkbox":
       return { ...named(field), checked: field.checked, leaf: true };
@@ -94,36 +94,36 @@ function input(field: HTMLInputElement): Words {
 }
 
 /** Icon buttons have no text; theirs is the `label` that they give to assistive technology. */
-function saidBy(element: Element): string | undefined {
+function buttonText(element: Element): string | undefined {
   return clean(element.textContent) || clean(element.getAttribute("label")) || accessibleName(element);
 }
 
-function typed(field: HTMLInputElement | HTMLTextAreaElement): Partial<Words> {
+function typed(field: HTMLInputElement | HTMLTextAreaElement): Partial<AccessibleText> {
   const prompt = some("prompt", clean(field.placeholder));
   const hides = field.type === "password" || MASKED.test(field.getAttribute("autocomplete") ?? "");
   return hides ? { ...prompt, masked: true } : { ...prompt, ...some("value", wellFormed(field.value.slice(0, TEXT_LENGTH))) };
 }
 
-function choice(field: HTMLSelectElement): Words {
+function choice(field: HTMLSelectElement): AccessibleText {
   const value = [...field.selectedOptions].map((option) => clean(option.textContent)).join(", ");
   const options = [...field.options].slice(0, 50).map((option) => clean(option.textContent));
   return { ...named(field), ...some("value", value), options, leaf: true };
 }
 
-function inner(element: Element): Words | null {
+function inner(element: Element): AccessibleText | null {
   if (isEditable(element) && element.parentElement?.isContentEditable !== true) {
     return { ...named(element), ...some("value", clean(element.textContent)), leaf: true };
   }
   const field = innerField(element);
   if (field) {
-    const words = wordsOf(field);
+    const words = accessibleTextOf(field);
     const label = clean(element.getAttribute("label")) || clean(element.textContent) || words.label;
-    return { ...words, ...some("label", label), leaf: dressOnly(element) };
+    return { ...words, ...some("label", label), leaf: holdsOnlyText(element) };
   }
-  return dressesButton(element) ? { ...some("label", saidBy(element)), leaf: dressOnly(element) } : null;
+  return wrapsButton(element) ? { ...some("label", buttonText(element)), leaf: holdsOnlyText(element) } : null;
 }
 
-function general(element: Element): Words {
+function general(element: Element): AccessibleText {
   const given = element.getAttribute("aria-label");
   if (!element.firstElementChild && !element.shadowRoot) {
     return { ...some("label", given ? clean(given) : clean(element.textContent)), ...ariaState(element), leaf: true };
@@ -136,13 +136,13 @@ function general(element: Element): Words {
   return { ...some("label", given ? clean(given) : ownText(element)), ...ariaState(element), leaf: false };
 }
 
-function ariaState(element: Element): Partial<Words> {
+function ariaState(element: Element): Partial<AccessibleText> {
   const checked = element.getAttribute("aria-checked");
   const selected = element.getAttribute("aria-selected") ?? element.getAttribute("aria-pressed");
   return { ...(checked ? { checked: checked === "true" } : {}), ...(selected ? { selected: selected === "true" } : {}) };
 }
 
-function named(element: Element): Partial<Words> {
+function named(element: Element): Partial<AccessibleText> {
   return some("label", accessibleName(element));
 }
 
@@ -163,7 +163,7 @@ function ownText(element: Element): string {
 }
 
 /** Whether what a control is given is only text, icons and parts for its named slots. */
-function dressOnly(element: Element): boolean {
+function holdsOnlyText(element: Element): boolean {
   return inlineOnly(element, (child) => child.hasAttribute("slot") || child.localName.endsWith("-icon"));
 }
 

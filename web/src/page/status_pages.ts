@@ -14,13 +14,13 @@ export function showEnded(reason = ""): void {
   document.title = "Session ended";
 }
 
-export interface Duplicate {
+export interface DuplicatePage {
   readonly session: string;
   readonly openAnyway: () => void;
 }
 
 /** Show that the session is open in another tab; nothing else of the app starts. */
-export function showDuplicate({ session, openAnyway }: Duplicate): void {
+export function showDuplicate({ session, openAnyway }: DuplicatePage): void {
   const close = make("a", "ui-button ui-button-primary", "Close this page");
   close.href = "#";
   const hint = make("p", "ui-plain-hint");

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { connect, type Status } from "../src/transport/connection";
-import type { Listener } from "../src/transport/transport";
+import { connect, type Status } from "../../src/transport/connection";
+import type { Listener } from "../../src/transport/transport";
 
 const STABLE_MS = 3000;
 

@@ -4,28 +4,28 @@ import { composedContains, composedParent, frameOffset, frameRoot, rootOf } from
 import type { NodeRef, Refs } from "./refs";
 import { isDisabled } from "./snapshot";
 
-export class Refusal extends Error {
+export class ActionError extends Error {
   constructor(readonly reason: string, message: string, readonly details: Record<string, unknown> = {}) {
     super(message);
   }
 }
 
-export interface Spot {
+export interface ClickPoint {
   element: HTMLElement;
   x: number;
   y: number;
 }
 
-/** Resolve a target.  Throws a Refusal without a reason when it is not there. */
-export function found(refs: Refs, target: NodeRef | undefined): HTMLElement {
+/** Resolve a target.  Throws a ActionError without a reason when it is not there. */
+export function resolveTarget(refs: Refs, target: NodeRef | undefined): HTMLElement {
   const element = target ? refs.resolve(target) : null;
-  if (!element) throw new Refusal("", "no such node");
+  if (!element) throw new ActionError("", "no such node");
   return element as HTMLElement;
 }
 
 /** Scroll the element into view and find a point on it that a click would reach. */
-export function reachable(refs: Refs, element: HTMLElement, force: boolean): Spot {
-  usable(refs, element);
+export function clickPoint(refs: Refs, element: HTMLElement, force: boolean): ClickPoint {
+  requireOperable(refs, element);
   const box = firstBox(element);
   if (!inViewport(element, box)) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
   const now = firstBox(element);
@@ -33,30 +33,30 @@ export function reachable(refs: Refs, element: HTMLElement, force: boolean): Spo
   const offset = frameOffset(element.ownerDocument);
   const spot = { element, x: x + offset.x, y: y + offset.y };
   if (force) return spot;
-  if (!inViewport(element, now)) throw new Refusal("OFFSCREEN", "The node cannot be scrolled into view");
+  if (!inViewport(element, now)) throw new ActionError("OFFSCREEN", "The node cannot be scrolled into view");
   const hit = deepestAt(element.ownerDocument, x, y);
   if (!hit || belongs(element, hit)) return spot;
-  throw new Refusal("COVERED", "Something lies over the node", { by: { uid: refs.uidOf(hit), type: hit.localName } });
+  throw new ActionError("COVERED", "Something lies over the node", { by: { uid: refs.uidOf(hit), type: hit.localName } });
 }
 
 /** Refuse what a person could not operate wherever the pointer is. */
-export function usable(refs: Refs, element: HTMLElement): void {
+export function requireOperable(refs: Refs, element: HTMLElement): void {
   for (let at: Element | null = element; at; at = composedParent(at)) {
-    if (isDisabled(at) || (at === element && at.matches(":disabled"))) throw new Refusal("DISABLED", "The node is disabled");
+    if (isDisabled(at) || (at === element && at.matches(":disabled"))) throw new ActionError("DISABLED", "The node is disabled");
   }
   if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) {
-    throw new Refusal("NOT_VISIBLE", "The node is not visible");
+    throw new ActionError("NOT_VISIBLE", "The node is not visible");
   }
   const box = firstBox(element);
-  if (box.width === 0 || box.height === 0) throw new Refusal("ZERO_SIZE", "The node has no size");
+  if (box.width === 0 || box.height === 0) throw new ActionError("ZERO_SIZE", "The node has no size");
   const modal = [...element.ownerDocument.querySelectorAll("dialog:modal")].at(-1);
   if (modal && !composedContains(modal, element)) {
-    throw new Refusal("BEHIND_MODAL", "A modal dialog is open", { stage: refs.uidOf(modal) });
+    throw new ActionError("BEHIND_MODAL", "A modal dialog is open", { stage: refs.uidOf(modal) });
   }
 }
 
 /** Whether a person could point at the element without scrolling or closing something first. */
-export function told(refs: Refs, element: Element): Record<string, unknown> {
+export function actionability(refs: Refs, element: Element): Record<string, unknown> {
   const box = firstBox(element);
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   const view = element.ownerDocument.defaultView ?? window;

@@ -1,19 +1,19 @@
 /** What somebody sees who is not signed in: where the code comes from, and a field for it. */
 import { button, make } from "../nlui/dom";
 import { reasonOf } from "./client";
-import "./entry.css";
+import "./sign_in.css";
 
 const LENGTH = 16;
 const MARK =
   '<svg viewBox="0 0 20 20" width="40" height="40" aria-hidden="true"><rect x="2" y="2" width="7" height="7" rx="2"/><rect x="11" y="2" width="7" height="7" rx="2" opacity=".55"/><rect x="2" y="11" width="7" height="7" rx="2" opacity=".55"/><circle cx="14.5" cy="14.5" r="3.5"/></svg>';
 
-export interface Entry {
+export interface SignInScreen {
   readonly element: HTMLElement;
   focus(): void;
 }
 
-/** Build the screen; `enter` spends a code, `problem` says why the person is here, if there is a reason. */
-export function entry(enter: (code: string) => Promise<void>, problem = ""): Entry {
+/** Build the screen; `signIn` spends a code, `problem` says why the person is here, if there is a reason. */
+export function signInScreen(signIn: (code: string) => Promise<void>, problem = ""): SignInScreen {
   const field = make("input.entry-code", {
     id: "entry-code",
     autocomplete: "one-time-code",
@@ -23,13 +23,13 @@ export function entry(enter: (code: string) => Promise<void>, problem = ""): Ent
     maxlength: "40",
     "aria-describedby": "entry-problem",
   });
-  const trouble = make("p.entry-problem", { id: "entry-problem", role: "alert" }, problem);
+  const message = make("p.entry-problem", { id: "entry-problem", role: "alert" }, problem);
   const go = make("button.entry-go", { type: "submit" }, "Continue");
-  const inside = make("form.entry-form", {}, make("label", { for: "entry-code" }, "Code"), field, trouble, go);
+  const inside = make("form.entry-form", {}, make("label", { for: "entry-code" }, "Code"), field, message, go);
   const mark = make("div.entry-mark");
   mark.innerHTML = MARK;
   field.addEventListener("input", () => {
-    trouble.textContent = "";
+    message.textContent = "";
     field.removeAttribute("aria-invalid");
     if (field.selectionStart === field.value.length) {
       field.value = grouped(field.value); // in the middle of the text the caret would jump
@@ -48,7 +48,7 @@ export function entry(enter: (code: string) => Promise<void>, problem = ""): Ent
     }
     go.disabled = true;
     try {
-      await enter(code);
+      await signIn(code);
     } catch (error) {
       refuse(reasonOf(error));
     } finally {
@@ -57,7 +57,7 @@ export function entry(enter: (code: string) => Promise<void>, problem = ""): Ent
   }
 
   function refuse(why: string): void {
-    trouble.textContent = why;
+    message.textContent = why;
     field.setAttribute("aria-invalid", "true");
     field.select();
     field.focus();
@@ -80,7 +80,7 @@ export function entry(enter: (code: string) => Promise<void>, problem = ""): Ent
 }
 
 /** What stands in the page's place for the moment in which a code from a link is spent or the server is asked. */
-export function waiting(words: string): HTMLElement {
+export function waitingScreen(words: string): HTMLElement {
   return make("main.entry", {}, make("p.entry-waiting", { role: "status" }, words));
 }
 
