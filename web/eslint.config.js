@@ -1,3 +1,5 @@
+// Type-aware rules need the compiler's JavaScript API. TypeScript 7 has none, so `typescript` is version 6 in package.json,
+// for eslint alone, and `tsc` comes from `@typescript/native`.
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
@@ -7,7 +9,7 @@ export default defineConfig(
   {
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      // `() => act()` where nothing is returned: braces around each of them only make the page longer.
+      // `() => act()` is fine where nothing is returned; braces would only add bytes to the page.
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
     },

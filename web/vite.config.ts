@@ -1,6 +1,6 @@
 /**
  * The named builds of the front end. `npm run build` runs them all in one process, `npm run build chat` runs one.
- * Every build writes into the Python package; the server decides under which address its files are found.
+ * Every build writes into the Python package.
  */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ export default defineConfig(({ mode }) => {
   return config();
 });
 
-/** Shoelace in two files with its tokens and icons, and the style that our pages share: served from the package. */
+/** Shoelace in two files with tokens and icons, and the style shared by our pages. */
 function vendor(): ViteUserConfig {
   return {
     plugins: [copyShoelaceAssets(), writeSharedStyle()],
@@ -78,7 +78,7 @@ function session(): ViteUserConfig {
   };
 }
 
-/** Snapshots and actions as one script, which our own pages load on demand and driven pages are given. */
+/** Snapshots and actions as one script, loaded on demand by our own pages and injected into driven ones. */
 function introspect(): ViteUserConfig {
   return {
     publicDir: false,
@@ -128,7 +128,7 @@ function page(name: string, base: string): ViteUserConfig {
   };
 }
 
-/** Names the present build of the components, whose files keep their names but are cached for ever. */
+/** A digest of the components for their URLs, since the files keep their names and are cached without limit. */
 function shoelaceVersion(): string {
   const hash = createHash("sha256");
   for (const name of ["core.js", "more.js", "tokens.css"]) {
@@ -209,7 +209,7 @@ function oneDocument(outDir: string): Plugin {
         } else if (name.endsWith(".css")) {
           style = `${String(file.source)}\n${style}`;
         }
-        // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- what is left in `files` is written beside the page
+        // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- files that are left in it would be written beside the page
         delete files[name];
       }
       const document = readFileSync("embed.html", "utf8")

@@ -1,4 +1,4 @@
-/** What scripts in viewdefs may rely on: `window.uiApp` and `window.uiStore`. */
+/** The public API for scripts in viewdefs: `window.uiApp` and `window.uiStore`. */
 import type { Json } from "./protocol";
 import type { Variables } from "./store/variables";
 import type { Viewdefs } from "./store/viewdefs";
@@ -24,7 +24,6 @@ declare global {
   }
 }
 
-/** Publish the page's objects to scripts. */
 export function publish(app: App, connection: Connection): void {
   const api: UiApp = {
     getStore: () => app.variables,
@@ -35,10 +34,11 @@ export function publish(app: App, connection: Connection): void {
     updateValue,
   };
   window.uiStore = app.variables;
+  // Scripts may have added entries of their own before.
   window.uiApp = Object.assign((window.uiApp as UiApp | undefined) ?? {}, api);
 }
 
-/** Send the value of an element's `ui-value`; without a value, what the element shows. */
+/** Send a new value of an element's `ui-value`, by default the one it shows. */
 function updateValue(elementId: string, value?: Json): void {
   const element = document.getElementById(elementId);
   for (const boundElement of element === null ? [] : boundElementsOf(element)) {

@@ -1,18 +1,18 @@
-/** Starts the page: asks the guard, connects, and shows what the server sends. */
+/** Starts the session's page. */
 import { offerChat } from "./chat/panel_toggle";
 import { loadComponents } from "./components/load";
 import { openTabGuard, type TabGuard } from "./conserve/tab_guard";
 import { showDuplicate } from "./page/status_pages";
-import "./page.css";
-import "./shell.css";
 import { sessionOf } from "./session";
 import { start } from "./start";
 import { followParent, followSystem } from "./theme/theme";
 import { webSocket } from "./transport/socket";
+import "./page.css";
+import "./shell.css";
 
 const session = sessionOf(location.pathname, document);
 
-/** Find out whether the session can be reached: opening its page also renews a cookie that a restart made stale. */
+/** Return whether the session exists. Requesting its page also renews the cookie after a restart of the server. */
 async function probe(): Promise<boolean> {
   const answer = await fetch(location.pathname, { headers: { accept: "text/html" }, credentials: "same-origin" });
   return answer.status !== 404;
@@ -30,7 +30,7 @@ function openHere(guard: TabGuard): void {
   root.setAttribute("ui-app", "");
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   if (window.parent === window) {
-    offerChat(); // the page of the person, which may hold us in a frame, has the chat beside us
+    offerChat(); // the person's own page, which frames this one, has a chat already
   } else {
     followParent();
   }

@@ -1,15 +1,15 @@
-/** The text of a binding attribute: a path and its options. */
+/** Parses the value of a binding attribute: a path and its options. */
 
 export interface PathText {
   readonly path: string;
   readonly options: ReadonlyMap<string, string>;
   /** The path ends in `()`. */
   readonly calls: boolean;
-  /** The path ends in `(_)`: a value goes along. */
+  /** The path ends in `(_)`: the method takes the value. */
   readonly takesValue: boolean;
 }
 
-/** Read `PATH?QUERY`; an option without a value counts as "true". */
+/** Parse `PATH?QUERY`; an option without a value is "true". */
 export function parsePath(text: string): PathText {
   const at = text.indexOf("?");
   const path = (at < 0 ? text : text.slice(0, at)).trim();

@@ -1,4 +1,4 @@
-/** What travels between page and server; the contract is contracts/wire.md. */
+/** The messages between page and server, specified in contracts/wire.md. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -45,13 +45,13 @@ export interface Creation {
   nowatch?: boolean;
 }
 
-/** `[view, position, value]`; without the value it calls an action. */
+/** `[view, position, value]` sets a value; without the value it calls an action. */
 export type Short = [view: number, position: number, value?: Json];
 
 /** `[view, key, values]`; key 0 repeats the key of the row before. */
 export type InlineView = [view: number, key: string | 0, values?: Json[]];
 
-/** A list of which only some rows are live. */
+/** A list of which only the rows from `from` on are on the page. */
 export interface Window {
   length: number;
   from: number;

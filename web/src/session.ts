@@ -1,15 +1,15 @@
-/** Which session this page belongs to. */
+/** The session that this page belongs to. */
 
 const ID = /^(\d+|[0-9a-f]{32})$/;
 
 export interface SessionName {
-  /** What the socket's address carries. */
+  /** Its id in the WebSocket's URL. */
   readonly address: string;
-  /** The number people see. */
+  /** The number shown to people. */
   readonly number: string;
 }
 
-/** Read the session from the page's address; the server adds its number to the page. */
+/** Read the id from the page's path, and the number from a meta element that the server adds. */
 export function sessionOf(path: string, page: Document): SessionName {
   const first = path.split("/")[1] ?? "";
   const address = ID.test(first) ? first : "1";

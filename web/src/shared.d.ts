@@ -1,7 +1,7 @@
-/** What /look/look.js leaves for the pages that build their own header. */
+/** Functions of /look/look.js for the pages that build their own header. */
 interface Window {
-  /** Makes a theme switch of a select. */
+  /** Turns a select into a theme switch. */
   uiLook?: (select: HTMLSelectElement) => void;
-  /** Draws our mark into an element. */
+  /** Draws the logo into an element. */
   uiMark?: (place: HTMLElement) => void;
 }

@@ -1,4 +1,4 @@
-/** Joins an `ui-app` element with a line to the server. */
+/** Connects a `ui-app` element with the server. */
 import { publish } from "./api";
 import { answerQuery, isQuery } from "./introspect/queries";
 import { banner } from "./page/banner";
@@ -14,13 +14,12 @@ import { NOTICE_ENDED, NOTICE_LOADED } from "./wire.gen";
 export interface StartOptions {
   readonly root: Element;
   readonly dial: Dial;
-  /** Say whether the session still exists when the line is gone; reject when nothing can be reached. */
+  /** Resolve to whether the session still exists; reject if the server cannot be reached. */
   readonly probe: () => Promise<boolean>;
-  /** Load what defines these custom elements. */
+  /** Load the definitions of custom elements. */
   readonly define: (tags: ReadonlySet<string>) => void;
 }
 
-/** Start the app; answers its connection. */
 export function start({ root, dial, probe, define }: StartOptions): Connection {
   const showStatus = banner(() => connection.retry());
   let ended = false;

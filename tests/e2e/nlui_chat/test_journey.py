@@ -55,7 +55,7 @@ def test_a_question_is_edited_in_place_and_asked_again(page: Page) -> None:
     expect(log(page).get_by_text("I am a scripted demo")).to_be_visible()
     page.get_by_role("article", name="You").hover()
     page.get_by_role("button", name="Edit").click()
-    page.get_by_label("Say instead").fill("show the orders")
+    page.get_by_label("Edit message").fill("show the orders")
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("table")).to_have_count(1)

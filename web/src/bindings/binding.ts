@@ -1,4 +1,4 @@
-/** What a `ui-*` attribute is: one object that binds an element and returns how to write to it and how to let go. */
+/** The interface of bindings. A binding connects one `ui-*` attribute of an element with the server. */
 import type { PathText } from "../path";
 import type { Json } from "../protocol";
 
@@ -6,21 +6,21 @@ export type Access = "r" | "w" | "rw" | "action";
 
 export interface Context {
   readonly element: Element;
-  /** What follows the attribute's prefix: the class, attribute, style property or event. */
+  /** The part of the attribute's name after its prefix: a class, attribute, style property or event. */
   readonly argument: string;
   readonly text: PathText;
-  /** The element was already on the page and shows something. */
+  /** The element was on the page before, and may show an older value. */
   readonly kept: boolean;
   readonly access: Access;
   /** Send a value, or call the action without one. */
   readonly send: (value?: Json) => void;
-  /** Send the live value of the element's `ui-value` if it is not known to the server yet. */
+  /** Send the value of the element's `ui-value` unless the server knows it already. */
   readonly syncValue: () => void;
-  /** The element's value as its `ui-value` sees it. */
+  /** The value that the element shows now. */
   readonly liveValue: () => Json;
-  /** Another attribute of the same element. */
+  /** Return whether the element has another bound attribute. */
   readonly hasSibling: (attribute: string) => boolean;
-  /** The node that stands for the binding's element is now another one. */
+  /** Report that other nodes have replaced the element. */
   readonly replaced: (nodes: Node[]) => void;
   /** The variable behind the binding, as scripts see it. */
   readonly variable: () => unknown;
@@ -29,9 +29,9 @@ export interface Context {
 export interface Bound {
   /** Show a value that came from the server. */
   write?(value: Json): void;
-  /** The value the person sees now. */
+  /** The value that the element shows. */
   read?(): Json;
-  /** Send what the person typed if the server does not know it. */
+  /** Send the shown value unless the server knows it already. */
   sync?(): void;
   release?(): void;
 }
@@ -46,12 +46,12 @@ export interface Binding {
 export const readOnly = (): Access => "r";
 export const actionOnly = (): Access => "action";
 
-/** The text that JavaScript makes of a value; values of bindings may be lists and objects too. */
+/** Convert a value, which may also be a list or an object, as JavaScript does. */
 export function textOf(value: unknown): string {
   return String(value);
 }
 
-/** Listen and return what stops listening. */
+/** Add a listener and return a function that removes it. */
 export function listen(element: Element, event: string, act: (event: Event) => void): () => void {
   element.addEventListener(event, act);
   return () => element.removeEventListener(event, act);

@@ -1,4 +1,4 @@
-/** Writes into the field that has the focus without moving the caret. */
+/** Writes into a focused field without moving the caret. */
 
 interface Selectable extends Element {
   value: unknown;
@@ -7,7 +7,7 @@ interface Selectable extends Element {
   setSelectionRange(start: number, end: number): void;
 }
 
-/** Run `write`; when the element has the focus, put its selection back. */
+/** Run `write`, then restore the selection if the element has the focus. */
 export function writeKeepingCaret(element: Element, write: () => void): void {
   if (element.ownerDocument.activeElement !== element) {
     write();

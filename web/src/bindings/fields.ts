@@ -1,15 +1,15 @@
-/** How each kind of element holds a value: which property, which events report it, how it is shown. */
+/** How each kind of element holds its value: the property, and the events that report changes. */
 import type { Json } from "../protocol";
 import { textOf } from "./binding";
 
 export interface Field {
   read(element: Element): Json;
   write(element: Element, value: Json): void;
-  /** Events after which the person's value is final. */
+  /** Events after which the value is final. */
   readonly commits: readonly string[];
-  /** Events while the person is still typing. */
+  /** Events while the user is still typing. */
   readonly types: readonly string[];
-  /** A toggle or choice, for which an explicit change binding takes over. */
+  /** A toggle or choice; an explicit binding of its change event replaces ours. */
   readonly choice: boolean;
 }
 
@@ -84,7 +84,6 @@ export const TEXT: Field = {
   choice: false,
 };
 
-/** Find out how `element` holds its value. */
 export function fieldOf(element: Element): Field {
   const tag = element.localName;
   if (SHOWS_TEXT.has(tag)) {
@@ -131,7 +130,7 @@ function inputField(type: string): Field {
   return NATIVE_CHOICE.has(type) ? NATIVE_CHANGE : NATIVE_TEXT;
 }
 
-/** Say whether `ui-value` on this element also writes back unless told otherwise. */
+/** Return whether `ui-value` on this element is two-way by default. */
 export function isEditable(element: Element): boolean {
   const tag = element.localName;
   if (tag === "input" || tag === "textarea" || tag === "select") {

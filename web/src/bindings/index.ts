@@ -1,4 +1,4 @@
-/** Every binding, found by the attribute's name. */
+/** All bindings, by the name of their attribute. */
 import type { Binding } from "./binding";
 
 const modules = import.meta.glob<Record<string, unknown>>(["./*.ts", "!./index.ts", "!./binding.ts", "!./fields.ts", "!./caret.ts", "!./known.ts"], { eager: true });
@@ -8,7 +8,7 @@ const bindings = Object.values(modules)
   .filter((found): found is Binding => typeof found === "object" && found !== null && "bind" in found)
   .sort((a, b) => b.attribute.length - a.attribute.length);
 
-/** Find the binding of an attribute and what stands after its prefix. */
+/** Find the binding of an attribute, and what follows its prefix. */
 export function bindingFor(attribute: string): { binding: Binding; argument: string } | null {
   for (const binding of bindings) {
     const { attribute: name } = binding;

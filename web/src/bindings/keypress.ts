@@ -19,7 +19,7 @@ export interface Chord {
   readonly modifiers: ReadonlySet<Modifier>;
 }
 
-/** Read `ctrl-shift-enter`; a lone "-" as key is allowed. */
+/** Parse a chord such as `ctrl-shift-enter`; the key may be "-". */
 export function parseChord(text: string): Chord {
   const modifiers = new Set<Modifier>();
   let rest = text.toLowerCase();
@@ -35,7 +35,7 @@ export function parseChord(text: string): Chord {
 
 export function matches(chord: Chord, event: KeyboardEvent): boolean {
   const pressed = event.key.toLowerCase();
-  // A character such as "?" is typed with shift; the character itself then says it.
+  // A character such as "?" needs shift on some keyboards, so shift need not be named.
   const shiftIsPartOfKey = pressed.length === 1 && pressed === event.key && !/[a-z0-9 ]/.test(pressed);
   return (
     (NAMES[pressed] ?? pressed) === chord.key &&
@@ -46,7 +46,7 @@ export function matches(chord: Chord, event: KeyboardEvent): boolean {
   );
 }
 
-/** Enter would break the line or submit a form, and chords belong to the browser, unless an app asked for them. */
+/** Whether the browser's own action must not happen: Enter inserts a line or submits, chords are shortcuts. */
 function takesOver({ key, modifiers }: Chord): boolean {
   return key === "enter" || modifiers.has("ctrl") || modifiers.has("meta") || modifiers.has("alt");
 }

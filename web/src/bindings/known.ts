@@ -1,4 +1,4 @@
-/** What the server knows of each field, so that half-typed text is told from sent text when a view is drawn again. */
+/** The last value of each field that the server knows, to tell unsent text when a view is rendered again. */
 import type { Json } from "../protocol";
 
 const known = new WeakMap<Element, Json>();
@@ -11,7 +11,7 @@ export function rememberValue(element: Element, value: Json): void {
   known.set(element, value);
 }
 
-/** Let `successor` count as the field that `element` was. */
+/** Copy the known value of a field to the one that replaces it. */
 export function inheritValue(element: Element, successor: Element): void {
   const value = known.get(element);
   if (value !== undefined) {

@@ -1,4 +1,4 @@
-/** `ui-value="path"`: the value of a field, both ways, or the text of any other element. */
+/** `ui-value="path"`: the value of a field, two-way, or the text of any other element. */
 import type { Json } from "../protocol";
 import { type Access, type Binding, type Bound, type Context, listen } from "./binding";
 import { writeKeepingCaret } from "./caret";
@@ -23,7 +23,7 @@ function shown({ element }: Context): Bound {
 function exchanged(context: Context, field: Field): Bound {
   const { element, access } = context;
   const writes = access !== "r";
-  // What the server knows the element to show; anything else was typed and not yet sent.
+  // The last value that the server knows. If the element shows another one, it was typed and not sent yet.
   let known: Json = context.kept ? (knownValue(element) ?? field.read(element)) : field.read(element);
   if (writes) {
     rememberValue(element, known);
@@ -42,7 +42,7 @@ function exchanged(context: Context, field: Field): Bound {
       context.send(live);
     }
   };
-  // With a change event of its own a toggle would flip twice: once by the value, once by the method.
+  // With an explicit change event a toggle would flip twice: by its value and by the method.
   const takenOver = field.choice && CHANGE_EVENTS.some(context.hasSibling);
   const releases = writes ? reporters(context, takenOver ? [] : eventsOf(context, field), sync, remember) : [];
   return {
@@ -74,7 +74,7 @@ function reporters(
   remember: (value: Json) => void,
 ): (() => void)[] {
   const report = (): void => {
-    // A radio that was switched off says nothing; the one switched on does.
+    // Of a radio group only the button that was switched on sends its value.
     if (!(element instanceof HTMLInputElement && element.type === "radio" && !element.checked)) {
       sync();
     }

@@ -1,4 +1,4 @@
-/** What an agent does between messages: its calls, its questions, its notices, in the order of the timeline. */
+/** What an agent does between messages: tool calls, approvals and notices, in the order of the timeline. */
 import "../nlui/items.css";
 import { type Frame, follow } from "../nlui/follow";
 import { type ItemActions, itemView } from "../nlui/items";
@@ -9,9 +9,9 @@ export type ActivityByMessage = ReadonlyMap<string, readonly HTMLElement[]>;
 
 export interface ActivityOptions {
   readonly conversation: string;
-  /** The person's credential; "" where a cookie lets the page read. */
+  /** The person's credential; "" where the session cookie suffices. */
   readonly credential: string;
-  /** Go to where a question is answered; null where the page has no such place. */
+  /** Open the card of an approval; null where the page has none. */
   readonly review: ((item: Item) => void) | null;
 }
 
@@ -44,7 +44,7 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
     } else if (frame.type !== "ui_state_delta") {
       return;
     } else if (!timeline.apply(frame.seq, frame.ops)) {
-      timeline.reset([], 0); // one was missed: a new greeting brings a snapshot
+      timeline.reset([], 0); // a change is missing: reconnecting brings a snapshot
       start();
       return;
     }
@@ -54,7 +54,7 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
   return () => stop();
 }
 
-/** Hang everything that is not a message on the message before it. */
+/** Group everything that is not a message by the message before it. */
 function groupByMessage(items: readonly Item[], element: (item: Item) => HTMLElement): ActivityByMessage {
   const activity = new Map<string, HTMLElement[]>();
   let after = "";

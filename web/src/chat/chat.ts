@@ -1,9 +1,10 @@
-/** The chat itself: a log that follows the conversation, a composer, and what stands between them when something is wrong. */
+/** The chat: the log of the conversation, the composer, and problems with the connection. */
+import { RequestError } from "../person/client";
 import type { ActivityByMessage } from "./activity";
 import { composer } from "./composer";
+import { element } from "./inline";
 import { echoed, empty, failed, merged, newest, type Echo, type Log } from "./log";
 import { logView } from "./logview";
-import { RequestError } from "../person/client";
 import type { Server } from "./server";
 import "./chat.css";
 
@@ -15,18 +16,17 @@ export interface Chat {
 }
 
 export interface Options {
-  /** Tells what the agent does between messages, where the server knows. */
+  /** Follows what the agent does between messages. */
   readonly follow?: Follow;
-  /** Stands in the place of the composer where nothing may be written. */
+  /** Replaces the composer where the page may only read. */
   readonly footer?: HTMLElement;
-  /** What to show when the server does not know who asks; without it the reason alone is shown. */
+  /** Builds the form shown when the server requires authentication; by default only the error is shown. */
   readonly signIn?: (why: string, again: () => void) => HTMLElement;
 }
 
-/** Build a chat inside `root`. */
 export function chat(root: HTMLElement, server: Server, { follow = () => () => undefined, footer, signIn }: Options = {}): Chat {
   let log: Log = empty;
-  const notice = document.createElement("div");
+  const notice = element("div");
   notice.className = "chat-notice";
   notice.setAttribute("role", "status");
   notice.hidden = true;
@@ -66,7 +66,7 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
     notice.hidden = why === null;
     const asking = status === 401 && notice.querySelector("form") !== null;
     if (why === null || asking) {
-      return; // what is being typed stays
+      return; // keep what is being typed into the form
     }
     notice.replaceChildren(status === 401 && signIn ? signIn(why, restart) : document.createTextNode(`${why} Trying again…`));
   }

@@ -1,22 +1,23 @@
-/** Where the human writes: Enter sends, Shift+Enter breaks the line, ArrowUp in the empty field brings the last text back. */
+/** The message field: Enter sends, Shift+Enter starts a new line, ArrowUp in the empty field restores the last text. */
+import { element } from "./inline";
 
 export interface Composer {
   readonly element: HTMLElement;
   readonly focus: () => void;
-  /** Give back a text that could not be sent, unless another one is being written. */
+  /** Put back a text that could not be sent, unless the field has another one. */
   restore(content: string): void;
 }
 
 export function composer(send: (content: string) => void): Composer {
   let last = "";
-  const form = document.createElement("form");
+  const form = element("form");
   form.className = "chat-composer";
-  const field = document.createElement("textarea");
+  const field = element("textarea");
   field.rows = 1;
   field.placeholder = "Write a message…";
   field.setAttribute("aria-label", "Message");
   field.enterKeyHint = "send";
-  const button = document.createElement("button");
+  const button = element("button");
   button.type = "submit";
   button.className = "chat-send";
   button.textContent = "Send";

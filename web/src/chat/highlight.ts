@@ -1,4 +1,4 @@
-/** Colours code by kind of word; knows no grammar, so it is right about most languages and wrong about none badly. */
+/** Syntax highlighting by token kind, without a grammar: good enough for most languages, and small. */
 
 const KEYWORDS = new Set(
   (
@@ -21,7 +21,7 @@ export interface Piece {
   readonly text: string;
 }
 
-/** Split `code` into pieces; together they are the code, character by character. */
+/** Split `code` into pieces, which joined give the code again. */
 export function highlight(code: string, language: string): Piece[] {
   const pattern = tokens(language.toLowerCase());
   const pieces: Piece[] = [];

@@ -1,11 +1,10 @@
-/** Inline Markdown as DOM nodes. Text becomes text nodes and never markup, so nothing in a message can run or load. */
+/** Inline Markdown as DOM nodes. Text becomes text nodes, never markup, so nothing in a message can run or load. */
 
 const SAFE = /^(?:https?:\/\/|mailto:)/i;
 const INLINE =
   /(?<code>(`+)(?!`)[\s\S]+?(?<!`)\2(?!`))|(?<image>!\[[^\]]*\]\([^()\s]*(?:\s+"[^"]*")?\))|(?<link>\[(?:[^\][]|\[[^\]]*\])*\]\([^()\s]*(?:\([^()\s]*\))?[^()\s]*(?:\s+"[^"]*")?\))|(?<auto><?https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]]>?)|(?<strong>\*\*(?=\S)[\s\S]*?\S\*\*|__(?=\S)[\s\S]*?\S__)|(?<em>\*(?=[^\s*])[^*]*[^\s*]\*|(?<![\w])_(?=[^\s_])[^_]*[^\s_]_(?![\w])|\*[^\s*]\*)|(?<strike>~~(?=\S)[\s\S]*?\S~~)|(?<escape>\\[\\`*_{}[\]()#+\-.!|~<>])|(?<break> {2,}\n)/;
 const DEEPEST = 8;
 
-/** Turn a run of text into nodes. */
 export function inline(text: string, depth = 0): Node[] {
   const nodes: Node[] = [];
   let rest = text;
@@ -48,10 +47,10 @@ function span(found: RegExpExecArray, depth: number): Node[] {
   if (groups["strike"] !== undefined) {
     return [element("s", ...inline(whole.slice(2, -2), depth + 1))];
   }
-  return groups["break"] !== undefined ? [document.createElement("br")] : [document.createTextNode(whole.slice(1))];
+  return groups["break"] !== undefined ? [element("br")] : [document.createTextNode(whole.slice(1))];
 }
 
-/** A link, or an image shown as a link: a picture from elsewhere would tell its server who reads this. */
+/** A link. An image becomes a link too, since loading it would tell its server who reads the message. */
 function reference(whole: string, depth: number): Node {
   const parts = /^(!?)\[([\s\S]*)\]\((\S*?)(?:\s+"([^"]*)")?\)$/.exec(whole);
   const [, image = "", label = "", address = ""] = parts ?? [];
@@ -70,7 +69,8 @@ function link(address: string, inside: Node[]): Node {
   return anchor;
 }
 
-/** Make an element with children; strings become text. */
+export function element<K extends keyof HTMLElementTagNameMap>(name: K, ...children: (Node | string)[]): HTMLElementTagNameMap[K];
+export function element(name: string, ...children: (Node | string)[]): HTMLElement;
 export function element(name: string, ...children: (Node | string)[]): HTMLElement {
   const made = document.createElement(name);
   made.append(...children);

@@ -1,4 +1,4 @@
-/** What the page knows of a conversation: messages in order, echoes of what is being sent, receipts. Pure. */
+/** The state of a conversation on the page: messages, unsent echoes, receipts. Pure functions. */
 
 export interface Message {
   readonly id: string;
@@ -31,7 +31,7 @@ export type Stage = "sent" | "notified" | "read";
 
 export const empty: Log = { messages: [], echoes: [], receipts: { notified: null, read: null }, earlier: false };
 
-/** Take messages from anywhere, in any order, however often; an echo gives way to its message. */
+/** Add messages, in any order and with duplicates. A message replaces its echo. */
 export function merged(log: Log, found: readonly Message[]): Log {
   const known = new Map(log.messages.map((message) => [message.id, message]));
   for (const message of found) {
@@ -42,24 +42,24 @@ export function merged(log: Log, found: readonly Message[]): Log {
   return { ...log, messages, echoes: log.echoes.filter((echo) => !arrived.has(echo.client_id)) };
 }
 
-/** Show what is being sent. */
+/** Add an echo: a message that is being sent. */
 export function echoed(log: Log, echo: Echo): Log {
   const others = log.echoes.filter((one) => one.client_id !== echo.client_id);
   const arrived = log.messages.some((message) => message.client_id === echo.client_id);
   return { ...log, echoes: arrived ? others : [...others, echo] };
 }
 
-/** Note that sending failed; the echo stays, so that it can be sent again. */
+/** Mark an echo as failed. It stays, so that it can be sent again. */
 export function failed(log: Log, clientId: string, why: string): Log {
   return { ...log, echoes: log.echoes.map((echo) => (echo.client_id === clientId ? { ...echo, failed: why } : echo)) };
 }
 
-/** The id after which to read on. */
+/** The id of the last message, after which the stream continues. */
 export function newest(log: Log): string {
   return log.messages.at(-1)?.id ?? "";
 }
 
-/** How far a message of the human got. */
+/** How far a message of the person has been delivered. */
 export function stageOf(message: Message, receipts: Receipts): Stage {
   if (receipts.read !== null && message.id <= receipts.read) {
     return "read";

@@ -1,5 +1,6 @@
-/** Draws the log: one bubble per message, kept in place when earlier ones come in, at the end while the reader is there. */
+/** Renders the log. Stays at the end while the user is there, and keeps its position when earlier messages arrive. */
 import type { ActivityByMessage } from "./activity";
+import { element } from "./inline";
 import { stageOf, type Echo, type Log, type Message, type Stage } from "./log";
 import { markdown } from "./markdown";
 
@@ -15,9 +16,9 @@ export interface LogView {
   show(log: Log): void;
   /** Show what the agent did between messages. */
   readonly showActivity: (activity: ActivityByMessage) => void;
-  /** Go to the end and stay there. */
+  /** Scroll to the end with the next change, and stay there. */
   stick(): void;
-  /** The first page is here: an empty log is really empty. */
+  /** The first page has arrived, so an empty log means that there are no messages. */
   ready(): void;
 }
 
@@ -27,23 +28,23 @@ export interface Actions {
 }
 
 export function logView(actions: Actions): LogView {
-  const element = document.createElement("div");
-  element.className = "chat-log";
-  element.tabIndex = 0;
-  element.setAttribute("role", "log");
-  element.setAttribute("aria-label", "Conversation");
-  const more = document.createElement("button");
+  const scroller = element("div");
+  scroller.className = "chat-log";
+  scroller.tabIndex = 0;
+  scroller.setAttribute("role", "log");
+  scroller.setAttribute("aria-label", "Conversation");
+  const more = element("button");
   more.className = "chat-earlier";
   more.textContent = "Earlier messages";
   more.hidden = true;
   more.addEventListener("click", actions.earlier);
-  const welcome = document.createElement("div");
+  const welcome = element("div");
   welcome.className = "chat-empty";
   welcome.hidden = true;
-  welcome.append(line("strong", "No messages yet"), line("span", "What you and your agents say appears here."));
-  const list = document.createElement("ol");
+  welcome.append(element("strong", "No messages yet"), element("span", "What you and your agents say appears here."));
+  const list = element("ol");
   list.className = "chat-messages";
-  element.append(more, welcome, list);
+  scroller.append(more, welcome, list);
   const drawn = new Map<string, HTMLElement>();
   let sticking = true;
   let loading = false;
@@ -51,16 +52,16 @@ export function logView(actions: Actions): LogView {
   let shown: Log | null = null;
   let activity: ActivityByMessage = new Map();
 
-  element.addEventListener("scroll", () => {
-    sticking = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX;
-    if (element.scrollTop < NEAR_END_PX && !more.hidden && !loading) {
+  scroller.addEventListener("scroll", () => {
+    sticking = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX;
+    if (scroller.scrollTop < NEAR_END_PX && !more.hidden && !loading) {
       loading = true;
       actions.earlier();
     }
   });
 
   function show(log: Log): void {
-    const fromEnd = element.scrollHeight - element.scrollTop;
+    const fromEnd = scroller.scrollHeight - scroller.scrollTop;
     const grewAbove = shown?.messages[0] !== undefined && log.messages[0]?.id !== shown.messages[0].id;
     shown = log;
     loading = false;
@@ -70,9 +71,9 @@ export function logView(actions: Actions): LogView {
     const wanted = [...(log.earlier ? [] : (activity.get("") ?? [])), ...spoken, ...log.echoes.map(echoBubble)];
     place(wanted);
     if (sticking) {
-      element.scrollTop = element.scrollHeight;
+      scroller.scrollTop = scroller.scrollHeight;
     } else if (grewAbove) {
-      element.scrollTop = element.scrollHeight - fromEnd;
+      scroller.scrollTop = scroller.scrollHeight - fromEnd;
     }
   }
 
@@ -109,10 +110,10 @@ export function logView(actions: Actions): LogView {
   function echoBubble(echo: Echo): HTMLElement {
     const bubble = frame("user", echo.content, "text/markdown");
     bubble.classList.add(echo.failed === null ? "chat-sending" : "chat-failed");
-    const foot = line("div", echo.failed ?? "Sending…");
+    const foot = element("div", echo.failed ?? "Sending…");
     foot.className = "chat-foot";
     if (echo.failed !== null) {
-      const again = document.createElement("button");
+      const again = element("button");
       again.textContent = "Send again";
       again.addEventListener("click", () => actions.retry(echo));
       foot.append(" ", again);
@@ -122,7 +123,7 @@ export function logView(actions: Actions): LogView {
   }
 
   return {
-    element,
+    element: scroller,
     show,
     showActivity(next) {
       activity = next;
@@ -145,15 +146,15 @@ export function logView(actions: Actions): LogView {
 function bubble(message: Message): HTMLElement {
   const made = frame(message.author, message.content, message.mime);
   made.dataset["id"] = message.id;
-  const time = document.createElement("time");
+  const time = element("time");
   time.dateTime = message.ts;
   time.textContent = new Date(message.ts).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   time.title = new Date(message.ts).toLocaleString();
-  const foot = document.createElement("div");
+  const foot = element("div");
   foot.className = "chat-foot";
   foot.append(time);
   if (message.author === "user") {
-    const receipt = line("span", "");
+    const receipt = element("span", "");
     receipt.className = "chat-receipt";
     receipt.setAttribute("role", "img");
     foot.append(receipt);
@@ -163,24 +164,18 @@ function bubble(message: Message): HTMLElement {
 }
 
 function frame(author: "user" | "assistant", content: string, mime: string): HTMLElement {
-  const made = document.createElement("li");
+  const made = element("li");
   made.className = `chat-message chat-${author}`;
-  const who = line("span", author === "user" ? "You" : "Agent");
+  const who = element("span", author === "user" ? "You" : "Agent");
   who.className = "chat-author";
-  const body = document.createElement("div");
+  const body = element("div");
   body.className = "chat-body";
   if (mime === "text/markdown") {
     body.append(markdown(content));
   } else {
-    body.append(line("pre", content));
+    body.append(element("pre", content));
     body.classList.add("chat-plain");
   }
   made.append(who, body);
-  return made;
-}
-
-function line(name: string, text: string): HTMLElement {
-  const made = document.createElement(name);
-  made.textContent = text;
   return made;
 }

@@ -1,4 +1,4 @@
-/** Markdown as DOM nodes, block by block; HTML in a message is shown as the text it is. */
+/** Block-level Markdown as DOM nodes. HTML in a message is shown as text. */
 import { highlight } from "./highlight";
 import { element, inline } from "./inline";
 
@@ -10,7 +10,6 @@ const ITEM = /^(\s*)(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/;
 const DIVIDER = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 const DEEPEST = 6;
 
-/** Render a whole message. */
 export function markdown(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   fragment.append(...blocks(text.replace(/\r\n?/g, "\n").split("\n"), 0));

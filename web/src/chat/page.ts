@@ -1,14 +1,15 @@
-/** The chat as a page of its own, for a server that has nothing else: `ui-mcp chat --face human`. */
+/** The chat's own page, for servers without a UI: `ui-mcp chat --face human`. */
 import { type Fetch, fetchAsVisitor, codeFromAddress, personClient, reasonOf, sendJson } from "../person/client";
 import { chat } from "./chat";
+import { element } from "./inline";
 import { server } from "./server";
 import "./page.css";
 
 const KEY = "chat-token";
-/** The person's code, as terminals show it; links that a token made carry a longer one. */
+/** The person's sign-in code as terminals print it; links made with an access token carry a longer one. */
 const CODE = /^[\dA-Z]{4}(?:-[\dA-Z]{4}){3}$/i;
 
-/** Ask with the token that was typed, else as the person. */
+/** Requests with the access token that was entered, else with the person's credential. */
 function credentials(): { readonly fetch: Fetch; readonly useToken: (token: string) => void; readonly signIn: (code: string) => Promise<void> } {
   const person = personClient();
   let token = sessionStorage.getItem(KEY) ?? "";
@@ -29,11 +30,11 @@ function credentials(): { readonly fetch: Fetch; readonly useToken: (token: stri
       useToken("");
       await person.signIn(code);
     } else {
-      useToken((await sendJson<{ readonly token: string }>(fetchAsVisitor, "/chat/code", { code })).token); // of a token's link
+      useToken((await sendJson<{ readonly token: string }>(fetchAsVisitor, "/chat/code", { code })).token);
     }
   };
   const code = codeFromAddress();
-  const signedIn = code ? signIn(code).catch(() => undefined) : Promise.resolve(); // a spent code: the page asks below
+  const signedIn = code ? signIn(code).catch(() => undefined) : Promise.resolve(); // a spent code: the page asks for another
   return { fetch, useToken, signIn };
 }
 
@@ -42,11 +43,11 @@ if (root) {
   const { fetch, useToken, signIn } = credentials();
   const conversation = new URLSearchParams(location.search).get("conversation") ?? "default";
   const askForCode = (_: string, again: () => void): HTMLElement => {
-    const form = document.createElement("form");
-    const label = document.createElement("label");
-    const field = document.createElement("input");
-    const open = document.createElement("button");
-    const problem = document.createElement("span");
+    const form = element("form");
+    const label = element("label");
+    const field = element("input");
+    const open = element("button");
+    const problem = element("span");
     problem.setAttribute("role", "alert");
     field.type = "password";
     field.setAttribute("aria-label", "Code or token");

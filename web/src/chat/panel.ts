@@ -1,6 +1,6 @@
 /**
- * The chat at the side of the shell, to read: app code runs on this origin, so nothing here may speak or decide for the
- * person. Escape closes it and gives the focus back.
+ * The read-only chat panel of the shell. App code runs on this origin, so nothing here may write or decide for the
+ * person.
  */
 import { fetchAsVisitor, readJson } from "../person/client";
 import { type Approval, waitingRow } from "../person/request";
@@ -13,7 +13,7 @@ import "./panel.css";
 const POLL_MS = 3000;
 let closeOpen: (() => void) | null = null;
 
-/** Open the panel, or close it. */
+/** Open or close the panel. Closing returns the focus to where it was. */
 export function togglePanel(opened: () => void, closed: () => void): void {
   if (closeOpen) {
     closeOpen();
@@ -56,14 +56,14 @@ export function togglePanel(opened: () => void, closed: () => void): void {
   inside.focus();
 }
 
-/** The link to the page where the person writes and decides; it opens in a tab that this page has no hold of. */
+/** The link to the person's own page, opened in a tab that scripts of this page cannot reach. */
 function personPageLink(): HTMLElement {
   const link = element("a", "Write or decide");
   link.className = "chat-elsewhere-link";
   link.tabIndex = 0;
   link.setAttribute("target", "_blank");
   link.setAttribute("rel", "noopener");
-  const note = element("p", "You write to your agents and answer them on a page of your own, which apps cannot reach.");
+  const note = element("p", "Write to your agents and answer them on your own page, which apps cannot access.");
   const made = element("footer", link, note);
   made.className = "chat-elsewhere";
   made.focus = () => link.focus();
@@ -72,11 +72,11 @@ function personPageLink(): HTMLElement {
       if (url) {
         link.setAttribute("href", url);
       } else {
-        note.textContent = "This server has no page for writing and deciding.";
+        note.textContent = "This server has no page for messages and approvals.";
         link.remove();
       }
     },
-    () => (note.textContent = "The address of your own page is not known; run: ui-mcp approvals open"),
+    () => (note.textContent = "The address of your page is unknown. Run: ui-mcp approvals open"),
   );
   return made;
 }
@@ -99,7 +99,7 @@ function waitingCalls(): { readonly element: HTMLElement; readonly stop: () => v
       made.hidden = approvals.length === 0;
     }
   };
-  const pollQuietly = (): void => void poll().catch(() => undefined); // the chat below says when the server is gone
+  const pollQuietly = (): void => void poll().catch(() => undefined); // the chat below reports connection problems
   const timer = setInterval(pollQuietly, POLL_MS);
   pollQuietly();
   return { element: made, stop: () => clearInterval(timer) };

@@ -1,6 +1,6 @@
 /**
- * The way into the chat from any page of ours: whatever carries `data-chat` opens the panel, Alt+C too.
- * The chat itself is loaded on first use; until then a look now and then tells of new answers.
+ * Opens the chat panel by Alt+C or a click on an element with `data-chat`. The panel's code is loaded on first use;
+ * until then a poll finds out whether there are unread answers.
  */
 const POLL_MS = 10_000;
 
@@ -28,7 +28,7 @@ export function offerChat(): void {
   });
 }
 
-/** Marks the document while the agent has said something that was not looked at. */
+/** Set a class on `<html>` while there are unread messages of an agent. */
 function unreadBadge(): { readonly pause: () => void; readonly resume: () => void } {
   let after: string | null = null;
   let paused = false;

@@ -1,4 +1,4 @@
-/** Talks to the chat bridge: history, posts, and a stream that is followed for ever. */
+/** The chat's HTTP API: history, posts, and the event stream. */
 import { type Fetch, RequestError } from "../person/client";
 import type { Message, Receipts } from "./log";
 
@@ -9,18 +9,18 @@ const RETRY_MS = [250, 500, 1000, 2000];
 export interface StreamListener {
   readonly message: (message: Message) => void;
   receipts(receipts: Receipts): void;
-  /** `null` while connected, else why not. */
+  /** Reports why there is no connection; `null` when there is one. */
   problem(why: string | null, status: number): void;
 }
 
 export interface Server {
   post(content: string, clientId: string): Promise<{ id: string; ts: string }>;
   earlier(before: string | null): Promise<{ messages: Message[]; has_earlier: boolean }>;
-  /** Follow from a cursor; returns a function that stops. */
+  /** Follow the messages after a cursor until the returned function is called. */
   follow(after: () => string, listener: StreamListener): () => void;
 }
 
-/** Connect to the bridge of the server that sent this page; `ask` says who is talking. */
+/** The API of the server that sent this page; `fetch` adds the credentials. */
 export function server(conversation: string, fetch: Fetch): Server {
   const query = (fields: Record<string, string>): string => new URLSearchParams({ ...fields, conversation }).toString();
 
@@ -46,7 +46,7 @@ export function server(conversation: string, fetch: Fetch): Server {
 
 type Open = (signal: AbortSignal) => Promise<Response>;
 
-/** Read the stream; whenever it breaks, or something between here and the server swallows streams, read page by page. */
+/** Read the stream, and poll whenever it ends: some proxies buffer event streams without end. */
 async function followStream(stream: Open, page: Open, listener: StreamListener, signal: AbortSignal): Promise<void> {
   const stopped = (): boolean => signal.aborted;
   for (let failures = 0; !stopped(); failures++) {
@@ -56,7 +56,7 @@ async function followStream(stream: Open, page: Open, listener: StreamListener, 
       failures = 0;
       await readEvents(answer, listener);
     } catch {
-      // The page below finds out what is wrong.
+      // Polling finds out what is wrong.
     }
     try {
       const { messages } = (await (await page(signal)).json()) as { messages: Message[] };

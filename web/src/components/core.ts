@@ -1,4 +1,4 @@
-/** The components most apps use, in one file, so that a first page costs one request. */
+/** The components that most apps use, in one file, so that the first page needs one request. */
 import "./setup";
 import "@shoelace-style/shoelace/dist/components/alert/alert.js";
 import "@shoelace-style/shoelace/dist/components/avatar/avatar.js";

@@ -14,7 +14,6 @@ const CORE = new Set(
 
 const loading = new Map<string, Promise<unknown>>();
 
-/** Make sure the components behind these tags get defined. */
 export function loadComponents(tags: ReadonlySet<string>): void {
   for (const tag of tags) {
     if (tag.startsWith("sl-") && customElements.get(tag) === undefined) {

@@ -1,4 +1,4 @@
-/** Points Shoelace at the icons that ship with us; the server knows what to show for any other name. */
+/** Points Shoelace at the bundled icons. For other names the server finds a project's icon or a replacement. */
 import { registerIconLibrary } from "@shoelace-style/shoelace/dist/utilities/icon-library.js";
 import names from "./icons.txt?raw";
 
@@ -9,6 +9,6 @@ registerIconLibrary("default", {
 });
 
 function other(name: string): string {
-  console.warn(`The icon "${name}" is not on board: put ${name}.svg into html/icons/ of the project.`);
+  console.warn(`The icon "${name}" is not bundled: put ${name}.svg into html/icons/ of the project.`);
   return `/icons/${encodeURIComponent(name)}.svg`;
 }

@@ -1,17 +1,17 @@
-/** Conserve mode: finds out whether the session is open elsewhere before anything else starts. */
+/** Conserve mode: finds out whether the session is open in another tab before the app starts. */
 
-/** Longer than the worker waits for the other pages; only one that cannot run stays silent. */
+/** Longer than the worker's own timeout, so it passes only if the worker does not run. */
 const ANSWER_MS = 5000;
 
-/** A page's line to the worker of its session; every call is harmless when there is no worker. */
+/** A page's connection to the worker of its session. */
 export interface TabGuard {
-  /** Find out whether another page of this session is alive. */
+  /** Resolve to whether another page of this session is open. */
   elsewhere(): Promise<boolean>;
-  /** Say when asked that this page is alive, from now on. */
+  /** Answer the worker's pings from now on. */
   register(): void;
-  /** Tell the pages already open that someone tried to open another. */
+  /** Notify the open pages that another one was refused. */
   announceDuplicate(): void;
-  /** Run `act` when another page was turned away. */
+  /** Call `act` when another page was refused. */
   onDuplicate(act: () => void): void;
 }
 
@@ -22,7 +22,7 @@ const UNGUARDED: TabGuard = {
   onDuplicate: () => undefined,
 };
 
-/** Connect to the worker unique to `session` and origin; without SharedWorker the page loads normally. */
+/** Connect to the worker of `session`. Without SharedWorker every page may start. */
 export function openTabGuard(session: string): TabGuard {
   try {
     const worker = new SharedWorker(new URL("./worker.ts", import.meta.url), {

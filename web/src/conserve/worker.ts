@@ -1,6 +1,6 @@
-/** The SharedWorker of conserve mode: knows which pages of one session are alive. */
+/** The SharedWorker of conserve mode, which knows the open pages of one session. */
 
-/** How long a page may take to say that it is there; one that crashed never does. */
+/** A page that does not answer in this time has crashed. */
 const CALL_MS = 3000;
 
 interface Page {
@@ -9,10 +9,10 @@ interface Page {
 }
 
 const pages = new Set<Page>();
-/** Who asked whether another page is alive, and when we stop waiting for a sign of one. */
+/** The pages that wait for an answer to "ask", with their timeouts. */
 const asking = new Map<Page, ReturnType<typeof setTimeout>>();
 
-/** Call the other pages instead of counting the beats of their hearts: browsers let hidden pages beat once a minute. */
+/** Ping the other pages. Heartbeats would not do: browsers throttle timers of hidden pages to one a minute. */
 function ask(page: Page): void {
   const others = [...pages].filter((other) => other !== page && other.registered);
   if (others.length === 0) {

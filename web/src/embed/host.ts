@@ -1,4 +1,4 @@
-/** The line to an MCP host around this page: JSON-RPC over messages between windows, by hand and small. */
+/** The connection to the MCP host around this page: JSON-RPC over postMessage. */
 import type { Json } from "../protocol";
 
 type Params = Record<string, unknown>;
@@ -26,11 +26,10 @@ export interface HostAnswer {
 export interface HostBridge {
   request(method: string, params: Params): Promise<Params>;
   notify(method: string, params?: Params): void;
-  /** Run `act` when the host says `method`; a request is answered with an empty result. */
+  /** Call `act` for notifications and requests with this method. Requests are answered with an empty result. */
   on(method: string, act: (params: Params) => void): void;
 }
 
-/** Talk to the window that embeds this one. */
 export function hostBridge(parent: Window): HostBridge {
   const waiting = new Map<number | string, { resolve(result: Params): void; reject(error: Error): void }>();
   const listeners = new Map<string, (params: Params) => void>();
@@ -74,7 +73,7 @@ export function hostBridge(parent: Window): HostBridge {
   };
 }
 
-/** Call a tool of our own server through the host; answers its structured content. */
+/** Call a tool of our server through the host and return its structured content. */
 export async function callTool(host: HostBridge, name: string, given: Record<string, Json>): Promise<Params> {
   const result = await host.request("tools/call", { name, arguments: given });
   if (result["isError"] === true) {

@@ -1,4 +1,4 @@
-/** Takes on the look of the host: its theme and its colours where it names them. */
+/** Adapts theme and colours to the MCP host. */
 import { apply } from "../theme/theme";
 import type { HostContext } from "./host";
 
@@ -18,7 +18,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   "--term-mono": "--font-mono",
 };
 
-/** Apply what a host context says; it may say only a part. */
+/** Apply the parts of the host's style that the context contains. */
 export function applyHostTheme({ theme, styles }: HostContext): void {
   const { style } = document.documentElement;
   if (theme === "light" || theme === "dark") {

@@ -1,11 +1,11 @@
-/** Icons inside the page itself: a host's policy allows no request, not even to a data address. */
+/** Icons from the page itself, since the content security policy of hosts forbids all requests, even data URLs. */
 import { registerIconLibrary } from "@shoelace-style/shoelace/dist/utilities/icon-library.js";
 import icons from "virtual:icons";
 
 const SCHEME = "ui-icon:";
 const DOT = '<circle cx="8" cy="8" r="3"/>';
 
-/** Serve our icons, and the components' own ones, without the network. */
+/** Answer the components' requests for icons without the network. */
 export function inlineIcons(): void {
   registerIconLibrary("default", { resolver: (name) => SCHEME + name });
   const network = window.fetch.bind(window);

@@ -1,4 +1,4 @@
-/** The page inside an MCP host: the same app, with the host's own connection as its line. */
+/** The page inside an MCP host: the same app, connected through the host. */
 import "../components/core";
 import "../components/more";
 import "../page.css";
@@ -48,7 +48,7 @@ async function boot(): Promise<void> {
   followLinks(host);
 }
 
-/** Introduce ourselves; outside a host nobody answers. */
+/** Initialize the connection to the host. Without an answer show a message and return null. */
 async function initialize(host: HostBridge): Promise<HostAnswer | null> {
   const answering = host.request("ui/initialize", {
     protocolVersion: PROTOCOL,
@@ -58,13 +58,13 @@ async function initialize(host: HostBridge): Promise<HostAnswer | null> {
   const timeout = new Promise<null>((resolve) => setTimeout(() => resolve(null), HOST_TIMEOUT_MS));
   const answer = window.parent === window ? null : await Promise.race([answering, timeout]);
   if (answer === null) {
-    const text = "This page lives inside an MCP host. Open the address that ui_start gives to see it in a browser.";
-    document.body.replaceChildren(make("main", "ui-plain", make("h1", "", "Nothing around me"), make("p", "", text)));
+    const text = "This page works only inside an MCP host. In a browser, open the address that ui_start returns.";
+    document.body.replaceChildren(make("main", "ui-plain", make("h1", "", "No MCP host"), make("p", "", text)));
   }
   return answer;
 }
 
-/** The session that the tool call named, if the host tells us in time. */
+/** The session named in the tool call, if the host sends its input in time. */
 function sessionFromTool(host: HostBridge): Promise<string> {
   return new Promise((resolve) => {
     host.on("ui/notifications/tool-input", ({ arguments: given }) => {
@@ -76,7 +76,7 @@ function sessionFromTool(host: HostBridge): Promise<string> {
   });
 }
 
-/** Let scripts of viewdefs speak to the host. */
+/** Publish the host's functions to scripts of viewdefs. */
 function publishHostApi(host: HostBridge): void {
   Object.assign(window.uiApp, {
     sendMessage: (text: string) => host.request("ui/message", { role: "user", content: { type: "text", text } }),

@@ -1,12 +1,12 @@
-/** The WebSocket as an upgrade of the long poll, where the host's policy lets us reach the loopback address. */
+/** Upgrades long polling to a WebSocket where the host's policy allows connections to the loopback address. */
 import type { Upgrade } from "../transport/sync";
 import type { Transport } from "../transport/transport";
 import { FINAL } from "../wire.gen";
 
-/** Blocked loopback requests may stay silent; only the clock tells. */
+/** Browsers may block loopback requests without an error event. */
 const TIMEOUT_MS = 300;
 
-/** Try the offered socket if its origin is among `domains`. */
+/** Try the offered URL if its origin is among `domains`. */
 export function socketUpgrade(domains: readonly string[]): Upgrade {
   return (offer, listener) =>
     new Promise<Transport | null>((resolve) => {

@@ -1,4 +1,4 @@
-/** What an element says to a person: its name, its value, its state. */
+/** The text and state of an element as a user perceives it: label, value, selection. */
 
 const INLINE = new Set(
   ("a abbr b bdi bdo br cite code data dfn em font i kbd mark q s samp small span strong sub sup time u var wbr " +
@@ -15,11 +15,11 @@ export interface AccessibleText {
   checked?: boolean;
   masked?: true;
   options?: string[];
-  /** Nothing below it needs a line of its own. */
+  /** Its descendants add nothing and are left out. */
   leaf: boolean;
 }
 
-/** Describe one element; content of password fields never leaves it. */
+/** Describe one element. The content of password fields is left out. */
 export function accessibleTextOf(element: Element): AccessibleText {
   switch (element.localName) {
     case "input":
@@ -33,7 +33,7 @@ export function accessibleTextOf(element: Element): AccessibleText {
     case "option":
       return { ...some("label", clean(element.textContent)), selected: (element as HTMLOptionElement).selected, leaf: true };
     case "label":
-      // Its text is the name of the field; saying it twice would make two matches of one thing.
+      // Its text is the label of the field. Repeated here, a query by text would match both.
       return (element as HTMLLabelElement).control ? { leaf: element.childElementCount === 0 } : general(element);
     case "canvas":
     case "video":
@@ -47,7 +47,7 @@ export function accessibleTextOf(element: Element): AccessibleText {
   }
 }
 
-/** The one field inside a custom element that people type into or toggle; an element with more in it is no control. */
+/** The input inside a custom element that wraps exactly one; null if it contains more than a control does. */
 export function innerField(element: Element): HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement | null {
   const shadow = element.localName.includes("-") ? element.shadowRoot : null;
   const fields = shadow?.querySelectorAll<HTMLInputElement>("input,textarea,select");
@@ -55,7 +55,7 @@ export function innerField(element: Element): HTMLInputElement | HTMLTextAreaEle
   return fields[0] ?? null;
 }
 
-/** Whether a custom element is only the dress of one button or link: whatever it says is slotted. */
+/** Whether a custom element wraps one button or link, and all its text is slotted. */
 function wrapsButton(element: Element): boolean {
   const shadow = element.localName.includes("-") ? element.shadowRoot : null;
   if (shadow?.querySelectorAll("button,a[href],[role=button]").length !== 1) return false;
@@ -66,7 +66,7 @@ export function isEditable(element: Element): boolean {
   return (element as { isContentEditable?: boolean }).isContentEditable === true;
 }
 
-/** Text as a person reads it: white space joined, unpaired surrogates replaced. */
+/** Collapse white space and replace unpaired surrogates. */
 export function clean(text: string | null | undefined): string {
   const joined = (text ?? "").slice(0, TEXT_LENGTH * 2).replace(/\s+/g, " ").trim().slice(0, TEXT_LENGTH);
   return /[\ud800-\udfff]/.test(joined) ? wellFormed(joined) : joined;
@@ -93,7 +93,7 @@ function input(field: HTMLInputElement): AccessibleText {
   }
 }
 
-/** Icon buttons have no text; theirs is the `label` that they give to assistive technology. */
+/** Icon buttons have no text, but a `label` for assistive technology. */
 function buttonText(element: Element): string | undefined {
   return clean(element.textContent) || clean(element.getAttribute("label")) || accessibleName(element);
 }
@@ -129,7 +129,7 @@ function general(element: Element): AccessibleText {
     return { ...some("label", given ? clean(given) : clean(element.textContent)), ...ariaState(element), leaf: true };
   }
   if (!element.shadowRoot && inlineOnly(element)) {
-    // innerText leaves out what is hidden; it is slower, and needed only where something inside could be.
+    // innerText omits hidden text. It is slower than textContent, and needed only if there are child elements.
     const text = clean((element as { innerText?: string }).innerText ?? element.textContent);
     return { ...some("label", given ? clean(given) : text), ...ariaState(element), leaf: text !== "" || given !== null };
   }
@@ -162,22 +162,22 @@ function ownText(element: Element): string {
   return clean(text);
 }
 
-/** Whether what a control is given is only text, icons and parts for its named slots. */
+/** Whether a control contains only text, icons and elements for its named slots. */
 function holdsOnlyText(element: Element): boolean {
   return inlineOnly(element, (child) => child.hasAttribute("slot") || child.localName.endsWith("-icon"));
 }
 
-/** Whether the author named it; our own runtime numbers elements for its bookkeeping. */
+/** Whether the author gave it an id; our runtime vends ids of its own. */
 export function isNamed(element: Element): boolean {
   return element.id !== "" && !/^ui-\d+$/.test(element.id);
 }
 
-/** Whether a click on it does something, as far as its attributes tell. */
+/** Whether its attributes say that it handles clicks. */
 export function isOperable(element: Element): boolean {
   return ["onclick", "tabindex", "ui-action", "ui-event-click"].some((name) => element.hasAttribute(name));
 }
 
-/** Whether everything inside is running text that belongs to this element. */
+/** Whether its content is only inline text. */
 function inlineOnly(element: Element, allowed: (child: Element) => boolean = () => false): boolean {
   for (const child of element.children) {
     if (allowed(child)) continue;

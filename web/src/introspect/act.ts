@@ -1,4 +1,4 @@
-/** Does what can be done through the DOM, in our own pages and in driven ones alike. */
+/** Actions through the DOM, in our own pages and in driven ones. */
 
 import { composedParent, deepFocus } from "./dom";
 import { resolveTarget, clickPoint, ActionError, requireOperable } from "./actionability";
@@ -43,12 +43,12 @@ export function setText(refs: Refs, action: Action): void {
   write(field, action.text ?? "");
 }
 
-/** Put text where the caret is. */
+/** Insert text at the caret. */
 export function insertText(text: string): void {
   const owner = deepFocus();
   if (!owner || !(isField(owner) || isEditable(owner))) throw new ActionError("UNSUPPORTED_TARGET_TYPE", "No text field has the focus");
   if (!isField(owner)) {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else inserts text so that an editor's events and undo take part
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way to insert text that triggers an editor's own events and undo
     owner.ownerDocument.execCommand("insertText", false, text);
     return;
   }
@@ -82,7 +82,7 @@ export function select(refs: Refs, action: Action): void {
   announce(list, "input", "change");
 }
 
-/** What has to be clicked to reach the wanted state; null when it is there already. */
+/** Return what has to be clicked to reach the requested state; null if it is reached already. */
 export function toggle(refs: Refs, action: Action): HTMLElement | null {
   const element = resolveTarget(refs, action.target);
   requireOperable(refs, element);
@@ -98,7 +98,7 @@ export function toggle(refs: Refs, action: Action): HTMLElement | null {
   return (said === "true") === open ? null : element;
 }
 
-/** Click as a script can: the events a mouse would cause, then the element's own activation. */
+/** Click with synthetic events: those a mouse would cause, then the element's own activation. */
 export function clickBySynthesis(refs: Refs, element: HTMLElement, count: number, force: boolean): void {
   const spot = clickPoint(refs, element, force);
   const init = { bubbles: true, cancelable: true, composed: true, clientX: spot.x, clientY: spot.y, button: 0, detail: count };
@@ -119,7 +119,7 @@ function fieldOf(element: HTMLElement): Field | HTMLElement {
   throw new ActionError("UNSUPPORTED_TARGET_TYPE", "The node holds no text");
 }
 
-/** By name, not by class: an element inside a frame belongs to that frame's classes. */
+/** By tag name, because instanceof fails for elements of other frames. */
 function isField(element: Element): element is Field {
   if (element.localName === "textarea") return true;
   const untyped = ["checkbox", "radio", "button", "submit", "reset", "file", "image"];
@@ -127,7 +127,7 @@ function isField(element: Element): element is Field {
 }
 
 function write(field: Field, text: string, caret = text.length): void {
-  // The prototype's setter: frameworks replace the one on the instance and would not notice the change.
+  // Call the prototype's setter: frameworks override the one on the instance and would miss the change.
   const owner = field.localName === "textarea" ? HTMLTextAreaElement.prototype : HTMLInputElement.prototype;
   Object.getOwnPropertyDescriptor(owner, "value")?.set?.call(field, text);
   if (field.selectionStart !== null) field.setSelectionRange(caret, caret);

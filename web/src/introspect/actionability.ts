@@ -1,4 +1,4 @@
-/** Decides whether a person could operate an element now, and where; says why not at once. */
+/** Decides whether a user could operate an element now, and at which point; fails at once with the reason. */
 
 import { composedContains, composedParent, frameOffset, frameRoot, rootOf } from "./dom";
 import type { NodeRef, Refs } from "./refs";
@@ -16,14 +16,14 @@ export interface ClickPoint {
   y: number;
 }
 
-/** Resolve a target.  Throws a ActionError without a reason when it is not there. */
+/** Resolve a target, or throw an ActionError without a reason. */
 export function resolveTarget(refs: Refs, target: NodeRef | undefined): HTMLElement {
   const element = target ? refs.resolve(target) : null;
   if (!element) throw new ActionError("", "no such node");
   return element as HTMLElement;
 }
 
-/** Scroll the element into view and find a point on it that a click would reach. */
+/** Scroll the element into view and return a point on it that a click would reach. */
 export function clickPoint(refs: Refs, element: HTMLElement, force: boolean): ClickPoint {
   requireOperable(refs, element);
   const box = firstBox(element);
@@ -39,7 +39,7 @@ export function clickPoint(refs: Refs, element: HTMLElement, force: boolean): Cl
   throw new ActionError("COVERED", "Something lies over the node", { by: { uid: refs.uidOf(hit), type: hit.localName } });
 }
 
-/** Refuse what a person could not operate wherever the pointer is. */
+/** Throw if the element is disabled, invisible or behind a modal dialog. */
 export function requireOperable(refs: Refs, element: HTMLElement): void {
   for (let at: Element | null = element; at; at = composedParent(at)) {
     if (isDisabled(at) || (at === element && at.matches(":disabled"))) throw new ActionError("DISABLED", "The node is disabled");
@@ -49,13 +49,11 @@ export function requireOperable(refs: Refs, element: HTMLElement): void {
   }
   const box = firstBox(element);
   if (box.width === 0 || box.height === 0) throw new ActionError("ZERO_SIZE", "The node has no size");
-  const modal = [...element.ownerDocument.querySelectorAll("dialog:modal")].at(-1);
-  if (modal && !composedContains(modal, element)) {
-    throw new ActionError("BEHIND_MODAL", "A modal dialog is open", { stage: refs.uidOf(modal) });
-  }
+  const modal = modalOver(element);
+  if (modal) throw new ActionError("BEHIND_MODAL", "A modal dialog is open", { stage: refs.uidOf(modal) });
 }
 
-/** Whether a person could point at the element without scrolling or closing something first. */
+/** Report whether a user could point at the element without scrolling or closing something first. */
 export function actionability(refs: Refs, element: Element): Record<string, unknown> {
   const box = firstBox(element);
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -63,12 +61,18 @@ export function actionability(refs: Refs, element: Element): Record<string, unkn
   const inside = box.width > 0 && box.height > 0 && x >= 0 && y >= 0 && x < view.innerWidth && y < view.innerHeight;
   const seen = inside && element.checkVisibility({ visibilityProperty: true }) && !clipped(element, x, y);
   const hit = seen ? deepestAt(element.ownerDocument, x, y) : null;
-  const modal = [...element.ownerDocument.querySelectorAll("dialog:modal")].at(-1);
+  const modal = modalOver(element);
   return {
     inViewport: seen,
     ...(hit && !belongs(element, hit) && !composedContains(hit, element) ? { coveredBy: refs.uidOf(hit) } : {}),
-    ...(modal && !composedContains(modal, element) ? { behindModal: refs.uidOf(modal) } : {}),
+    ...(modal ? { behindModal: refs.uidOf(modal) } : {}),
   };
+}
+
+/** The modal dialog that blocks the element, if there is one. */
+function modalOver(element: Element): Element | undefined {
+  const modal = [...element.ownerDocument.querySelectorAll("dialog:modal")].at(-1);
+  return modal && !composedContains(modal, element) ? modal : undefined;
 }
 
 function firstBox(element: Element): DOMRect {
@@ -83,7 +87,7 @@ function inViewport(element: Element, box: DOMRect): boolean {
   return hit === null || belongs(element, hit) || !clipped(element, x, y);
 }
 
-/** Whether a scrolling ancestor hides the point. */
+/** Whether an ancestor clips the point. */
 function clipped(element: Element, x: number, y: number): boolean {
   for (let at = element.parentElement; at; at = at.parentElement) {
     if (getComputedStyle(at).overflow === "visible") continue;
@@ -93,7 +97,7 @@ function clipped(element: Element, x: number, y: number): boolean {
   return false;
 }
 
-/** The topmost element at a point of the viewport, inside frames too, and everything around it. */
+/** The topmost element at a point of the viewport, inside frames too, with its ancestors. */
 export function chainAt(x: number, y: number): Element[] {
   let hit = deepestAt(document, x, y);
   for (let frame = hit && frameIn(hit); frame; frame = frameIn(hit)) {

@@ -1,4 +1,4 @@
-/** Draws a box with the uid over everything one can operate, for a picture. */
+/** Draws boxes with uids over all operable elements, for screenshots. */
 
 import { allRoots } from "./dom";
 import type { Refs } from "./refs";
@@ -26,7 +26,7 @@ export function clear(): { count: number } {
   return { count: 0 };
 }
 
-/** The element the outline shows: a component library's control stands for the parts inside it. */
+/** The element that snapshots list: the component, for parts inside its shadow root. */
 function control(element: Element): Element {
   const root = element.getRootNode();
   const host = root.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? (root as ShadowRoot).host : null;

@@ -1,4 +1,4 @@
-/** The page as one tree: shadow roots and same-origin frames are children like any other. */
+/** The page as one tree, across shadow roots and same-origin frames. */
 
 const SKIPPED = new Set(["script", "style", "template", "noscript", "link", "meta", "head", "title", "base"]);
 
@@ -6,7 +6,7 @@ export function rootOf(page: { readonly body: Element | null; readonly documentE
   return page.body ?? page.documentElement;
 }
 
-/** Element children in document order; a shadow root's come before the host's own, a frame's body is its child. */
+/** Child elements in document order: those of the shadow root first; of a frame, its body. */
 export function composedChildren(element: Element): Element[] {
   const frame = element.localName === "iframe" ? frameRoot(element as HTMLIFrameElement) : null;
   if (frame) return [frame];
@@ -16,7 +16,7 @@ export function composedChildren(element: Element): Element[] {
   return all.filter((child) => !SKIPPED.has(child.localName));
 }
 
-/** The body inside a frame, or null when another origin owns it. */
+/** The body inside a frame, or null if it is of another origin. */
 export function frameRoot(frame: HTMLIFrameElement): Element | null {
   try {
     return frame.contentDocument ? rootOf(frame.contentDocument) : null;
@@ -25,7 +25,7 @@ export function frameRoot(frame: HTMLIFrameElement): Element | null {
   }
 }
 
-/** One level up, through shadow roots and frames. */
+/** The parent, across shadow roots and frames. */
 export function composedParent(element: Element): Element | null {
   if (element.parentElement) return element.parentElement;
   const root = element.getRootNode();
@@ -40,7 +40,7 @@ export function composedContains(outer: Element, inner: Element | null): boolean
   return false;
 }
 
-/** The element that really has the focus, inside shadow roots and frames. */
+/** The focused element, inside shadow roots and frames. */
 export function deepFocus(): Element | null {
   let at: Element | null = document.activeElement;
   for (;;) {
@@ -51,7 +51,7 @@ export function deepFocus(): Element | null {
   }
 }
 
-/** Where a frame's content begins in the top viewport. */
+/** The position of a frame's content in the top-level viewport. */
 export function frameOffset(page: Document): { x: number; y: number } {
   const frame = page.defaultView?.frameElement;
   if (!frame) return { x: 0, y: 0 };

@@ -1,4 +1,4 @@
-/** Keys by their neutral names, and what a key press does when only a script presses it. */
+/** Maps neutral key names to those of the DOM, and emulates key presses. */
 
 import { deepFocus } from "./dom";
 
@@ -10,7 +10,7 @@ const NAMES: Record<string, string> = {
   BACK_SLASH: "\\", OPEN_BRACKET: "[", CLOSE_BRACKET: "]",
 };
 
-/** Dispatch the key's events; Enter submits and Tab moves the focus, as they would. */
+/** Dispatch the events of a key, and emulate its default action: Enter submits, Tab moves the focus. */
 export function pressBySynthesis(name: string, modifiers: string[]): void {
   const key = NAMES[name] ?? (name.length === 1 && !modifiers.includes("SHIFT") ? name.toLowerCase() : name);
   const init = {

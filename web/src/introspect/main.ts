@@ -1,4 +1,4 @@
-/** Eyes and hands inside a page. Every call takes and returns one JSON string, which crosses borders cheaply. */
+/** Snapshots and actions inside a page. Calls take and return one JSON string, the cheapest to pass between processes. */
 
 import { type Action, clickBySynthesis, focus, insertText, scroll, select, setText, toggle } from "./act";
 import { annotate, clear } from "./annotate";
@@ -9,7 +9,7 @@ import { type CaptureRequest, CaptureError, capture, pathOf } from "./snapshot";
 
 export interface Introspector {
   call(request: string): Promise<string>;
-  /** The element itself, for a debugger that wants a handle. */
+  /** The element itself, for a debugger. */
   element(ref: string): Element | null;
 }
 
@@ -33,7 +33,7 @@ type Request =
   | { op: "clear" }
   | { op: "idle" };
 
-/** Make the eyes and hands of one document; `prefix` begins its uids. */
+/** Create the introspector of one document; its uids begin with `prefix`. */
 export function create(prefix: string): Introspector {
   const refs = createRefs(prefix);
   return {
@@ -79,7 +79,7 @@ async function answer(refs: Refs, request: Request): Promise<object> {
   }
 }
 
-/** What a script can do by itself; driven pages send real input for the rest. */
+/** Perform an action by script. Driven pages get real input for what is refused here. */
 function act(refs: Refs, action: PageAction): { click?: string } {
   switch (action.type) {
     case "focus":
@@ -128,9 +128,9 @@ function pointed(refs: Refs, action: PageAction): HTMLElement {
   return hit as HTMLElement;
 }
 
-/** Two frames and two tasks; a page in the background draws no frames, so time may pass instead. */
+/** Wait for two animation frames and two tasks, or a time limit, since background pages get no frames. */
 async function idle(): Promise<void> {
-  // On a busy machine a frame may take long, and what waits for one, such as a scroll event, with it.
+  // On a busy machine a frame may take long, and with it what comes with a frame, such as scroll events.
   const longest = document.visibilityState === "visible" ? 1000 : 100;
   const frame = () => new Promise<void>((done) => {
     requestAnimationFrame(() => done());

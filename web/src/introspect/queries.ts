@@ -1,4 +1,4 @@
-/** Answers the server's questions about what this page shows; the introspector themselves are loaded with the first one. */
+/** Answers the server's queries about this page. The introspection script is loaded with the first one. */
 
 import type { create, Introspector } from "./main";
 
@@ -11,7 +11,7 @@ declare global {
 }
 
 const SCRIPT = "/introspect/introspect.js";
-const UNABLE = '{"error":{"code":"MCP_UI_INTERNAL","message":"this page cannot load its introspector","details":{}}}';
+const UNABLE = '{"error":{"code":"MCP_UI_INTERNAL","message":"this page could not load the introspection script","details":{}}}';
 let introspector: Promise<Introspector> | null = null;
 
 export function isQuery(frame: string): boolean {

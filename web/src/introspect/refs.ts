@@ -1,4 +1,4 @@
-/** Gives elements stable names and finds them again: by uid first, by canonical path as a fallback. */
+/** Gives elements stable uids and resolves references: by uid, else by canonical path. */
 
 import { composedChildren, rootOf } from "./dom";
 
@@ -14,7 +14,7 @@ export interface Refs {
 
 const SWEEP = 20_000;
 
-/** Uids are `prefix` and a counter; a document gets a prefix of its own, so none is ever used twice. */
+/** Uids are `prefix` and a counter. Every document gets its own prefix, so a uid is never reused. */
 export function createRefs(prefix: string): Refs {
   const uids = new WeakMap<Element, string>();
   const elements = new Map<string, WeakRef<Element>>();
@@ -49,7 +49,7 @@ export function createRefs(prefix: string): Refs {
   return { uidOf, resolve };
 }
 
-/** The rows of a list, table or tree that says its roles. */
+/** The rows of a list, table or tree with ARIA roles. */
 export function rowsOf(control: Element): { index: number; row: Element }[] {
   return [...control.querySelectorAll("[role=row],[role=option],[role=treeitem]")]
     .filter((row) => !row.querySelector("[role=columnheader]"))

@@ -1,4 +1,4 @@
-/** The ARIA role of an element: the author's, else the one its tag implies. */
+/** The ARIA role of an element: the explicit one, else the one implied by its tag. */
 
 const IMPLIED: Record<string, string> = {
   a: "link", article: "article", aside: "complementary", body: "document", button: "button", caption: "caption", dialog: "dialog",
@@ -24,7 +24,7 @@ export function roleOf(element: Element): string {
   return IMPLIED[element.localName] ?? "generic";
 }
 
-/** Whether a tag only arranges what is inside it. */
+/** Whether an element is only there for layout. */
 export function arranges(element: Element): boolean {
   return PLAIN.has(element.localName) || (element.localName === "label" && (element as HTMLLabelElement).control !== null);
 }

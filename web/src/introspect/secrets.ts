@@ -1,21 +1,21 @@
-/** Elements whose words must not leave the page, by the selectors a person configured. */
+/** Elements whose text must not leave the page, by configured selectors. */
 
 import { allRoots, composedParent } from "./dom";
 import type { AccessibleText } from "./accessible_text";
 
 export interface Secrets {
   has(element: Element): boolean;
-  /** Whether something above the element is secret. */
+  /** Whether an ancestor is secret. */
   below(element: Element): boolean;
-  /** Whether something inside the element is secret. */
+  /** Whether a descendant is secret. */
   around(element: Element): boolean;
-  /** What may be said of what an element says. */
+  /** Mask the text of an element as far as needed. */
   kept(element: Element, words: AccessibleText, secret: boolean): AccessibleText;
 }
 
 const NOTHING: Secrets = { has: () => false, below: () => false, around: () => false, kept: (_element, words) => words };
 
-/** Selectors the page cannot read hide nothing and break nothing. */
+/** Find the secret elements. Selectors that are invalid in this browser are ignored. */
 export function secretsOf(selectors: string[]): Secrets {
   if (!selectors.length) return NOTHING;
   const hidden = new Set(allRoots().flatMap((root) => selectors.flatMap((css) => selected(root, css))));

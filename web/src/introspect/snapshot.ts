@@ -1,4 +1,4 @@
-/** Reads the page in one walk into flat records (contracts/records.schema.json). */
+/** Captures the page as flat records (contracts/records.schema.json). */
 
 import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./dom";
 import { actionability } from "./actionability";
@@ -41,7 +41,7 @@ interface Walk {
   secret: Secrets;
 }
 
-/** What a node takes over from those above it. */
+/** What a node inherits from its ancestors. */
 interface Inherited {
   index: number;
   box: Box | null;
@@ -77,7 +77,7 @@ export function capture(refs: Refs, ask: CaptureRequest): Fields {
 
 const MOST_PROBLEMS = 20;
 
-/** What our pages mark where a binding failed; nobody sees why a value is missing otherwise. */
+/** The errors of failed bindings, which our pages set on elements; a missing value alone does not say why. */
 function failedBindings(): string[] {
   const failed = [...document.querySelectorAll("[ui-error-description]")].slice(0, MOST_PROBLEMS);
   return failed.map((element) => {
@@ -201,7 +201,7 @@ function putBounds(walk: Walk, record: Fields, element: Element, parent: Box | n
     record["bs"] = box;
     record["bp"] = parent ? [round(box[0] - parent[0]), round(box[1] - parent[1]), box[2], box[3]] : box;
   }
-  // A page has one space: where it lies in the scene is where it lies on the screen, said once.
+  // In a page, scene and screen coordinates are the same. They are reported once.
   if (walk.screen && !walk.bounds) record["sc"] = box;
   return box;
 }

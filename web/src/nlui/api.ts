@@ -1,4 +1,4 @@
-/** The requests of the page. */
+/** The HTTP API of the nlui page. */
 import { personClient } from "../person/client";
 
 export interface ConversationSummary {
@@ -88,7 +88,7 @@ export const api = {
   answer: (id: string, reply: Readonly<Record<string, unknown>>): Promise<unknown> =>
     request("/api/chat/confirm", "POST", { conversation_id: id, ...reply }),
   result: (handle: string): Promise<unknown> => request(`/api/results/${handle}`),
-  /** What kind of file a result is; the file itself is not read. */
+  /** The media type of a stored result; its content is not downloaded. */
   kindOf: async (handle: string): Promise<string> => {
     const answer = await person.fetch(`/api/results/${handle}`);
     void answer.body?.cancel();
@@ -97,7 +97,7 @@ export const api = {
   file: async (handle: string): Promise<Blob> => (await person.fetch(`/api/results/${handle}`)).blob(),
 };
 
-/** Say something; the answer arrives on the timeline, so the stream of this request is not read. */
+/** Post a message. The answer arrives on the timeline, so the response stream is not read. */
 export async function sendMessage(id: string, message: string): Promise<void> {
   const answer = await person.fetch("/api/chat", {
     method: "POST",

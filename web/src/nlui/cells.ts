@@ -1,4 +1,4 @@
-/** One value in a table or on a card; every value is text, never HTML. */
+/** One value in a table or card. Values become text nodes, never HTML. */
 import { make } from "./dom";
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
@@ -42,7 +42,7 @@ function folded(cut: string, whole: string): HTMLElement {
   return make("details.nlui-fold", {}, make("summary", {}, cut), make("pre.nlui-raw", { tabindex: "0" }, whole));
 }
 
-/** Write a value within a limit. */
+/** Write a value as text, cut to `limit` characters. */
 export function short(value: unknown, limit: number): string {
   const text = typeof value === "string" ? value : ((JSON.stringify(value) as string | undefined) ?? "");
   return text.length > limit ? `${text.slice(0, limit)}…` : text;

@@ -1,16 +1,18 @@
-/** A dialog with a form in it: Escape and Cancel close it, the focus goes back where it was. */
+/** A modal dialog with a form. */
 import { button, make } from "./dom";
 
 export interface Form {
   readonly dialog: HTMLDialogElement;
-  /** Say how it stands; `good` chooses the colour. */
+  /** Show a status message, as an error unless `good`. */
   say(words: string, good?: boolean): void;
+  /** Show why a request failed. */
+  fail(error: unknown): void;
   close(): void;
 }
 
-/** Open a dialog; `parts` are its fields, `acts` its buttons beside Cancel. */
+/** Open a dialog; `parts` are its fields, `acts` the buttons besides Cancel. */
 export function form(title: string, parts: readonly Node[], acts: readonly HTMLButtonElement[], submit: () => void): Form {
-  const status = make("p.nlui-formstatus", { role: "status" });
+  const status = make("p.nlui-note", { role: "status" });
   const dialog = make("dialog.nlui-dialog", { "aria-label": title });
   const cancel = button("Cancel", () => dialog.close());
   const inside = make("form", {}, make("h2", {}, title), ...parts, status, make("div.nlui-row.nlui-end", {}, cancel, ...acts));
@@ -22,22 +24,22 @@ export function form(title: string, parts: readonly Node[], acts: readonly HTMLB
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
+  const say = (words: string, good = false): void => {
+    status.textContent = words;
+    status.className = `nlui-note ${good ? "nlui-done" : "nlui-problem"}`;
+  };
   return {
     dialog,
-    say(words, good = false) {
-      status.textContent = words;
-      status.className = good ? "nlui-formstatus nlui-done" : "nlui-formstatus nlui-problem";
-    },
+    say,
+    fail: (error) => say(error instanceof Error ? error.message : String(error)),
     close: () => dialog.close(),
   };
 }
 
-/** A field with its name above. */
 export function field(name: string, input: HTMLElement, hint = ""): HTMLElement {
   return make("label.nlui-label", {}, make("span", {}, name), input, hint ? make("small.nlui-dim", {}, hint) : null);
 }
 
-/** The button that sends the form. */
 export function submitButton(words: string): HTMLButtonElement {
   const made = make("button.nlui-primary", { type: "submit" }, words);
   return made;

@@ -1,4 +1,4 @@
-/** Makes elements in one expression. */
+/** Creates elements in one expression. */
 
 type Child = Node | string | null;
 
@@ -18,7 +18,6 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that says what it does. */
 export function button(text: string, act: () => void, style = ""): HTMLButtonElement {
   const made = make("button", { type: "button" }, text);
   made.className = style;

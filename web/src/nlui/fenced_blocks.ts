@@ -1,10 +1,10 @@
-/** Markdown of a message, in which a model may draw: fenced blocks `nlui:table`, `nlui:kv` and `nlui:badges` hold JSON. */
+/** Markdown with fenced blocks `nlui:table`, `nlui:kv` and `nlui:badges`, whose JSON is rendered as a view. */
 import { markdown } from "../chat/markdown";
 import { view } from "./result";
 
 const BLOCK = /^```nlui:(table|kv|badges)[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm;
 
-/** Render a message; a view that is not what it says stays a code block. */
+/** Render a message. A block whose JSON does not fit its kind stays a code block. */
 export function richMarkdown(text: string): DocumentFragment {
   const whole = document.createDocumentFragment();
   let from = 0;

@@ -1,4 +1,4 @@
-/** Finds words in the whole conversation, also where it is not in the document: Ctrl+F, Enter for the next, Escape to end. */
+/** Search in the whole conversation. Replaces the browser's search, which sees only the items in the document. */
 import { button, make } from "./dom";
 import { type Item, textOf } from "./state";
 

@@ -1,4 +1,4 @@
-/** The timeline of a conversation, over one socket that is opened again whenever it breaks. */
+/** Follows the timeline of a conversation over a WebSocket that reconnects with back-off. */
 import type { Item, Op } from "./state";
 
 export interface Tokens {
@@ -24,7 +24,7 @@ export interface FollowOptions {
   readonly connected: (yes: boolean) => void;
 }
 
-/** Follow a conversation until the returned function is called; comes back by itself after a break. */
+/** Follow a conversation until the returned function is called. */
 export function follow({ id, token, seen, frame, connected }: FollowOptions): () => void {
   let over = false;
   let wait = 300;

@@ -5,19 +5,19 @@ import { resultView } from "./result";
 import { richMarkdown } from "./fenced_blocks";
 import { endText, type Item } from "./state";
 
-/** What may be done with items; null where the page cannot. */
+/** Actions on items; null where the page does not offer one. */
 export interface ItemActions {
-  /** Say something else instead; resolves when the server took it. */
+  /** Replace the text of a message; resolves when the server has accepted it. */
   readonly edit: ((item: Item, text: string) => Promise<void>) | null;
   readonly again: ((item: Item) => void) | null;
   readonly decide: ((item: Item, reply: Readonly<Record<string, unknown>>) => void) | null;
-  /** Go to where a question is answered. */
+  /** Open the card of an approval. */
   readonly review: ((item: Item) => void) | null;
 }
 
 export interface ItemView {
   readonly element: HTMLElement;
-  /** Says what the item is, for who hears it. */
+  /** The accessible name. */
   readonly label: string;
 }
 
@@ -35,7 +35,6 @@ const SCOPES: readonly (readonly [string, string])[] = [
   ["Always", "always"],
 ];
 
-/** Render an item as it stands. */
 export function itemView(item: Item, actions: ItemActions): ItemView {
   switch (item.kind) {
     case "user_message":
@@ -67,7 +66,7 @@ function userMessage(item: Item, actions: ItemActions): HTMLElement {
     whole.classList.remove("nlui-editing");
   };
   const write = (): void => {
-    const field = make("textarea.nlui-field", { rows: "3", "aria-label": "Say instead" });
+    const field = make("textarea.nlui-field", { rows: "3", "aria-label": "Edit message" });
     field.value = item.text ?? "";
     const send = (): void => {
       if (field.value.trim()) {

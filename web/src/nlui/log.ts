@@ -1,6 +1,6 @@
 /**
- * The scrolling log: only the items near the viewport are in the document. Heights are measured as items are drawn and
- * guessed before; an item that leaves the document keeps its element, so that what was unfolded or typed is still there.
+ * The virtualized log: only items near the viewport are in the document. Heights are estimated until an item has been
+ * rendered and measured. Elements outside the document are kept for a while, with unfolded details and typed text.
  */
 import { markdown } from "../chat/markdown";
 import { make } from "./dom";
@@ -21,9 +21,9 @@ interface Drawn {
 export interface Log {
   readonly element: HTMLElement;
   show(items: readonly Item[]): void;
-  /** Text of an answer while it is being written; "" when it is done. */
+  /** Show the unfinished answer; "" hides it. */
   typing(text: string): void;
-  /** Bring an item into view and mark it. */
+  /** Scroll to an item and highlight it. */
   readonly reveal: (index: number) => void;
 }
 
@@ -69,7 +69,7 @@ export function log(actions: ItemActions, empty: HTMLElement): Log {
     }
     draw();
   };
-  /** The first item whose end is below `y`. */
+  /** Return the index of the first item that ends below `y`, by binary search. */
   const indexAt = (y: number): number => {
     let low = 0;
     let high = items.length;
@@ -113,7 +113,7 @@ export function log(actions: ItemActions, empty: HTMLElement): Log {
         wanted.add(slotOf(item, at));
       }
     }
-    // Where somebody is typing stays, wherever it is.
+    // The item with the focus stays in the document, so that typed text is not interrupted.
     const held = document.activeElement?.closest<HTMLElement>(".nlui-slot");
     for (const child of [...list.children] as HTMLElement[]) {
       if (!wanted.has(child)) {
@@ -188,7 +188,7 @@ export function log(actions: ItemActions, empty: HTMLElement): Log {
     } else if (inSlot && (event.key === "Home" || event.key === "End")) {
       event.preventDefault();
       reveal(event.key === "Home" ? 0 : items.length - 1);
-      sticking = event.key === "End"; // what comes before the scroll event is told is followed too
+      sticking = event.key === "End"; // also for items that arrive before the scroll event
     }
   });
   new ResizeObserver(later).observe(element);

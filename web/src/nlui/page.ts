@@ -1,4 +1,4 @@
-/** The chat page of `nlui`: a conversation over your own APIs and servers. */
+/** The chat page of `nlui`: conversations with tools from the configured APIs and MCP servers. */
 import "../chat/page.css";
 import "../chat/chat.css";
 import "./items.css";
@@ -30,7 +30,7 @@ const empty = make(
   "div.nlui-empty",
   {},
   make("h2", {}, "Ask for something"),
-  make("p", {}, "The assistant uses the tools of your APIs and servers. Calls that change something ask you first."),
+  make("p", {}, "The assistant uses the tools of your APIs and servers. You approve calls that change something."),
 );
 const view = log(
   {
@@ -70,7 +70,7 @@ function showStatus(words: string, bad = false): void {
   status.classList.toggle("nlui-error", bad);
 }
 
-/** Do something; what goes wrong is told. */
+/** Wait for a request and show its error, if any. */
 async function act(work: Promise<unknown>): Promise<void> {
   showStatus(RUN_TEXT[run] ?? "");
   await work.catch(problem);
@@ -104,7 +104,7 @@ function onFrame(frame: Frame): void {
     case "run_status":
       run = frame.run;
       if (!RUNNING.has(run)) {
-        void panel.refresh(open).catch(problem); // the first answer gave the conversation its title
+        void panel.refresh(open).catch(problem); // the first answer sets the title
       }
       break;
     case "assistant_delta":
@@ -180,7 +180,7 @@ function startConversation(): Promise<void> {
   return making;
 }
 
-/** The open conversation; who writes while it is being made waits for it. */
+/** Return the open conversation; create one first if there is none. */
 async function currentConversation(): Promise<string> {
   if (making || !open) {
     await startConversation();
@@ -200,13 +200,12 @@ document.addEventListener("keydown", (event) => {
 });
 stop.hidden = true;
 
-/** Show the page of somebody who is signed in. */
 function showPage(): void {
   document.body.className = "nlui";
   document.body.replaceChildren(panel.element, main);
   void api.model().then((found) => {
     if (found.provider === "scripted" && empty.childElementCount === 2) {
-      empty.append(make("p", {}, "This is a demo over a small coffee shop: try “show the orders” or “ship order 1”."));
+      empty.append(make("p", {}, "This demo runs on a small coffee shop. Try “show the orders” or “ship order 1”."));
     }
   }, () => undefined);
   if (location.hash.length > 1) {
@@ -216,7 +215,7 @@ function showPage(): void {
   }
 }
 
-/** Ask for a code; what was being done ends here. */
+/** Close the conversation and show the sign-in screen. */
 function askForCode(why: string): void {
   unfollow();
   open = "";
@@ -226,7 +225,7 @@ function askForCode(why: string): void {
   screen.focus();
 }
 
-/** Sign in with the code of a link, if there is one; also one that is opened in this very tab. */
+/** Sign in with the code in the address, if there is one; a link can also be opened in a tab that shows this page. */
 async function signIn(): Promise<void> {
   const code = codeFromAddress();
   let why = "";

@@ -1,4 +1,4 @@
-/** Shows a tool's result by its shape: a table, a card, badges, a picture, or text; always with its raw JSON at hand. */
+/** Renders a tool's result by its shape: table, card, badges, media or text, with a switch to the raw JSON. */
 import { markdown } from "../chat/markdown";
 import { api } from "./api";
 import { cell, short } from "./cells";
@@ -11,7 +11,6 @@ const BADGES = 50;
 const HANDLE = /^([0-9a-f]{32})$/;
 const FILE = /^\[resource nlui:\/\/results\/([0-9a-f]{32})\]$/;
 
-/** Render a result; what cannot be recognised is text. */
 export function resultView(value: unknown): HTMLElement {
   const parsed = parse(value);
   const handle = handleOf(parsed);
@@ -33,12 +32,12 @@ export function resultView(value: unknown): HTMLElement {
   return make("div.nlui-result", {}, place);
 }
 
-/** The rest of an answer that was too long for the model is a click away. */
+/** The button that loads a result which was cut for the model. */
 function whole(handle: string, show: (found: unknown) => void): HTMLElement {
   const load = button("Show everything", () => {
     load.disabled = true;
     api.result(handle).then(show, (error: unknown) => {
-      load.textContent = error instanceof Error ? error.message : "The rest is gone; make the call again.";
+      load.textContent = error instanceof Error ? error.message : "The rest is no longer stored. Repeat the call.";
     });
   }, "nlui-small");
   return load;
@@ -61,13 +60,13 @@ function parse(value: unknown): unknown {
   }
 }
 
-/** Draw a value by its shape; `asCard` keeps an object with one list in it a card. */
+/** Render a value by its shape. An object with one list becomes a table, unless `asCard` is set. */
 export function view(value: unknown, asCard = false): HTMLElement {
   if (isRows(value)) {
     return table(value);
   }
   if (Array.isArray(value)) {
-    return value.length ? badges(value.map((one) => short(one, 60))) : make("p.nlui-dim", {}, "An empty list.");
+    return value.length ? badges(value.map((one) => short(one, 60))) : make("p.nlui-dim", {}, "Empty list.");
   }
   if (isRow(value)) {
     const lists = Object.entries(value).filter(([, inner]) => isRows(inner));
@@ -85,13 +84,13 @@ export function view(value: unknown, asCard = false): HTMLElement {
   return file ? fileView(file) : make("div.nlui-text.chat-body", {}, markdown(text));
 }
 
-/** Pictures and sounds are shown, other files offered; they come from this server, by their handle. */
+/** Show images and audio; offer other files for download. */
 function fileView(handle: string): HTMLElement {
   const place = make("div.nlui-file", {}, "…");
   const gone = (): void => {
-    place.textContent = "The file is gone; make the call again.";
+    place.textContent = "The file is no longer stored. Repeat the call.";
   };
-  // A picture's own request could not bring the credential, so its bytes are asked for here.
+  // The request of an <img> cannot carry the credential, so the bytes are fetched here.
   const show = async (): Promise<void> => {
     const kind = await api.kindOf(handle);
     if (/^image\/(png|jpeg|gif|webp)$/.test(kind)) {
@@ -149,7 +148,7 @@ function table(rows: readonly Row[]): HTMLElement {
 
 function card(row: Row): HTMLElement {
   const pairs = Object.entries(row).flatMap(([key, value]) => [make("dt", {}, key), cell("dd", value, 200)]);
-  return pairs.length ? make("dl.nlui-card", {}, ...pairs) : make("p.nlui-dim", {}, "Nothing in it.");
+  return pairs.length ? make("dl.nlui-card", {}, ...pairs) : make("p.nlui-dim", {}, "Empty object.");
 }
 
 function badges(values: readonly string[]): HTMLElement {

@@ -1,4 +1,4 @@
-/** The dialog for the model: who answers, where, with which key; it can be tried before it is saved. */
+/** The dialog for the model: provider, address, name and key, with a test before saving. */
 import { api, type ModelSettings, type Provider } from "./api";
 import { field, form, submitButton } from "./dialog";
 import { button, make } from "./dom";
@@ -17,8 +17,8 @@ export async function modelSettings(changed: (settings: ModelSettings) => void):
     field("Address", base),
     field("Model", model),
     names,
-    field("Key from the environment variable", variable, "The file then names the variable, never the key."),
-    field("or the key itself", key, settings.file ? "It is kept in a file that only you can read, and shown masked." : "There is no nlui.yaml: it lasts until nlui ends."),
+    field("Key from the environment variable", variable, "The file contains only the variable’s name."),
+    field("or the key itself", key, settings.file ? "Stored in a file that only you can read; shown masked." : "Without an nlui.yaml it is kept until nlui exits."),
   );
   const chosen = (): Provider | undefined => providers[vendor.selectedIndex];
   const given = (): Record<string, unknown> => ({
@@ -50,11 +50,11 @@ export async function modelSettings(changed: (settings: ModelSettings) => void):
 
   const test = button("Test the connection", () => {
     test.disabled = true;
-    shown.say("Asking…", true);
+    shown.say("Testing…", true);
     api
       .testModel(given())
-      .then((answer) => shown.say(answer.ok ? `It answers (${answer.ms ?? 0} ms).` : (answer.error ?? "No answer."), answer.ok))
-      .catch((error: unknown) => shown.say(String(error instanceof Error ? error.message : error)))
+      .then((answer) => shown.say(answer.ok ? `Answered in ${answer.ms ?? 0} ms.` : (answer.error ?? "No answer."), answer.ok))
+      .catch((error: unknown) => shown.fail(error))
       .finally(() => {
         test.disabled = false;
       });
@@ -65,7 +65,7 @@ export async function modelSettings(changed: (settings: ModelSettings) => void):
         changed(now);
         shown.close();
       },
-      (error: unknown) => shown.say(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => shown.fail(error),
     );
   });
 }

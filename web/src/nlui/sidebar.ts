@@ -1,4 +1,4 @@
-/** The side of the page: conversations, tools with their health, and the model. */
+/** The sidebar: conversations, tools with their health, and the model. */
 import { api, type ConversationSummary, type ModelSettings, person } from "./api";
 import { button, make } from "./dom";
 import { modelSettings } from "./settings";
@@ -6,9 +6,9 @@ import { addApi, sources } from "./sources";
 
 export interface Sidebar {
   readonly element: HTMLElement;
-  /** Show which conversation is open, and load the lists again. */
+  /** Reload the lists and mark the open conversation. */
   refresh(open: string): Promise<void>;
-  /** Show how many tokens this conversation has used. */
+  /** Show the number of tokens used by this conversation. */
   showUsage(input: number, output: number): void;
 }
 
@@ -44,7 +44,7 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
   );
   const showModel = (found: ModelSettings): void => {
     const scripted = found.provider === "scripted";
-    model.replaceChildren(make("strong", {}, scripted ? "Scripted demo" : found.model), make("br"), make("span.nlui-dim", {}, scripted ? "answers by a script; needs no key" : `${found.provider} · ${found.has_key ? "with a key" : "without a key"}`));
+    model.replaceChildren(make("strong", {}, scripted ? "Scripted demo" : found.model), make("br"), make("span.nlui-dim", {}, scripted ? "scripted answers, no key needed" : `${found.provider} · ${found.has_key ? "with a key" : "without a key"}`));
   };
   const row = (listed: ConversationSummary, open: string): HTMLElement => {
     const title = listed.title || "Untitled";
@@ -64,7 +64,7 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
     const mine = ++turn;
     const [listed, found, answering, chosen] = await Promise.all([api.conversations(), api.sources(), api.model(), api.selection(open)]);
     if (mine !== turn) {
-      return; // a later look knows better
+      return; // a later request has newer data
     }
     conversations.replaceChildren(...listed.map((one) => row(one, open)));
     tools.show(open, found, chosen);

@@ -1,4 +1,4 @@
-/** APIs and servers with their health, and which of their tools this conversation may use. */
+/** The list of APIs and MCP servers with their health, and the choice of tools for this conversation. */
 import { api, type Selection, type Source } from "./api";
 import { field, form, submitButton } from "./dialog";
 import { button, make } from "./dom";
@@ -18,7 +18,7 @@ export function sources(changed: () => void, problem: (error: unknown) => void):
     api.select(conversation, next).then(() => {
       selection = next;
       draw();
-      changed(); // a look that began before must not be the last
+      changed(); // a refresh that began earlier may still arrive with the old selection
     }, problem);
     selection = next;
   };
@@ -82,30 +82,30 @@ export function sources(changed: () => void, problem: (error: unknown) => void):
 }
 
 function nothing(): HTMLElement {
-  return make("p.nlui-dim", {}, "No APIs or servers yet. Add one here, or write them into nlui.yaml (nlui init makes one).");
+  return make("p.nlui-dim", {}, "No APIs or servers yet. Add one here or in nlui.yaml (created by nlui init).");
 }
 
-/** The dialog that adds an API by its address or by its document. */
+/** Open the dialog that adds an API by its address or its OpenAPI document. */
 export function addApi(changed: () => void): void {
   const url = make("input.nlui-field", { type: "url", placeholder: "https://api.example.com" });
-  const name = make("input.nlui-field", { autocomplete: "off", placeholder: "chosen from the address" });
+  const name = make("input.nlui-field", { autocomplete: "off", placeholder: "derived from the address" });
   const token = make("input.nlui-field", { type: "password", autocomplete: "off", placeholder: "none" });
   const file = make("input.nlui-field", { type: "file", accept: ".json,.yaml,.yml" });
   const shown = form(
     "Add an API",
     [
-      field("Address", url, "Its OpenAPI document is looked for there; the address of the document works too."),
+      field("Address", url, "The OpenAPI document is searched for there. Its own address works too."),
       field("Name", name),
       field("Bearer token", token),
       field("or its OpenAPI document", file),
     ],
     [submitButton("Add")],
-    () => void add().catch((error: unknown) => shown.say(error instanceof Error ? error.message : String(error))),
+    () => void add().catch((error: unknown) => shown.fail(error)),
   );
   const add = async (): Promise<void> => {
     const document = file.files?.[0];
     if (!document && !url.value.trim()) {
-      shown.say("Give an address or choose a file.");
+      shown.say("Enter an address or choose a file.");
       return;
     }
     shown.say("Looking…", true);

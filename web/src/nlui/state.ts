@@ -1,4 +1,4 @@
-/** What the page shows: the server's items, changed by its numbered ops. */
+/** The timeline's items on this page, kept up to date by the server's numbered changes. */
 
 export interface Item {
   readonly id: string;
@@ -43,7 +43,7 @@ export class Timeline {
     this.cache = null;
   }
 
-  /** Apply one change; false says that one was missed and a snapshot is needed. */
+  /** Apply one change; return false if one before it is missing and a snapshot is needed. */
   apply(seq: number, ops: readonly Op[]): boolean {
     if (seq !== this.seq + 1) {
       return false;
@@ -63,19 +63,18 @@ export class Timeline {
     return true;
   }
 
-  /** Items a person sees, in order; an end of turn only shows when it was not an ordinary one. */
+  /** The visible items in order. The end of a turn is one only if the turn was aborted, limited or failed. */
   shown(): readonly Item[] {
     this.cache ??= [...this.items.values()].filter((item) => !item.superseded && (item.kind !== "end_turn" || (item.reason ?? "") in ENDS));
     return this.cache;
   }
 }
 
-/** The words for an end of turn that was not an ordinary one. */
 export function endText(item: Item): string {
   return ENDS[item.reason ?? ""] ?? "";
 }
 
-/** Everything of an item that can be searched. */
+/** The searchable text of an item. */
 export function textOf(item: Item): string {
   const parts = [item.text, item.md, item.name, item.tool, item.args, item.content?.result];
   return parts.map((part) => (typeof part === "string" ? part : part === undefined ? "" : JSON.stringify(part))).join("\n");

@@ -1,12 +1,12 @@
-/** Says that the server cannot be reached, and that it has come back. */
+/** The banner that says the server is out of reach, or back. */
 import type { Status } from "../transport/connection";
 import { button, make } from "./markup";
 
-/** A reload of the server is over before a banner would be read. */
+/** The server is back sooner than this after a restart: a banner would only flicker. */
 const SHOW_AFTER_MS = 600;
 const VISIBLE_MS = 2500;
 
-/** Follow the connection's status with a class on `<html>` and a banner. */
+/** Return a function that shows a connection status, by the banner and by a class on `<html>`. */
 export function banner(retry: () => void): (status: Status) => void {
   const text = make("span", "", "");
   const bar = make("div", "ui-banner", make("span", "ui-banner-dot"), text);

@@ -1,6 +1,5 @@
-/** Small pieces of page that are not an app's: made by hand, so that they work before any app does. */
+/** Plain elements for our own parts of the page, which must work before any component is loaded. */
 
-/** Make an element with a class and content. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   className: string,
@@ -12,7 +11,6 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Make a button. */
 export function button(text: string, act: () => void, className = "ui-button"): HTMLButtonElement {
   const element = make("button", className, text);
   element.type = "button";

@@ -1,9 +1,9 @@
-/** Short messages to the person, at the edge of the page. */
+/** Short messages to the user at the edge of the page. */
 import { button, make } from "./markup";
 
 const VISIBLE_MS = 8000;
 
-/** Show a notice; errors stay until they are dismissed, and one that is shown already is not shown twice. */
+/** Show a notice unless the same text is shown already. Errors stay until they are dismissed. */
 export function notify(level: string, text: string): void {
   if (noticesSaying(text).length > 0) {
     return;
@@ -19,7 +19,7 @@ export function notify(level: string, text: string): void {
   }
 }
 
-/** Remove a notice that is no longer true. */
+/** Remove every notice with this text. */
 export function removeNotice(text: string): void {
   for (const shown of noticesSaying(text)) {
     shown.parentElement?.remove();

@@ -1,13 +1,13 @@
-/** The pages that stand instead of an app: the session ended, or it is open elsewhere. */
+/** Pages shown in place of the app: the session has ended, or it is open in another tab. */
 import { make } from "./markup";
 
-/** Show that the session is over and why, with a way to a new one. */
+/** Show that the session has ended and why, with a link that starts a new one. */
 export function showEnded(reason = ""): void {
   const link = make("a", "ui-button ui-button-primary", "Start again");
   link.href = "/";
   replacePage(
     "Session ended",
-    make("p", "", "This session has ended and its state is gone. Everything you saved in the project is still there."),
+    make("p", "", "This session has ended and its state is lost. Everything you saved in the project is still there."),
     ...(reason === "" ? [] : [make("p", "ui-plain-hint", reason)]),
     make("p", "ui-plain-actions", link),
   );
@@ -19,25 +19,17 @@ export interface DuplicatePage {
   readonly openAnyway: () => void;
 }
 
-/** Show that the session is open in another tab; nothing else of the app starts. */
+/** Show that the session is open in another tab. */
 export function showDuplicate({ session, openAnyway }: DuplicatePage): void {
-  const close = make("a", "ui-button ui-button-primary", "Close this page");
-  close.href = "#";
   const hint = make("p", "ui-plain-hint");
-  close.addEventListener("click", (event) => {
-    event.preventDefault();
+  const close = linkTo("Close this page", "ui-button ui-button-primary", () => {
     window.close();
-    hint.textContent = "The browser keeps this tab open; you may close it yourself.";
+    hint.textContent = "The browser keeps this tab open. You can close it yourself.";
   });
-  const here = make("a", "ui-button", "Open here anyway");
-  here.href = "#";
-  here.addEventListener("click", (event) => {
-    event.preventDefault();
-    openAnyway();
-  });
+  const here = linkTo("Open here anyway", "ui-button", openAnyway);
   replacePage(
     "Session is already open",
-    make("p", "", `Session ${session} is alive in another tab of this browser, so this page did not start a second copy.`),
+    make("p", "", `Session ${session} is open in another tab of this browser, so this page did not start it again.`),
     make("p", "ui-plain-actions", close, here),
     hint,
   );
@@ -45,7 +37,7 @@ export function showDuplicate({ session, openAnyway }: DuplicatePage): void {
   announce(`Session ${session} is already active in another tab.`);
 }
 
-/** Tell by a desktop notification if allowed; ask when the person clicks if undecided. */
+/** Show a desktop notification. Browsers ask for permission only after a click, so that waits for the first one. */
 function announce(text: string): void {
   if (!("Notification" in window)) {
     return;
@@ -60,8 +52,18 @@ function announce(text: string): void {
       document.addEventListener("click", ask, { once: true });
     }
   } catch {
-    // Some browsers only allow notifications from a service worker; the page says it anyway.
+    // Some browsers allow notifications only from a service worker. The page itself says the same.
   }
+}
+
+function linkTo(text: string, className: string, act: () => void): HTMLAnchorElement {
+  const link = make("a", className, text);
+  link.href = "#";
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    act();
+  });
+  return link;
 }
 
 function replacePage(title: string, ...content: Node[]): void {

@@ -1,4 +1,4 @@
-/** Shows what went wrong next to an element that carries an error, when it is pointed at or focused. */
+/** A tooltip with the error of an element, while the element is hovered or focused. */
 import { make } from "./markup";
 
 export function errorTips(): void {

@@ -1,12 +1,12 @@
-/** Answers take a click only once the person had time to see what it would answer. */
+/** Protects decisions from accidental clicks: buttons take clicks only after they have been visible for a moment. */
 
-/** A card that appears under the pointer must not take a click that was meant for something else. */
+/** Long enough that a card which appears under the pointer does not take a click meant for something else. */
 export const ARMED_AFTER_MS = 500;
 const POLL_MS = 200;
 
 const waiting = new WeakMap<HTMLElement, number>();
 
-/** Let the buttons of a card take clicks after a moment. */
+/** Disable the buttons of a card and enable them again after `ARMED_AFTER_MS`. */
 export function arm(element: HTMLElement): void {
   const all = [...element.querySelectorAll("button")];
   all.forEach((one) => (one.disabled = true));
@@ -15,8 +15,8 @@ export function arm(element: HTMLElement): void {
 }
 
 /**
- * Arm again whoever comes back to the page: what lay over it may have closed between two clicks of a double click.
- * Returns what ends this.
+ * Arm all cards again when the user returns to the page: a window that covered it may have closed between the two
+ * clicks of a double click. Return a function that stops this.
  */
 export function armOnReturn(root: HTMLElement, cards: () => Iterable<HTMLElement>): () => void {
   let away = !document.hasFocus();
@@ -26,7 +26,7 @@ export function armOnReturn(root: HTMLElement, cards: () => Iterable<HTMLElement
       [...cards()].forEach(arm);
     }
   };
-  // A page has the focus also while a frame inside of it does, so that using the app is not being away.
+  // hasFocus() is also true while a frame inside the page has the focus, so using the app does not count as leaving.
   const checkFocus = (): void => {
     away ||= !document.hasFocus();
   };

@@ -1,4 +1,4 @@
-/** The card of one waiting call: everything that would be sent, and every way to answer. */
+/** The card of one call that needs approval: what would be sent, and the possible decisions. */
 import { button, make } from "../nlui/dom";
 import { arm } from "./armed";
 import { type Fetch, reasonOf, sendJson } from "./client";
@@ -16,14 +16,14 @@ export interface Card {
   readonly element: HTMLElement;
   readonly row: Approval;
   readonly isChosen: () => boolean;
-  /** Offer the box that chooses this card among several. */
+  /** Show or hide the checkbox for decisions about several cards at once. */
   offerChoice(yes: boolean): void;
   focus(): void;
 }
 
 export interface CardHooks {
   readonly fetch: Fetch;
-  /** The answer was taken, or it came too late: look again. */
+  /** The decision was accepted or came too late; the list should be refreshed. */
   settled(words: string): void;
   readonly chosen: () => void;
 }
@@ -36,7 +36,7 @@ export function card(row: Approval, hooks: CardHooks): Card {
   box.addEventListener("change", hooks.chosen);
   const problem = make("p.ask-problem", { role: "alert" });
   const edit = editor(row);
-  const reason = make("input.ask-reason", { placeholder: "Reason for a no (optional)", "aria-label": "Reason" });
+  const reason = make("input.ask-reason", { placeholder: "Reason for denial (optional)", "aria-label": "Reason" });
   const last = lasting(row, (scope, pattern) => void decide("approve", scope, pattern));
 
   async function decide(decision: Decision, scope: "once" | Lasting = "once", pattern?: unknown): Promise<void> {
@@ -66,10 +66,10 @@ export function card(row: Approval, hooks: CardHooks): Card {
   const once = button("Approve once", () => void decide("approve"), destroys ? "ask-quiet" : "ask-yes");
   const no = button("Deny", () => void decide("deny_continue"), destroys ? "ask-no ask-no-filled" : "ask-no");
   const stop = button("Deny and stop", () => void decide("deny_abort"), "ask-no");
-  stop.title = "Deny, and end what the agent is doing";
+  stop.title = "Deny, and stop the agent’s current turn";
   const yeses = [once, button("For this session…", () => last.toggle("session"), "ask-quiet"), button("Always…", () => last.toggle("always"), "ask-quiet")];
   const change = button("Edit arguments", () => edit.toggle(), "ask-plain");
-  // Of a destructive call the first button, and the only one in full colour, is the no.
+  // For a destructive call the first button, and the only filled one, is the denial.
   const [first, second] = destroys ? [[no, stop], yeses] : [yeses, [no, stop]];
   const element = make(
     "article",
@@ -100,7 +100,7 @@ function about(row: Approval): HTMLElement {
   const who = make("strong", {}, plain(row.agent || row.principal));
   const until = new Date(row.expires_at * 1000);
   const when = make("time", { datetime: until.toISOString(), title: until.toLocaleString() }, shortTime(until));
-  const why = row.reason ? make("span.ask-why", {}, `Asked because: ${plain(row.reason)}`) : null;
+  const why = row.reason ? make("span.ask-why", {}, `Reason: ${plain(row.reason)}`) : null;
   return make("div.ask-who", {}, who, " wants to call ", make("code", {}, plain(row.tool)), make("span.ask-dim", {}, " · open until ", when), why);
 }
 
@@ -128,7 +128,7 @@ function block(name: string, text: string): HTMLElement {
 interface Editor {
   readonly element: HTMLElement;
   toggle(): void;
-  /** The arguments as they were changed; undefined while nothing was. */
+  /** The edited arguments; undefined while they are unchanged. */
   changed(): unknown;
 }
 
@@ -162,7 +162,7 @@ function parsed(field: HTMLTextAreaElement, what: string): Record<string, unknow
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       return value as Record<string, unknown>;
     }
-    throw new Error("an object in braces is needed");
+    throw new Error("an object in braces is required");
   } catch (error) {
     field.setAttribute("aria-invalid", "true");
     field.focus();
@@ -175,21 +175,21 @@ interface LastingYes {
   toggle(scope: Lasting): void;
 }
 
-/** What a yes for longer would cover, shown before it is given. */
+/** The panel that shows what a lasting approval covers before it is given. */
 function lasting(row: Approval, allow: (scope: Lasting, pattern: unknown) => void): LastingYes {
-  const element = make("section.ask-lasting", { "aria-label": "What the yes covers" });
+  const element = make("section.ask-lasting", { "aria-label": "What the approval covers" });
   element.hidden = true;
   let shown: Lasting | null = null;
 
   function draw(scope: Lasting): void {
     const { title, till, yes } = LASTING[scope];
     const problem = make("p.ask-problem", { role: "alert" });
-    const field = make("textarea.ask-field", { "aria-label": "Arguments that the yes covers", spellcheck: "false", rows: "4" });
+    const field = make("textarea.ask-field", { "aria-label": "Arguments that the approval covers", spellcheck: "false", rows: "4" });
     field.value = JSON.stringify(row.covers, null, 2);
     const change = make("details.ask-part", {}, make("summary", {}, "Change what it covers"), make("p.ask-dim", {}, "* stands for anything, ? for one character."), field);
     const give = button(yes, () => {
       try {
-        allow(scope, parsed(field, "What the yes covers"));
+        allow(scope, parsed(field, "What the approval covers"));
       } catch (error) {
         change.open = true;
         problem.textContent = reasonOf(error);

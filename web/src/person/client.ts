@@ -1,11 +1,11 @@
 /**
- * Requests in the name of the person. The credential lives in the storage of this origin and travels in a header, never
- * in a cookie: cookies are shared by all ports of a host, so a page of another port could use them.
+ * Authenticated requests of the person. The credential is kept in the storage of this origin and sent in a header. A
+ * cookie would not do: all ports of a host share cookies, so a page on another port could use it.
  */
 
 const KEY = "ui-person";
 
-/** The server said no; `code` is its word for why. */
+/** The server refused a request; `code` is the error code it sent. */
 export class RequestError extends Error {
   constructor(
     readonly status: number,
@@ -16,17 +16,17 @@ export class RequestError extends Error {
   }
 }
 
-/** Sends a request; resolves with an answer that is ok, throws `RequestError` otherwise. */
+/** Like `fetch`, but rejects with `RequestError` unless the response is ok. */
 export type Fetch = (path: string, options?: RequestInit) => Promise<Response>;
 
 export interface Person {
   readonly fetch: Fetch;
   credential(): string;
-  /** Change a one-time code for the credential of this browser. */
+  /** Exchange a one-time code for a credential. */
   signIn(code: string): Promise<void>;
-  /** Sign out: the credential ends on the server and here. */
+  /** Revoke the credential on the server and delete it here. */
   signOut(): Promise<void>;
-  /** Call `listener` whenever the credential was refused or is gone, by whatever tab. */
+  /** Call `listener` when the credential was rejected or deleted, in this tab or another. */
   onSignedOut(listener: (why: string) => void): void;
 }
 
@@ -60,7 +60,7 @@ export function personClient(fetcher: typeof fetch = (...request) => globalThis.
     return fetcher(path, { ...options, headers, credentials: "same-origin", cache: "no-store" });
   }
 
-  /** Get the nonce of the server as it runs now: it was started again since this page was loaded. */
+  /** Fetch the nonce of the running server, which may have been restarted since this page was loaded. */
   async function renewed(): Promise<boolean> {
     const answer = await send("/person/nonce", {});
     nonce = answer.ok ? ((await answer.json()) as { readonly nonce: string }).nonce : nonce;
@@ -102,7 +102,7 @@ export function personClient(fetcher: typeof fetch = (...request) => globalThis.
         storeCredential(credential);
       } catch (error) {
         if (error instanceof RequestError && error.code === "stale_page") {
-          reloadWith(code); // without a credential there is no other way to a new nonce
+          reloadWith(code); // a new nonce otherwise needs a credential
         }
         throw error;
       }
@@ -117,18 +117,16 @@ export function personClient(fetcher: typeof fetch = (...request) => globalThis.
   };
 }
 
-/** Read JSON from a path. */
 export async function readJson<T>(fetch: Fetch, path: string): Promise<T> {
   return (await (await fetch(path, { headers: { Accept: "application/json" } })).json()) as T;
 }
 
-/** Send JSON to a path and read what comes back. */
 export async function sendJson<T>(fetch: Fetch, path: string, body: unknown, method = "POST"): Promise<T> {
   const headers = { Accept: "application/json", "Content-Type": "application/json" };
   return (await (await fetch(path, { method, headers, body: JSON.stringify(body) })).json()) as T;
 }
 
-/** Requests of a page that has a cookie or nothing: it may read. */
+/** Requests without the person's credential, for pages that may only read. */
 export const fetchAsVisitor: Fetch = async (path, options = {}) => {
   const answer = await globalThis.fetch(path, { ...options, credentials: "same-origin", cache: "no-store" });
   if (!answer.ok) {
@@ -137,7 +135,7 @@ export const fetchAsVisitor: Fetch = async (path, options = {}) => {
   return answer;
 };
 
-/** Take the code out of the address that a link brought; it leaves the address bar and the history at once. */
+/** Return the code from the address of a sign-in link, and remove it from the address bar and the history. */
 export function codeFromAddress(): string {
   const code = new URLSearchParams(location.hash.slice(1)).get("code") ?? "";
   if (code) {
@@ -151,12 +149,12 @@ function reloadWith(code: string): void {
   location.reload();
 }
 
-/** Say in a sentence why something failed. */
+/** Return a message that says why a request failed. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RequestError) {
     return error.message;
   }
-  // fetch itself throws a TypeError whose words differ from browser to browser.
+  // fetch throws a TypeError whose message differs between browsers.
   return error instanceof TypeError ? "The server cannot be reached." : error instanceof Error ? error.message : String(error);
 }
 

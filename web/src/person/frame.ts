@@ -1,9 +1,9 @@
-/** The app inside the page of the person: another origin, in a sandbox that cannot navigate the page around it. */
+/** The app in a sandboxed frame of another origin, which cannot navigate the page around it. */
 import { make } from "../nlui/dom";
 
 export interface AppFrame {
   readonly element: HTMLElement;
-  /** Go to where the app is now, if that changed. */
+  /** Navigate to the app's URL if it has changed. */
   go(url: string | null): void;
 }
 
@@ -11,8 +11,8 @@ export function appFrame(url: string): AppFrame {
   let shown = url;
   const element = make("iframe.person-app", {
     title: "App",
-    // allow-same-origin keeps the frame in its own origin, which is not ours; there is no allow-top-navigation.
-    // Pop-ups leave the sandbox: inside it browsers show an error for sites that isolate their windows (COOP).
+    // allow-same-origin leaves the app its own origin, which is not ours. allow-top-navigation is left out on purpose.
+    // Pop-ups escape the sandbox, because browsers refuse to show sites with a cross-origin opener policy inside it.
     sandbox:
       "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads",
     allow: "clipboard-write; fullscreen",

@@ -1,7 +1,7 @@
 /**
- * The page of the person: the app in a frame of its own origin, and beside it the chat and the waiting calls.
- * App code in the frame may take the keyboard's focus away from us and give it back, so no single key answers anything
- * and nothing that the frame says is listened to.
+ * The person's own page: the app in a frame of another origin, and beside it the chat and the calls that need approval.
+ * App code in the frame can move the keyboard focus out of the frame and back, so no single key decides anything, and
+ * messages from the frame are ignored.
  */
 import { type ActivityByMessage, followActivity } from "../chat/activity";
 import { chat, type Chat } from "../chat/chat";
@@ -46,7 +46,7 @@ async function stateNow(): Promise<State> {
   return { ...state, app_url: state.app_url || null };
 }
 
-/** Ask what this server has, until it answers. */
+/** Load the server's state, retrying with back-off, and show the page. */
 async function open(): Promise<void> {
   show(waitingScreen("Loading…"));
   for (let failures = 1; ; failures++) {
@@ -55,7 +55,7 @@ async function open(): Promise<void> {
       return;
     } catch (error) {
       if (error instanceof RequestError && error.status === 401) {
-        return; // the screen that asks for a code is here already
+        return; // the sign-in screen is already shown
       }
       const pause = pauseAfter(failures);
       show(waitingScreen(`${reasonOf(error)} Trying again in ${Math.round(pause / 1000)} s…`));
@@ -120,9 +120,9 @@ function shell(state: State): void {
     if (why !== null) {
       away = true;
       const now = button("Try now", () => questionList?.refresh(), "ask-quiet");
-      banner.append(`${why} Trying again in ${seconds} s. Nothing that you answered is lost.`, now);
+      banner.append(`${why} Trying again in ${seconds} s. Your answers so far are saved.`, now);
     } else if (away) {
-      away = false; // after a restart the app may be at another port
+      away = false; // the app may have another port after a restart
       void stateNow().then(({ app_url }) => frame?.go(app_url), () => undefined);
     }
   }
@@ -175,7 +175,7 @@ function head(state: State, ...controls: readonly HTMLElement[]): HTMLElement {
   return make("header.person-head", {}, mark, make("h1", { title: `Version ${state.version}` }, NAME), where, problem, ...controls, themeSwitch, signOut);
 }
 
-/** Sign in with the code of a link, if there is one; also one that is opened in this very tab. */
+/** Sign in with the code in the address, if there is one; a link can also be opened in a tab that shows this page. */
 async function signIn(): Promise<void> {
   const code = codeFromAddress();
   let why = "";

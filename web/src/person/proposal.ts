@@ -1,4 +1,4 @@
-/** A rule that an agent proposes: what it says, what it would have done, yes or no. */
+/** The card of a rule that an agent proposes, with its effect on past calls. */
 import { button, make } from "../nlui/dom";
 import { arm } from "./armed";
 import { type Fetch, reasonOf, sendJson } from "./client";
@@ -67,7 +67,7 @@ export function proposalCard(first: Proposal, fetch: Fetch, settled: (words: str
 
 function effectOf(replay: Replay): string {
   if (!replay.calls) {
-    return "There are no past calls to try it on.";
+    return "There are no past calls to test it with.";
   }
   const kinds = ["allow", "ask", "deny_continue", "deny_abort", "unknown"] as const;
   const counts = kinds.flatMap((kind) => {

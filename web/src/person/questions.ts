@@ -1,4 +1,4 @@
-/** Everything that waits for an answer, proposals of rules, and what was answered; looks again by itself. */
+/** The list of calls that need approval, proposed rules and past decisions; polls the server. */
 import { button, make } from "../nlui/dom";
 import { arm, armOnReturn } from "./armed";
 import { type Card, card } from "./card";
@@ -21,17 +21,17 @@ interface Outcome {
 
 export interface Questions {
   readonly element: HTMLElement;
-  /** Go to the question about an approval, or to the first. */
+  /** Scroll to an approval, by default the first, and focus it; if it is not listed yet, as soon as it is. */
   focus(id?: string): void;
-  /** Look now instead of when it is time again. */
+  /** Poll now. */
   refresh(): void;
   stop(): void;
 }
 
 export interface QuestionsListener {
-  /** How many calls wait, and whether there are more than before. */
+  /** Report how many calls are waiting, and whether any of them is new. */
   waiting(count: number, more: boolean): void;
-  /** `null` while the server answers, else why not and after how many seconds it is asked again. */
+  /** Report why the server does not answer and the seconds until the next attempt; `null` when it answers. */
   trouble(why: string | null, seconds: number): void;
 }
 
@@ -103,9 +103,9 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
       cards.delete(id);
     }
     if (gone.length) {
-      shown().forEach(arm); // they moved up, under the pointer perhaps
+      shown().forEach(arm); // the others moved up, perhaps under the pointer
     }
-    // What is shown stays the same element: a button that is being pressed must not be replaced under the pointer.
+    // Existing elements stay: a button must not be replaced while it is being pressed.
     const added = rows.filter((row) => !cards.has(row.id)).map((row) => card(row, { fetch, settled, chosen: selection }));
     added.forEach((one) => cards.set(one.row.id, one));
     open.append(...added.map((one) => one.element));
@@ -161,7 +161,7 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
     try {
       const { approvals, proposals: offered } = await readJson<Listing>(fetch, "/approvals");
       if (mine !== turn || over) {
-        return; // a later look knows better
+        return; // a later request has newer data
       }
       failures = 0;
       watch.trouble(null, 0);
@@ -195,7 +195,7 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
   };
 }
 
-/** Milliseconds until the next look: doubled with each failure. */
+/** Milliseconds until the next poll, doubled with each failure. */
 export function pauseAfter(failures: number): number {
   return Math.min(POLL_MS * 2 ** failures, MAX_POLL_MS);
 }

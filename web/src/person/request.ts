@@ -1,4 +1,4 @@
-/** A waiting call as a person reads it: what would be sent where, by whom, and how much harm it can do. */
+/** A call that needs approval, written for people: what would be sent where, for whom, and at what risk. */
 import { make } from "../nlui/dom";
 import "./request.css";
 
@@ -20,7 +20,7 @@ export interface Approval {
   readonly risk: string;
   readonly reason: string;
   readonly preview: Preview | null;
-  /** The arguments that a lasting yes would cover, by path. */
+  /** The arguments that a lasting approval would cover, by path. */
   readonly covers: Readonly<Record<string, string>>;
   readonly created_at: number;
   readonly expires_at: number;
@@ -34,12 +34,12 @@ export interface Approval {
 
 export const RISKS: Readonly<Record<string, string>> = { reads: "Reads", writes: "Changes data", destroys: "Destructive" };
 
-/** Show characters that hide, or that turn the reading order of others, as what they are. */
+/** Escape control, invisible and bidirectional characters, which could disguise what the text says. */
 export function plain(text: string): string {
   return text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, (sign) => `\\u${(sign.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
 }
 
-/** Break a JSON text into lines. Only white space is added: what is sent stays readable letter by letter. */
+/** Break a JSON text into lines. Adds only white space, so that the text shown is the text sent. */
 export function indented(text: string): string {
   if (!/^\s*[[{]/.test(text) || text.includes("\n")) {
     return text;
@@ -66,13 +66,13 @@ export function json(value: unknown): string {
   return plain(JSON.stringify(value, null, 2));
 }
 
-/** Read what the timeline tells of a request, which may be anything. */
+/** Return the value as a preview if it has the fields of one. */
 export function previewOf(value: unknown): Preview | null {
   const given = value as Partial<Preview> | null | undefined;
   return typeof given?.method === "string" && typeof given.url === "string" ? (given as Preview) : null;
 }
 
-/** Method and address, with the host made plain; the name of the tool where there is no request. */
+/** Method and URL with the host emphasised; without a preview the tool's name. */
 export function headline(tool: string, preview: Preview | null): readonly Node[] {
   if (!preview) {
     return [make("span.ask-method", {}, "Call"), make("span.ask-url", {}, plain(tool))];
@@ -88,7 +88,7 @@ export function riskBadge(risk: string): HTMLElement | null {
   return RISKS[risk] ? make("span", { class: `ask-risk ask-risk-${risk}` }, RISKS[risk]) : null;
 }
 
-/** A waiting call without any way to answer it, for pages that may only read. */
+/** A row without controls, for pages that may only read. */
 export function waitingRow(row: Approval): HTMLElement {
   return make(
     "li",

@@ -1,4 +1,4 @@
-/** What somebody sees who is not signed in: where the code comes from, and a field for it. */
+/** The screen that asks for a sign-in code and says how to get one. */
 import { button, make } from "../nlui/dom";
 import { reasonOf } from "./client";
 import "./sign_in.css";
@@ -12,7 +12,7 @@ export interface SignInScreen {
   focus(): void;
 }
 
-/** Build the screen; `signIn` spends a code, `problem` says why the person is here, if there is a reason. */
+/** Build the screen; `signIn` redeems a code, `problem` says why the user has to sign in. */
 export function signInScreen(signIn: (code: string) => Promise<void>, problem = ""): SignInScreen {
   const field = make("input.entry-code", {
     id: "entry-code",
@@ -32,7 +32,7 @@ export function signInScreen(signIn: (code: string) => Promise<void>, problem = 
     message.textContent = "";
     field.removeAttribute("aria-invalid");
     if (field.selectionStart === field.value.length) {
-      field.value = grouped(field.value); // in the middle of the text the caret would jump
+      field.value = grouped(field.value); // elsewhere the caret would jump to the end
     }
   });
   inside.addEventListener("submit", (event) => {
@@ -73,13 +73,13 @@ export function signInScreen(signIn: (code: string) => Promise<void>, problem = 
       make("h1", {}, "Confirm that it’s you"),
       make("p", {}, "Here you write to your agents and decide what they may do, so this page opens only for you. Enter the code that your terminal shows."),
       inside,
-      make("div.entry-help", {}, make("p", {}, "No code, or an old one? This command prints a new link and code. Each works once, for ten minutes."), command()),
+      make("div.entry-help", {}, make("p", {}, "No code, or an old one? This command prints a new link and code. Each works once and expires after ten minutes."), command()),
     ),
   );
   return { element, focus: () => field.focus() };
 }
 
-/** What stands in the page's place for the moment in which a code from a link is spent or the server is asked. */
+/** The screen shown while the page signs in or loads. */
 export function waitingScreen(words: string): HTMLElement {
   return make("main.entry", {}, make("p.entry-waiting", { role: "status" }, words));
 }
@@ -90,7 +90,7 @@ function command(): HTMLElement {
   return make("div.entry-command", {}, make("code", {}, text), copy);
 }
 
-/** Write a code as the terminal shows it: capitals, in groups of four. */
+/** Format a code as the terminal prints it: capitals, in groups of four. */
 export function grouped(text: string): string {
   const plain = text.toUpperCase().replace(/[^A-Z0-9]/g, "").slice(0, LENGTH);
   return plain.replace(/(.{4})(?=.)/g, "$1-");

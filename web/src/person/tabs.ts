@@ -1,4 +1,4 @@
-/** Tabs over the views of the page: on a wide screen the app is always beside them, on a narrow one it is a tab itself. */
+/** Tabs of the page. The app is one of them on narrow screens; on wide ones it is always visible beside them. */
 import { make } from "../nlui/dom";
 
 export interface Tab {

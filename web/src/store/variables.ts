@@ -1,5 +1,6 @@
-/** `window.uiStore`: variables that scripts make by the plain messages, and a look at those behind bindings. */
+/** `window.uiStore`: the variables of scripts, and read access to those behind bindings. */
 import type { Creation, Failure, Json, PageMessage, Update } from "../protocol";
+import { markError } from "../view/error_mark";
 
 export interface Variable {
   varId: number;
@@ -10,7 +11,7 @@ export interface Variable {
 
 export type Watcher = (variable: Variable, value: Json, properties: Record<string, string>) => void;
 
-/** Where variables of bindings are looked up. */
+/** Finds the variable behind a binding by its negative id. */
 export type Lookup = (id: number) => Variable | null;
 
 export class Variables {
@@ -27,7 +28,7 @@ export class Variables {
     return id < 0 ? this.expanded(id) : (this.known.get(id) ?? null);
   }
 
-  /** Make a variable below `parentId` (default: the root) and answer its id. */
+  /** Create a variable below `parentId` (by default the root) and return its id. */
   create(wanted: Partial<Creation> & { path?: string }): number {
     const { path, ...given } = wanted;
     this.last = Math.max(this.last + 1, given.id ?? 0);
@@ -56,7 +57,7 @@ export class Variables {
     this.send({ type: "destroy", data: { varId: id } });
   }
 
-  /** Call `act` on every change of a variable; answers what stops it. */
+  /** Call `act` with the present value, if there is one, and on every change. Return a function that stops it. */
   watch(id: number, act: Watcher): () => void {
     const all = this.watchers.get(id) ?? new Set();
     this.watchers.set(id, all.add(act));
@@ -67,7 +68,6 @@ export class Variables {
     return () => void all.delete(act);
   }
 
-  /** Take an update from the server. */
   receive(update: Update): void {
     this.note(update, true);
   }
@@ -75,9 +75,9 @@ export class Variables {
   fail({ varId, code, description }: Failure): void {
     const id = varId === undefined ? undefined : this.known.get(varId)?.properties["elementId"];
     const element = id === undefined ? null : document.getElementById(id);
-    element?.classList.add("ui-error");
-    element?.setAttribute("ui-error-code", code);
-    element?.setAttribute("ui-error-description", description);
+    if (element !== null) {
+      markError(element, code, description);
+    }
   }
 
   forget(id: number): void {
@@ -85,7 +85,7 @@ export class Variables {
     this.watchers.delete(id);
   }
 
-  /** Forget everything: the connection is a new one. */
+  /** Forget everything; ids are valid for one connection only. */
   reset(): void {
     this.known.clear();
     this.watchers.clear();
@@ -100,7 +100,7 @@ export class Variables {
     }
     for (const [name, text] of Object.entries(properties ?? {})) {
       if (text === "") {
-        // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- scripts hold this very object
+        // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- scripts keep references to this object
         delete variable.properties[name];
       } else if (name !== "viewdefs" && name !== "notice") {
         variable.properties[name] = text;

@@ -1,11 +1,11 @@
-/** The viewdefs this page has been sent, compiled when first needed. */
+/** The viewdefs sent to this page, compiled on first use. */
 import { compile, type Template } from "../view/template";
 
 export class Viewdefs {
   private readonly html = new Map<string, string>();
   private readonly compiled = new Map<string, Template>();
 
-  /** Take a map of key to HTML, as JSON text. */
+  /** Add viewdefs from a JSON object of HTML by key. */
   receive(json: string): void {
     for (const [key, html] of Object.entries(JSON.parse(json) as Record<string, string>)) {
       this.html.set(key, html);

@@ -1,9 +1,9 @@
-/** The look of the page: which theme is chosen, remembered in this browser, or the system's preference. */
+/** The page's theme: chosen in this browser, else by the system's preference. */
 
 const CLASS = /^theme-/;
 
 interface ThemeInfo {
-  /** Names of dark themes, as the server found them. */
+  /** The names of the dark ones. */
   readonly dark: readonly string[];
   readonly names: readonly string[];
 }
@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** The chosen theme, or null while the system decides. */
+/** The theme chosen in this browser, or null. */
 export function chosenTheme(): string | null {
   try {
     return localStorage.getItem("theme");
@@ -23,7 +23,7 @@ export function chosenTheme(): string | null {
   }
 }
 
-/** Choose a theme for this browser; "auto" leaves it to the system again. */
+/** Choose a theme for this browser; "auto" follows the system's preference. */
 export function setTheme(name: string): void {
   try {
     if (name === "auto") {
@@ -32,25 +32,26 @@ export function setTheme(name: string): void {
       localStorage.setItem("theme", name);
     }
   } catch {
-    // Opaque origins have no storage; the choice lasts as long as the page.
+    // Opaque origins have no storage. The choice then lasts until the page is closed.
   }
   apply(name === "auto" ? systemTheme() : name);
 }
 
-/** Keep following the system's preference while nothing was chosen. */
+/** Apply the theme, and follow the system's preference while none is chosen. */
 export function followSystem(): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     if (chosenTheme() === null) {
       apply(systemTheme());
     }
   });
+  // Themes can also be changed by scripts that set the class.
   new MutationObserver(enableSheets).observe(document.documentElement, { attributeFilter: ["class"] });
   if (![...document.documentElement.classList].some((name) => CLASS.test(name))) {
     apply(chosenTheme() ?? systemTheme());
   }
 }
 
-/** In the page of the person, take the theme that was chosen there; the page around us is the only one that is heard. */
+/** Take the theme from the page that frames this one. */
 export function followParent(): void {
   document.documentElement.classList.add("ui-framed");
   addEventListener("message", ({ source, data }: MessageEvent<{ readonly type?: unknown; readonly name?: unknown } | null>) => {
@@ -60,7 +61,7 @@ export function followParent(): void {
   });
 }
 
-/** Keep the style sheet of the shown theme switched on, whoever changes the class. */
+/** Enable the style sheet of the current theme and disable the others. */
 function enableSheets(): void {
   const { classList } = document.documentElement;
   for (const link of document.querySelectorAll<HTMLLinkElement>("link[data-theme]")) {
@@ -71,7 +72,7 @@ function enableSheets(): void {
   }
 }
 
-/** Show a theme without remembering it. */
+/** Apply a theme without storing it. */
 export function apply(name: string): void {
   const { classList } = document.documentElement;
   classList.remove(...[...classList].filter((one) => CLASS.test(one)));

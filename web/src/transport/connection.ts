@@ -1,30 +1,30 @@
-/** One line to the server that comes back by itself, for as long as the page is open. */
+/** The connection to the server, which reconnects for as long as the page is open. */
 import type { Dial, Transport } from "./transport";
 
 export type Status = "connecting" | "open" | "lost" | "ended";
 
 export interface ConnectionEvents {
-  /** A new transport is open; the server knows nothing of this page yet. */
+  /** A new transport is open, for which the server has no state of this page; `requested` if it has asked for the page. */
   opened(requested: boolean): void;
   frame(text: string): void;
-  /** `reason` is what the server said when it ended the session. */
+  /** `reason` is what the server gave when it ended the session. */
   status(status: Status, reason: string): void;
 }
 
-/** Seconds to wait before each attempt; the last one repeats. */
+/** Seconds before each attempt; the last one repeats. */
 const RETRY_SECONDS = [1, 2, 4, 8, 16, 30];
-/** A connection that was open for less than this counts as a failed attempt, so that a server that accepts and hangs up is not asked without end. */
+/** A connection that was open for less than this counts as failed, so that back-off also applies to a server that accepts and hangs up. */
 const STABLE_MS = 3000;
 
 export interface Connection {
   readonly status: Status;
   send(frame: string): boolean;
-  /** Try now instead of after the wait. */
+  /** Reconnect now instead of after the back-off. */
   retry(): void;
   end(): void;
 }
 
-/** Connect with `dial`; `probe` says whether the session still exists when a transport could not be opened. */
+/** Connect by `dial`. Before each further attempt `probe` finds out whether the session still exists. */
 export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promise<boolean>): Connection {
   let status: Status = "connecting";
   let transport: Transport | null = null;
@@ -75,7 +75,7 @@ export function connect(dial: Dial, events: ConnectionEvents, probe: () => Promi
       },
       frame: (text) => events.frame(text),
       closed(ended, reason = "") {
-        // A line that was replaced has nothing to say any more.
+        // Ignore a transport that has been replaced.
         if (transport !== null && transport !== opening) {
           return;
         }

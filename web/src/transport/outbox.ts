@@ -1,4 +1,4 @@
-/** Collects what the page has to say: what a person did leaves at once, what scripts say waits a moment for company. */
+/** Batches outgoing messages: user events leave at once, those of scripts after a short delay. */
 import type { PageMessage, Short } from "../protocol";
 import type { Origin } from "../view/page_context";
 
@@ -19,7 +19,7 @@ export class Outbox {
 
   constructor(private readonly deliver: (frame: string) => boolean) {}
 
-  /** Send as part of what the person is doing now. */
+  /** Send with the other user events of the current task. */
   sendNow(what: PageMessage | Short, origin: Origin): void {
     this.queue.push({ what, priority: origin.priority, origin });
     if (!this.flushing) {
@@ -28,25 +28,25 @@ export class Outbox {
     }
   }
 
-  /** Send soon, together with what else comes. */
+  /** Send after a short delay, together with later messages. */
   sendSoon(what: PageMessage, priority = MEDIUM): void {
     this.queue.push({ what, priority, origin: null });
     this.timer ??= setTimeout(() => this.flush(false), QUIET_MS);
   }
 
-  /** Send as a frame of its own, before anything queued. */
+  /** Send in its own frame, ahead of the queue. */
   sendFirst(what: PageMessage): void {
     this.deliver(frameOf([what], false));
   }
 
-  /** Keep everything until `resume`. */
+  /** Hold messages back until `resume`. */
   pause(): void {
     this.stopped = true;
-    // Ids made on the lost line mean nothing on the next; what the person did is found again by its element.
+    // Ids are valid for one connection only. User events survive, since they can be found again by their element.
     this.queue = this.queue.filter((entry) => entry.origin !== null);
   }
 
-  /** Send again; `readdress` finds what a waiting action means on the new line, or drops it. */
+  /** Send what was held back. `readdress` translates a user event for the new connection; null drops it. */
   resume(readdress: (origin: Origin, old: Short) => Short | null): void {
     this.stopped = false;
     this.queue = this.queue.flatMap((entry) => {

@@ -2,7 +2,7 @@
 import { FINAL } from "../wire.gen";
 import type { Dial, Listener, Transport } from "./transport";
 
-/** A line that the page's head opened before this script was loaded, with what it has brought so far. */
+/** A socket that index.html opened before this script was loaded, with the frames received so far. */
 interface EarlySocket {
   readonly ws: WebSocket;
   readonly frames: string[];
@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** Dial a WebSocket address; the first time, take over the line that is open already. */
+/** Connect to a WebSocket URL; the first time, adopt the socket that is open already. */
 export function webSocket(url: string): Dial {
   return (listener) => {
     const early = window.uiEarly;
@@ -24,7 +24,7 @@ export function webSocket(url: string): Dial {
   };
 }
 
-/** Go on with an early socket: it has asked for the page by itself. */
+/** Continue with the early socket, which has asked for the page already. */
 function adopt({ ws: socket, frames }: EarlySocket, listener: Listener): Transport {
   const request = socket.onopen;
   const transport = wrap(socket, listener, (event) => {
@@ -32,7 +32,7 @@ function adopt({ ws: socket, frames }: EarlySocket, listener: Listener): Transpo
     listener.open(true);
   });
   if (socket.readyState === WebSocket.OPEN) {
-    // Later, as a socket would: the caller does not know its transport yet.
+    // In a microtask, as the caller does not have the transport yet.
     queueMicrotask(() => {
       listener.open(true);
       frames.forEach((frame) => listener.frame(frame));

@@ -1,4 +1,4 @@
-/** The long-poll transport: frames travel in calls of `ui_sync`, which a newer call takes over from a waiting one. */
+/** The long-polling transport over the tool `ui_sync`. A new call makes the server answer the one that waits. */
 import type { Json } from "../protocol";
 import type { Dial, Listener, Transport } from "./transport";
 
@@ -13,13 +13,13 @@ export interface SyncAnswer {
 
 export type Sync = (args: Record<string, Json>) => Promise<SyncAnswer>;
 
-/** Try a socket instead; null when it cannot be had. */
+/** Try to open a WebSocket instead; null if that fails. */
 export type Upgrade = (offer: { url: string; token: string }, listener: Listener) => Promise<Transport | null>;
 
 const MAX_FAILURES = 3;
 const RETRY_MS = 1000;
 
-/** Dial by polling; `upgrade` may turn the line into a socket before it is used. */
+/** Connect by polling, or by a WebSocket if `upgrade` gets one. */
 export function polling(sync: Sync, session: string, upgrade: Upgrade): Dial {
   return (listener) => {
     const poller = new Poller(sync, session, listener);
@@ -47,7 +47,7 @@ class Poller implements Transport {
   private conn = "";
   private processed = 0;
   private last = 0;
-  /** Frames that no finished call has carried yet; each call carries them all, so that order cannot suffer. */
+  /** Frames that no finished call has delivered. Every call carries all of them, which keeps their order. */
   private unsent: { n: number; frame: string }[] = [];
   private running = 0;
   private failures = 0;

@@ -1,4 +1,4 @@
-/** How frames reach the server: a socket, or a long poll inside an MCP host. */
+/** The interface of transports: WebSocket, or long polling inside an MCP host. */
 
 export interface Transport {
   send(frame: string): void;
@@ -6,10 +6,10 @@ export interface Transport {
 }
 
 export interface Listener {
-  /** The line is open; `requested` when it has asked for the page already. */
+  /** The transport is open; `requested` if it has already asked for the page. */
   open(requested?: boolean): void;
   frame(text: string): void;
-  /** The connection is gone; `ended` when the session will not come back, for the reason the server gave. */
+  /** The transport has closed; `ended` if the session is over, for the given reason. */
   closed(ended: boolean, reason?: string): void;
 }
 

@@ -1,18 +1,18 @@
-/** The page's `ui-app` element and everything the server put into it. */
+/** The content of the `ui-app` element, kept up to date by the server's messages. */
 import { parts, type Failure, type Json, type ServerMessage, type Short, type ViewPlacement } from "../protocol";
 import { Variables, type Variable } from "../store/variables";
 import { Viewdefs } from "../store/viewdefs";
 import { Outbox } from "../transport/outbox";
-import { ViewPlaceholder } from "./view_placeholder";
-import { List } from "./list";
 import { BoundElement, boundElementsOf } from "./bound_element";
+import { List } from "./list";
 import { NestedView } from "./nested_view";
 import type { Origin, PageContext } from "./page_context";
 import type { View } from "./view";
+import { ViewPlaceholder } from "./view_placeholder";
 
 export interface AppHooks {
   deliver(frame: string): boolean;
-  /** Custom element tags that a viewdef uses. */
+  /** Load the definitions of custom elements. */
   define(tags: ReadonlySet<string>): void;
   notice(level: string, text: string, code: string): void;
 }
@@ -49,7 +49,7 @@ export class App implements PageContext {
 
   private readonly insert: () => void;
 
-  /** A new line is open: ask for everything; what is on the page stays until the answer comes. */
+  /** Begin a new connection: request everything. The old content stays until the new one arrives. */
   opened(requested: boolean): void {
     this.outbox.pause();
     this.variables.reset();
@@ -73,7 +73,7 @@ export class App implements PageContext {
           this.message(part);
         }
       } catch (error) {
-        console.error("ui-mcp: a message could not be shown", part, error);
+        console.error("ui-mcp: a message could not be applied", part, error);
       }
     }
     this.scroll();
@@ -174,7 +174,7 @@ export class App implements PageContext {
 
   private fail(failure: Failure): void {
     const { view, pos, code, description } = failure;
-    const boundElement = view === undefined || pos === undefined ? undefined : this.views.get(view)?.boundElement(pos);
+    const boundElement = view === undefined || pos === undefined ? undefined : this.views.get(view)?.bound(pos);
     if (boundElement !== undefined && pos !== undefined) {
       boundElement.showError(pos, code, description);
     } else if (failure.varId === undefined) {
@@ -201,14 +201,14 @@ export class App implements PageContext {
     for (const view of this.views.values()) {
       const position = -id - view.number;
       if (position >= 0 && position < view.template.size) {
-        return { varId: id, parentId: -view.number, value: view.boundElement(position)?.valueAt(position) ?? null, properties: {} };
+        return { varId: id, parentId: -view.number, value: view.bound(position)?.valueAt(position) ?? null, properties: {} };
       }
     }
     return null;
   }
 }
 
-/** Find what a waiting action means on the new connection; null when its element is gone. */
+/** Translate a user event for the new connection; null if its element is gone. */
 function readdress({ element, attribute }: Origin, old: Short): Short | null {
   for (const boundElement of element.isConnected ? boundElementsOf(element) : []) {
     const position = boundElement.positionOf(attribute);

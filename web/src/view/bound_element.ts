@@ -1,12 +1,13 @@
-/** One element of a view with its bindings, wherever that element has gone: replaced by a view, by HTML, or still there. */
-import { isEditable } from "../bindings/fields";
+/** One element of a view with its bindings, also after a view or HTML has replaced it. */
 import type { Access, Bound } from "../bindings/binding";
+import { isEditable } from "../bindings/fields";
 import type { Json } from "../protocol";
+import { clearErrorMark, markError } from "./error_mark";
 import type { PageContext } from "./page_context";
 import type { BindingSpec, ElementSpec } from "./template";
 import type { Survivors, View } from "./view";
 
-/** Anything that stands for one or more nodes of a view. */
+/** Consecutive nodes of a view. */
 export interface NodeRange {
   nodes(): Node[];
   /** The element that bindings act on. */
@@ -23,7 +24,7 @@ const PRIORITY: Readonly<Record<string, number>> = { high: 0, medium: 1, low: 2 
 
 const registered = new WeakMap<Element, BoundElement>();
 
-/** The registered of an element: its own, and those of `ui-view` elements it stands for. */
+/** The bound elements that an element represents: its own, and those of `ui-view` elements that it fills. */
 export function* boundElementsOf(element: Element): Iterable<BoundElement> {
   for (let found = registered.get(element); found !== undefined; found = found.outer) {
     if (!found.released) {
@@ -57,14 +58,14 @@ export class BoundElement implements NodeRange {
   }
 
   fill(): void {
-    // Only views and lists have content to build.
+    // Only nested views and lists have content to build.
   }
 
   settle(survivors: Survivors, values: readonly Json[]): void {
     const kept = survivors?.has(this.element) ?? false;
     this.element = (survivors?.get(this.element) as Element | undefined) ?? this.element;
     if (kept) {
-      clearErrorMark(this.element); // an error of the old template; the new one's are told anew
+      clearErrorMark(this.element); // it was set for the old template; the server repeats errors that persist
     }
     this.bind(values, kept);
   }
@@ -73,7 +74,7 @@ export class BoundElement implements NodeRange {
     // A plain element holds no views.
   }
 
-  /** Bind every attribute to the present element and show the values. */
+  /** Attach all bindings to the element and write the values. */
   bind(values: readonly Json[], kept: boolean): void {
     this.register();
     if (this.spec.scrolls) {
@@ -82,14 +83,14 @@ export class BoundElement implements NodeRange {
     for (const live of this.live) {
       live.value = values[live.spec.position];
       this.attach(live, this.element, kept);
-      // Nothing to show leaves the author's own text alone, unless the element shows something older.
+      // null leaves the author's own text in place, unless the element shows an older value.
       if (live.value !== undefined && (live.value !== null || kept)) {
         live.bound?.write?.(live.value);
       }
     }
   }
 
-  /** Another element stands here now: bind to it and show the last values again. */
+  /** Attach all bindings to the element that replaces the present one, and write the last values. */
   moveTo(element: Element, nodes: Node[] | null = null): void {
     if (element === this.element) {
       this.rewrite();
@@ -139,12 +140,12 @@ export class BoundElement implements NodeRange {
     return this.live.find((one) => one.spec.position === position)?.value ?? null;
   }
 
-  /** The bound `ui-value` of this element. */
+  /** The attached `ui-value`. */
   value(): Bound | null {
     return this.live.find((one) => one.spec.attribute === "ui-value")?.bound ?? null;
   }
 
-  /** The binding of an attribute, for messages that waited for a connection. */
+  /** The position of an attribute's binding. */
   positionOf(attribute: string): number | undefined {
     return this.live.find((one) => one.spec.attribute === attribute)?.spec.position;
   }
@@ -166,9 +167,7 @@ export class BoundElement implements NodeRange {
 
   showError(position: number, code: string, description: string): void {
     const { element } = this;
-    element.classList.add("ui-error");
-    element.setAttribute("ui-error-code", code);
-    element.setAttribute("ui-error-description", description);
+    markError(element, code, description);
     this.failed.set(position, element);
   }
 
@@ -241,10 +240,4 @@ export class BoundElement implements NodeRange {
 
 function valueOf(element: Element): Json {
   return "value" in element ? ((element.value ?? null) as Json) : null;
-}
-
-function clearErrorMark(element: Element): void {
-  element.classList.remove("ui-error");
-  element.removeAttribute("ui-error-code");
-  element.removeAttribute("ui-error-description");
 }

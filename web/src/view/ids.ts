@@ -1,4 +1,4 @@
-/** Ids for elements that have none: ui-1, ui-2, … */
+/** Vended ids, for elements without one: ui-1, ui-2, … */
 
 let last = 0;
 
@@ -7,7 +7,7 @@ export function vendId(): string {
   return `ui-${last}`;
 }
 
-/** Say whether an id was given by the page rather than by an author. */
+/** Return whether an id is a vended one. */
 export function isVended(id: string): boolean {
   return /^ui-\d+$/.test(id);
 }

@@ -1,11 +1,11 @@
-/** A `ui-viewlist` element: one row per row, or a window of rows between two spacers. */
+/** A `ui-viewlist` element: a placeholder for each row, or a window of rows between two spacers. */
 import { isInlineView, isWindow, type InlineView, type Json, type Window } from "../protocol";
-import { ViewPlaceholder } from "./view_placeholder";
 import type { BoundElement } from "./bound_element";
 import type { PageContext } from "./page_context";
-import type { Survivors, View } from "./view";
-import { Scroller } from "./scroller";
 import { runScripts } from "./scripts";
+import { Scroller } from "./scroller";
+import type { Survivors, View } from "./view";
+import { ViewPlaceholder } from "./view_placeholder";
 
 export class List {
   private rows: ViewPlaceholder[] = [];
@@ -48,7 +48,7 @@ export class List {
     host.bind(values, kept);
   }
 
-  /** Take a new length, or a new window. */
+  /** Apply a new length or a new window. */
   write(value: Json): void {
     this.host.clearError(this.position);
     if (isWindow(value)) {

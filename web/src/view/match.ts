@@ -1,9 +1,9 @@
-/** Decides which old node each new node continues. Pure: looks, never touches. */
+/** Decides which old node each new node continues. Reads the DOM without changing it. */
 import { isVended } from "./ids";
 
 const MAX_PAIRS = 20_000;
 
-/** Pair new nodes with old ones of the same kind, so that what carries the same bindings stays the same element. */
+/** Pair new nodes with old ones of the same kind, preferring those with the same bindings and ids. */
 export function match(olds: readonly Node[], news: readonly Node[]): Map<Node, Node> {
   const pairs = new Map<Node, Node>();
   let start = 0;
@@ -72,7 +72,7 @@ function score(old: Node, next: Node): number {
   return shared * 10 + (sameClass ? 2 : 0) - Math.abs(a.size - tokens(next).length) / 100;
 }
 
-/** The bindings and given ids of a node and everything under it. */
+/** The bindings and authored ids of a node and its descendants. */
 function tokens(node: Node): string[] {
   if (!(node instanceof Element)) {
     return [];

@@ -1,13 +1,13 @@
-/** Turns what is on the page into a freshly built view, keeping every element it can: focus, caret, scroll and typed text stay. */
+/** Changes the nodes on the page into those of a new view, keeping elements with their focus, caret, scroll position and text. */
 import { inheritValue } from "../bindings/known";
 import { isVended } from "./ids";
 import { match, ownTokens } from "./match";
 import { origins } from "./origins";
 
-/** Attributes that belong to the person rather than to the template. */
+/** Attributes that are the user's or the page's, not the template's. */
 const USER_STATE = new Set(["open", "id"]);
 
-/** Replace `olds` by `news`; answers which old node goes on as which new one. */
+/** Replace `olds` by `news`. Return the old node that continues each new one. */
 export function morph(olds: readonly Node[], news: readonly Node[]): Map<Node, Node> {
   const survivors = new Map<Node, Node>();
   const parent = olds[0]?.parentNode;
@@ -41,7 +41,7 @@ function reconcile(parent: Node, olds: readonly Node[], news: readonly Node[], s
   }
 }
 
-/** Put `old` at the cursor; the branch with the focus never moves, others make way for it. */
+/** Move `old` to the cursor. Moving a node would blur what is focused inside it, so then the others move. */
 function moveTo(parent: Node, old: Node, cursor: Node | null, end: Node | null): Node | null {
   if (old === cursor) {
     return old.nextSibling;
@@ -72,7 +72,7 @@ function continueAs(old: Node, next: Node, survivors: Map<Node, Node>): void {
   }
 }
 
-/** The same binding fills this element; it will write again what differs. */
+/** Whether a binding writes the content of both, so that there is nothing to morph. */
 function writtenByBinding(old: Element, next: Element): boolean {
   return (
     old.localName === "textarea" ||
@@ -86,7 +86,7 @@ function takeAttributes(old: Element, next: Element): void {
   const before = origins.get(old);
   const after = origins.get(next);
   const custom = before !== undefined && after !== undefined;
-  // A custom element reflects its own state into attributes; only what an author changed may be touched.
+  // Custom elements reflect their state in attributes. Only those that the author changed may be touched.
   const outdated = custom ? before.getAttributeNames().filter((name) => !next.hasAttribute(name)) : old.getAttributeNames();
   for (const name of outdated) {
     if (!next.hasAttribute(name) && !USER_STATE.has(name) && !(name === "style" && old.localName === "textarea")) {
@@ -138,7 +138,7 @@ interface Typed extends HTMLElement {
   setSelectionRange?(start: number, end: number): void;
 }
 
-/** If the focused element itself could not stay, hand its text, caret and focus to the one with the same bindings. */
+/** Return a function that restores the focus: if the focused element was replaced, its successor gets text, caret and focus. */
 function rememberFocus(olds: readonly Node[]): (now: readonly Node[], survivors: Map<Node, Node>) => void {
   const active = document.activeElement as Typed | null;
   if (active === null || !olds.some((old) => old.contains(active))) {

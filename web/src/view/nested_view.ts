@@ -1,10 +1,10 @@
-/** A `ui-view` element: a hole whose other bindings follow whatever stands there. */
+/** A `ui-view` element: a placeholder whose other bindings apply to the view that fills it. */
 import { isInlineView, type InlineView, type Json } from "../protocol";
-import { ViewPlaceholder } from "./view_placeholder";
 import type { NodeRange, BoundElement } from "./bound_element";
 import type { PageContext } from "./page_context";
 import { inheritedFrom } from "./template";
 import type { Survivors, View } from "./view";
+import { ViewPlaceholder } from "./view_placeholder";
 
 export class NestedView implements NodeRange {
   private readonly inner: ViewPlaceholder;

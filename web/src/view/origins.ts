@@ -1,2 +1,2 @@
-/** The template's own element behind each custom element, to tell authored attributes from reflected ones. */
+/** The template's element of each custom element, to distinguish authored attributes from reflected ones. */
 export const origins = new WeakMap<Element, Element>();

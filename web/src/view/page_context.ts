@@ -1,4 +1,4 @@
-/** What all views of a page share. */
+/** What the views of a page share. */
 import type { Short } from "../protocol";
 import type { Template } from "./template";
 import type { View } from "./view";
@@ -6,14 +6,14 @@ import type { View } from "./view";
 export interface PageContext {
   readonly views: Map<number, View>;
   template(key: string): Template | undefined;
-  /** Send a short update; `element` and `attribute` find it again after a reconnect. */
+  /** Send a user event; `origin` finds its binding again after a reconnect. */
   send(short: Short, origin: Origin): void;
-  /** A custom element's tag was seen; load what defines it. */
+  /** Load the definitions of custom elements. */
   define(tags: ReadonlySet<string>): void;
-  /** The content of `node` changed; whoever scrolls on output wants to know. */
+  /** The content of `node` has changed, which may scroll an element with `scrollOnOutput`. */
   touched(node: Node): void;
   readonly scrollers: Set<Element>;
-  /** A binding of a foreign custom element turned out to be two-way. */
+  /** Tell the server that a binding of a third-party custom element is two-way. */
   editable(key: string, position: number): void;
 }
 

@@ -1,4 +1,4 @@
-/** Scripts of viewdefs: they wait empty until their view is on the page and bound, then run in document order. */
+/** Scripts of viewdefs. They run in document order after their view has been inserted and bound. */
 
 interface Waiting {
   readonly code: string;
@@ -7,7 +7,7 @@ interface Waiting {
 
 const waiting = new WeakMap<Element, Waiting>();
 
-/** Put an empty script in the place of each cloned one; cloned scripts would never run. */
+/** Replace each cloned script by an empty one, to be filled later; cloned scripts never run. */
 export function holdScripts(content: DocumentFragment): void {
   for (const script of content.querySelectorAll("script")) {
     const fresh = document.createElement("script");
@@ -22,7 +22,7 @@ export function holdScripts(content: DocumentFragment): void {
   }
 }
 
-/** Run what waits in and under `nodes`; a script that throws does not stop the next. */
+/** Run the scripts in and below `nodes`. A script that throws does not stop the next. */
 export function runScripts(nodes: readonly Node[]): void {
   for (const node of nodes) {
     if (node instanceof HTMLScriptElement) {

@@ -1,4 +1,4 @@
-/** Keeps a long list's scroll bar true while only a window of its rows exists, and asks for other rows on scrolling. */
+/** Virtual scrolling: spacers stand for the rows outside the window, and scrolling requests another window. */
 import type { Survivors } from "./view";
 
 const GUESSED_HEIGHT = 32;
@@ -40,7 +40,7 @@ export class Scroller {
     requestAnimationFrame(() => this.resize());
   }
 
-  /** Rows `from` … `from + count` of `length` are on the page now. */
+  /** Set which rows of `length` are on the page: `count`, beginning with `from`. */
   set(from: number, count: number, length: number): void {
     this.from = from;
     this.count = count;
@@ -96,7 +96,7 @@ function spacer(tag: string): HTMLElement {
   return element;
 }
 
-/** Distance from one row to the next, gaps included. */
+/** The distance from one row to the next, including gaps. */
 function pitch(row: Element, end: Element): number {
   const second = row.nextElementSibling;
   const own = row.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** A viewdef, compiled once: its content, where its bindings are, and what they are. */
+/** Compiles a viewdef: its content and the bindings of its elements. */
 import type { Access, Binding } from "../bindings/binding";
 import { bindingFor } from "../bindings/index";
 import { parsePath, type PathText } from "../path";
@@ -12,7 +12,7 @@ export interface BindingSpec {
   readonly access: Access;
 }
 
-/** What takes the place of an element: id, class, style and slot go over to the view that replaces it. */
+/** The attributes that a view inherits from the element it replaces. */
 export interface InheritedAttributes {
   readonly className: string;
   readonly style: string;
@@ -37,15 +37,15 @@ export interface Template {
   readonly html: string;
   readonly content: DocumentFragment;
   readonly elements: readonly ElementSpec[];
-  /** How many positions the viewdef has. */
+  /** The number of binding positions. */
   readonly size: number;
   readonly hasScripts: boolean;
-  /** Custom elements: paths, and whether any is Shoelace's. */
+  /** The paths of the custom elements. */
   readonly customs: readonly (readonly number[])[];
   readonly tags: ReadonlySet<string>;
 }
 
-/** Compile the delivered HTML of a viewdef. */
+/** Compile the HTML of a viewdef; `data-ui-b` attributes give the positions of bindings. */
 export function compile(key: string, html: string): Template {
   const content = contentOf(html);
   const elements: ElementSpec[] = [];
@@ -79,7 +79,7 @@ function contentOf(html: string): DocumentFragment {
       node.remove();
     }
   }
-  // Exemplars leave the template before paths are taken: rows are made from them, they are not content.
+  // Remove the exemplars of lists before paths are computed: they only describe rows.
   for (const list of content.querySelectorAll("[ui-viewlist]")) {
     const exemplar = list.firstElementChild;
     if (exemplar !== null) {
@@ -127,7 +127,6 @@ function accessOf(binding: Binding, element: Element, text: PathText): Access {
   return asked === "r" || asked === "w" || asked === "rw" || asked === "action" ? asked : binding.access(element, text);
 }
 
-/** Take over what a replaced element passes on. */
 export function inheritedFrom(element: Element | undefined): InheritedAttributes {
   return {
     className: element?.getAttribute("class") ?? "",
@@ -149,7 +148,6 @@ function pathTo(element: Element, root: Node): number[] {
   return path;
 }
 
-/** Follow a path from a clone's root. */
 export function follow(root: Node, path: readonly number[]): Element {
   let node: Node = root;
   for (const step of path) {

@@ -1,15 +1,15 @@
-/** One rendering of a viewdef for one object. */
+/** One rendered viewdef of one object. */
 import type { Json } from "../protocol";
+import { type NodeRange, BoundElement } from "./bound_element";
 import { vendId } from "./ids";
 import { List } from "./list";
-import { origins } from "./origins";
-import { type NodeRange, BoundElement } from "./bound_element";
-import { holdScripts } from "./scripts";
 import { NestedView } from "./nested_view";
+import { origins } from "./origins";
 import type { PageContext } from "./page_context";
+import { holdScripts } from "./scripts";
 import { follow, type InheritedAttributes, type Template } from "./template";
 
-/** Where the elements of a freshly built view ended up; `null` when they are themselves on the page. */
+/** Maps the nodes of a newly built view to the old ones that morphing kept; null if nothing was morphed. */
 export type Survivors = ReadonlyMap<Node, Node> | null;
 
 type Part = BoundElement | NestedView | List;
@@ -18,7 +18,7 @@ export class View {
   private readonly parts: Part[] = [];
   private readonly byPosition: (Part | undefined)[];
   private roots: (Node | NodeRange)[] = [];
-  /** Told when another element stands for this view. */
+  /** Called when another element represents this view. */
   moved: (() => void) | null = null;
 
   private constructor(
@@ -30,7 +30,7 @@ export class View {
     this.byPosition = new Array<Part | undefined>(template.size);
   }
 
-  /** Build the nodes of a view and of all views inside it; nothing is boundElement yet. */
+  /** Create and register a view; `assemble` builds its nodes, `bind` connects them. */
   static build(page: PageContext, number: number, template: Template, values: readonly Json[]): View {
     const view = new View(page, number, template, values);
     page.views.set(number, view);
@@ -38,7 +38,7 @@ export class View {
     return view;
   }
 
-  /** Clone the template in the place of an element with this id, class and style. */
+  /** Clone the template and build all views inside it. The id and the attributes are those of the replaced element. */
   assemble(id: string, inherited: InheritedAttributes): Node[] {
     const { template } = this;
     const content = document.importNode(template.content, true);
@@ -55,7 +55,7 @@ export class View {
     return this.nodes();
   }
 
-  /** Bind everything, outside in; `survivors` says which elements were already on the page. */
+  /** Bind all elements, outer ones first; `survivors` maps them to those that morphing kept. */
   bind(survivors: Survivors): void {
     this.roots = this.roots.map((root) => (root instanceof Node ? (survivors?.get(root) ?? root) : root));
     for (const part of this.parts) {
@@ -70,7 +70,7 @@ export class View {
       : this.roots.flatMap((root) => (root instanceof Node ? [root] : root.nodes()));
   }
 
-  /** The first root that is neither script nor style. */
+  /** The element that represents the view: the first root that is neither script nor style. */
   main(): Element {
     const places = this.roots.map((root) => (root instanceof Node ? root : root.main()));
     const elements = places.filter((node): node is Element => node instanceof Element);
@@ -81,8 +81,7 @@ export class View {
     return this.byPosition[position];
   }
 
-  /** The element of a position, with its other bindings. */
-  boundElement(position: number): BoundElement | undefined {
+  bound(position: number): BoundElement | undefined {
     const part = this.byPosition[position];
     return part instanceof BoundElement ? part : part?.host;
   }
@@ -102,7 +101,7 @@ export class View {
     }
   }
 
-  /** The element of `part` is another one now; whoever stands around it has to know. */
+  /** Report that the element of `part` has changed; placeholders further out may be represented by it too. */
   partMoved(part: NodeRange): void {
     if (this.roots.includes(part)) {
       this.moved?.();

@@ -1,15 +1,15 @@
-/** A place in the page that one view at a time fills; empty, it is an empty element. */
+/** A place that one view at a time fills. Without a view it is an empty element. */
 import type { InlineView } from "../protocol";
-import { morph } from "./morph";
-import { runScripts } from "./scripts";
 import type { NodeRange } from "./bound_element";
+import { morph } from "./morph";
 import type { PageContext } from "./page_context";
+import { runScripts } from "./scripts";
 import type { InheritedAttributes } from "./template";
 import { type Survivors, View } from "./view";
 
 export class ViewPlaceholder implements NodeRange {
   current: View | null = null;
-  /** Told when a part deep inside took over as the element of this hole. */
+  /** Called when another element inside the view represents it. */
   moved: (() => void) | null = null;
   private empty: Element | null;
 
@@ -17,7 +17,7 @@ export class ViewPlaceholder implements NodeRange {
     readonly page: PageContext,
     private readonly id: string,
     private readonly inherited: InheritedAttributes,
-    /** The element that stands here while there is no view. */
+    /** The template of the empty element. */
     private readonly blank: Element | null,
   ) {
     this.empty = blank;
@@ -31,7 +31,7 @@ export class ViewPlaceholder implements NodeRange {
     return this.current?.main() ?? this.emptyElement();
   }
 
-  /** Build the view that first stands here; the nodes are not on the page yet. */
+  /** Build the first view; the caller inserts its nodes. */
   build([number, key, values]: InlineView): Node[] {
     const template = key === 0 ? undefined : this.page.template(key);
     if (template === undefined) {
@@ -50,14 +50,14 @@ export class ViewPlaceholder implements NodeRange {
     }
   }
 
-  /** Replace what is on the page here; the same viewdef is morphed, so that focus and typed text stay. */
+  /** Replace the view on the page. Views of the same viewdef are morphed, which keeps focus and typed text. */
   show(view: InlineView | null): void {
     const before = this.current;
     const old = this.nodes();
     this.current = null;
     this.empty = null;
     const next = view === null ? [this.emptyElement()] : this.build(view);
-    // Unbound first: taking a focused field off the page blurs it, which is nothing the person did.
+    // Release first: removing a focused field blurs it, which must not be sent as a user event.
     before?.release();
     const survivors = this.swap(old, next, before);
     this.settle(survivors);
@@ -86,7 +86,7 @@ export class ViewPlaceholder implements NodeRange {
     return null;
   }
 
-  /** Read again what `build` may have set. */
+  /** Works around narrowing: `build` may have set it. */
   private now(): View | null {
     return this.current;
   }
