@@ -200,7 +200,7 @@ def test_a_model_that_is_down_or_refuses_the_key_is_told_in_the_conversation(fol
             expect(page.get_by_text("Cannot reach the model server at http://127.0.0.1:9/v1")).to_be_visible()
             page.get_by_label("Vendor").select_option("Scripted demo")
             page.get_by_role("button", name="Test the connection").click()
-            expect(page.get_by_text("It answers")).to_be_visible()
+            expect(page.get_by_text("Answered in")).to_be_visible()
             page.close()
 
 
