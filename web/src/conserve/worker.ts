@@ -77,3 +77,5 @@ scope.onconnect = (event) => {
   port.onmessage = (message) => receive(page, message.data);
   port.start();
 };
+
+export {}; // makes this file a module, so that its names are its own

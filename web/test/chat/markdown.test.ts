@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { highlight } from "../../src/chat/highlight";
 import { markdown } from "../../src/chat/markdown";
 
 function html(text: string): string {
@@ -47,15 +46,35 @@ describe("markdown", () => {
       expect(html(text).length).toBeGreaterThan(0);
     }
   });
-});
 
-describe("highlight", () => {
-  it("keeps every character", () => {
-    const code = 'def f(x):  # why\n    return "a" + 1.5 // `b`';
-    expect(highlight(code, "python").map((piece) => piece.text).join("")).toBe(code);
+  it.each([
+    ["```py\nx = 1\n```", '<pre tabindex="0" data-language="py"><code>x = <span class="code-number">1</span></code></pre>'],
+    ["~~~~\n~~~\n~~~~", '<pre tabindex="0"><code>~~~</code></pre>'],
+    ["```\nnever closed", '<pre tabindex="0"><code>never closed</code></pre>'],
+    ["| a | b |\n|---|:-:|\n| 1 | *2* |", '<div class="table-scroll"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1</td><td><em>2</em></td></tr></tbody></table></div>'],
+    ["a | b\nno table", "<p>a | b\nno table</p>"],
+    ["3. three\n4. four", '<ol start="3"><li>three</li><li>four</li></ol>'],
+    ["- a\n\n  second paragraph\n- b", "<ul><li><p>a</p><p>second paragraph</p></li><li>b</li></ul>"],
+    ["- [ ] open", "<ul><li>☐ open</li></ul>"],
+    ["***", "<hr>"],
+    ["###### six\n####### seven", "<h6>six</h6><p>####### seven</p>"],
+    ["one  \ntwo\r\nthree", "<p>one<br>two\nthree</p>"],
+    ["> quoted\n> - item", "<blockquote><p>quoted</p><ul><li>item</li></ul></blockquote>"],
+  ])("renders %j", (text, expected) => {
+    expect(html(text)).toBe(expected);
   });
 
-  it("knows comments of the language", () => {
-    expect(highlight("-- why\nlocal x = 1", "lua").map(({ kind }) => kind)).toEqual(["comment", "plain", "keyword", "plain", "plain", "plain", "number"]);
+  it.each([
+    ["https://example.org/a_b_c.", 'href="https://example.org/a_b_c"'],
+    ["<https://example.org>", 'href="https://example.org"'],
+    ["[text](https://example.org/(x))", 'href="https://example.org/(x)"'],
+    ['[text](mailto:a@b.c "title")', 'href="mailto:a@b.c"'],
+  ])("links %s", (text, expected) => {
+    expect(html(text)).toContain(expected);
+    expect(html(text)).toContain('target="_blank" rel="noopener noreferrer nofollow"');
+  });
+
+  it("stops nesting at a depth that cannot exhaust the stack", () => {
+    expect(html(`${"> ".repeat(9)}deep`)).toContain("&gt; &gt; &gt; deep");
   });
 });

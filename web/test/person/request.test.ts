@@ -1,8 +1,7 @@
 /** How a request is written for a person: readable, and never other than it is. */
 import { expect, test } from "vitest";
-import { grouped } from "../../src/person/sign_in";
-import { pauseAfter } from "../../src/person/questions";
-import { indented, plain } from "../../src/person/request";
+import { headline, indented, plain, previewOf, riskBadge, waitingRow } from "../../src/person/request";
+import { approval } from "./approval";
 
 test("a body is broken into lines and keeps every sign that is no white space", () => {
   const body = '{"a":[1,2.50,{}],"s":"x, {y: \\"z\\"} ","a":null}';
@@ -18,10 +17,21 @@ test("signs that hide or turn the reading order are shown", () => {
   expect(plain("pay\u202e001\u200b\n")).toBe("pay\\u202e001\\u200b\n");
 });
 
-test("a code is written as the terminal shows it", () => {
-  expect([grouped("abcd efgh"), grouped("abcdefghjklmnpqrst"), grouped("ab")]).toEqual(["ABCD-EFGH", "ABCD-EFGH-JKLM-NPQR", "AB"]);
+test("the host of an address stands out, and a call without a request is named by its tool", () => {
+  const text = (nodes: readonly Node[]): string[] => nodes.map((node) => (node as Element).innerHTML);
+  expect(text(headline("t", { method: "DELETE", url: "https://a@b.example/x?y" }))[1]).toContain("<strong class=\"\">a@b.example</strong>/x?y");
+  expect(text(headline("shop__list", null))).toEqual(["Call", "shop__list"]);
 });
 
-test("the pause between looks doubles with each failure, up to half a minute", () => {
-  expect([0, 1, 2, 9].map(pauseAfter)).toEqual([1500, 3000, 6000, 30_000]);
+test("only what has the fields of a preview is one", () => {
+  expect([previewOf({ method: "GET", url: "u" }), previewOf({ method: 1, url: "u" }), previewOf(null), previewOf(undefined)]).toEqual([{ method: "GET", url: "u" }, null, null, null]);
+});
+
+test("risks have a name, unknown ones none", () => {
+  expect([riskBadge("destroys")?.textContent, riskBadge("other")]).toEqual(["Destructive", null]);
+});
+
+test("a row for reading has no buttons", () => {
+  const row = waitingRow(approval({ risk: "destroys" }));
+  expect([row.textContent, row.className, row.querySelector("button")]).toEqual(["Callshop__shiphelper wants to call shop__ship Destructive", "ask-row ask-destroys", null]);
 });

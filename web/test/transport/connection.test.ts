@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { connect, type Status } from "../../src/transport/connection";
+import { connect, type Connection, type Status } from "../../src/transport/connection";
 import type { Listener } from "../../src/transport/transport";
 
 const STABLE_MS = 3000;
@@ -93,7 +93,7 @@ describe("a connection", () => {
     expect(lines).toHaveLength(1);
   });
 
-  it("does not listen to a line it has replaced", async () => {
+  it("ignores a transport that it has replaced", async () => {
     const connection = open();
     lines[0]?.open();
     await vi.advanceTimersByTimeAsync(STABLE_MS);
@@ -102,5 +102,25 @@ describe("a connection", () => {
     lines[1]?.open();
     lines[0]?.closed(false);
     expect(connection.status).toBe("open");
+  });
+
+  it("tries again at once when asked, when the network is back, or when the tab is shown", async () => {
+    for (const wake of [(connection: Connection) => connection.retry(), () => window.dispatchEvent(new Event("online")), () => document.dispatchEvent(new Event("visibilitychange"))]) {
+      const connection = open();
+      const before = lines.length;
+      lines.at(-1)?.open();
+      lines.at(-1)?.closed(false);
+      wake(connection);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(lines.length).toBeGreaterThan(before);
+      connection.end();
+    }
+  });
+
+  it("sends nothing after it was ended here", () => {
+    const connection = open();
+    lines[0]?.open();
+    connection.end();
+    expect([connection.send("a"), connection.status, sent]).toEqual([false, "ended", []]);
   });
 });

@@ -1,0 +1,56 @@
+import { beforeEach, expect, test } from "vitest";
+import { composer, type Composer } from "../../src/chat/composer";
+import { element } from "../view/open_app";
+
+let sent: string[];
+let write: Composer;
+const field = (): HTMLTextAreaElement => element("textarea", HTMLTextAreaElement);
+const press = (key: string, more: KeyboardEventInit = {}): KeyboardEvent => {
+  const event = new KeyboardEvent("keydown", { key, cancelable: true, bubbles: true, ...more });
+  field().dispatchEvent(event);
+  return event;
+};
+const type = (text: string): void => {
+  field().value = text;
+  field().dispatchEvent(new Event("input"));
+};
+
+beforeEach(() => {
+  sent = [];
+  write = composer((content) => void sent.push(content));
+  document.body.replaceChildren(write.element);
+});
+
+test("Enter sends what was written and empties the field", () => {
+  type("  hello ");
+  press("Enter");
+  expect([sent, field().value, element("button", HTMLButtonElement).disabled]).toEqual([["hello"], "", true]);
+});
+
+test("Shift+Enter and an Enter of an input method write on", () => {
+  type("hello");
+  expect([press("Enter", { shiftKey: true }).defaultPrevented, press("Enter", { isComposing: true }).defaultPrevented, sent]).toEqual([false, false, []]);
+});
+
+test("nothing but white space is not sent", () => {
+  type("  ");
+  press("Enter");
+  expect(sent).toEqual([]);
+});
+
+test("ArrowUp brings the last text back into the empty field only", () => {
+  type("hello");
+  press("Enter");
+  press("ArrowUp");
+  expect(field().value).toBe("hello");
+  type("other");
+  press("ArrowUp");
+  expect(field().value).toBe("other");
+});
+
+test("a text that could not be sent comes back unless another one was begun", () => {
+  write.restore("lost");
+  expect(field().value).toBe("lost");
+  write.restore("older");
+  expect(field().value).toBe("lost");
+});

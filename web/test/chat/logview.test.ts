@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { echoed, empty, failed, type Log, merged, type Message } from "../../src/chat/log";
+import { logView, type LogView } from "../../src/chat/logview";
+
+const message = (id: string, more: Partial<Message> = {}): Message => ({ id, ts: "2026-01-01T10:00:00Z", author: "user", mime: "text/markdown", content: `text ${id}`, ...more });
+let view: LogView;
+let actions: string[];
+const texts = (): (string | null)[] => [...view.element.querySelectorAll("li")].map((row) => row.querySelector(".chat-body")?.textContent ?? row.textContent);
+
+beforeEach(() => {
+  actions = [];
+  view = logView({ earlier: () => void actions.push("earlier"), retry: (echo) => void actions.push(`retry ${echo.client_id}`) });
+  document.body.replaceChildren(view.element);
+});
+
+function show(log: Log): void {
+  view.show(log);
+}
+
+describe("the log", () => {
+  test("shows messages in order and keeps the elements of those that stay", () => {
+    show(merged(empty, [message("2")]));
+    const second = view.element.querySelector("li");
+    show(merged(empty, [message("1"), message("2")]));
+    expect(texts()).toEqual(["text 1", "text 2"]);
+    expect(view.element.querySelectorAll("li")[1]).toBe(second);
+  });
+
+  test("renders Markdown, and other types as they are", () => {
+    show(merged(empty, [message("1", { content: "*a*" }), message("2", { content: "*b*", mime: "text/plain", author: "assistant" })]));
+    expect([...view.element.querySelectorAll(".chat-body")].map((body) => body.innerHTML)).toEqual(["<p><em>a</em></p>", "<pre>*b*</pre>"]);
+  });
+
+  test("marks how far each message of the person got", () => {
+    show({ ...merged(empty, [message("1"), message("2"), message("3"), message("4", { author: "assistant" })]), receipts: { notified: "2", read: "1" } });
+    expect([...view.element.querySelectorAll(".chat-receipt")].map((mark) => mark.getAttribute("aria-label"))).toEqual(["Read by the agent", "Agent notified", "Sent"]);
+  });
+
+  test("shows a message that is being sent, and a failed one with its reason and a way to send it again", () => {
+    const log = echoed(empty, { client_id: "c", content: "hi", failed: null });
+    show(log);
+    expect(view.element.querySelector(".chat-sending")?.textContent).toContain("Sending…");
+    show(failed(log, "c", "No network."));
+    expect(view.element.querySelector(".chat-failed")?.textContent).toContain("No network.");
+    view.element.querySelector<HTMLButtonElement>(".chat-failed button")?.click();
+    expect(actions).toEqual(["retry c"]);
+  });
+
+  test("says that it is empty only when that is known", () => {
+    const welcome = view.element.querySelector<HTMLElement>(".chat-empty");
+    show(empty);
+    expect(welcome?.hidden).toBe(true);
+    view.ready();
+    expect(welcome?.hidden).toBe(false);
+    show(merged(empty, [message("1")]));
+    expect(welcome?.hidden).toBe(true);
+  });
+
+  test("puts what the agent did after the message it follows", () => {
+    const row = (text: string): HTMLElement => Object.assign(document.createElement("li"), { textContent: text });
+    show(merged(empty, [message("1"), message("2")]));
+    view.showActivity(new Map([["", [row("before")]], ["1", [row("between")]]]));
+    expect(texts()).toEqual(["before", "text 1", "between", "text 2"]);
+  });
+});
+
+describe("scrolling", () => {
+  const place = (height: number): void => void Object.defineProperties(view.element, { scrollHeight: { value: height, configurable: true }, clientHeight: { value: 100, configurable: true } });
+
+  test("follows the end until the reader leaves it, and again after sending", () => {
+    place(1000);
+    show(merged(empty, [message("1")]));
+    expect(view.element.scrollTop).toBe(1000);
+    view.element.scrollTop = 300;
+    view.element.dispatchEvent(new Event("scroll"));
+    show(merged(empty, [message("1"), message("2")]));
+    expect(view.element.scrollTop).toBe(300);
+    view.stick();
+    show(merged(empty, [message("1"), message("2")]));
+    expect(view.element.scrollTop).toBe(1000);
+  });
+
+  test("near the top asks for earlier messages once, and keeps its place when they arrive", () => {
+    place(1000);
+    show({ ...merged(empty, [message("5")]), earlier: true });
+    view.element.scrollTop = 50;
+    view.element.dispatchEvent(new Event("scroll"));
+    view.element.dispatchEvent(new Event("scroll"));
+    expect(actions).toEqual(["earlier"]);
+    const before = view.element.scrollTop;
+    Object.defineProperty(view.element, "scrollHeight", {
+      configurable: true,
+      get: () => 1000 + view.element.querySelectorAll("li").length * 100 - 100,
+    });
+    show({ ...merged(empty, [message("3"), message("4"), message("5")]), earlier: true });
+    expect(view.element.scrollTop).toBe(before + 200);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { type ItemActions, itemView } from "../../src/nlui/items";
+import type { Item } from "../../src/nlui/state";
+import { buttonIn } from "../person/approval";
+
+const NONE: ItemActions = { edit: null, again: null, decide: null, review: null };
+const item = (more: Partial<Item>): Item => ({ id: "i", kind: "notice", ...more });
+
+describe("a message of the user", () => {
+  const message = item({ kind: "user_message", text: "show the *orders*" });
+
+  test("can be edited, and Escape gives up", () => {
+    const edits: string[] = [];
+    const { element } = itemView(message, { ...NONE, edit: (_, text) => Promise.resolve(void edits.push(text)) });
+    document.body.replaceChildren(element);
+    const open = (): HTMLTextAreaElement => {
+      buttonIn(element, "Edit").click();
+      const field = element.querySelector("textarea");
+      if (!field) throw new Error("no field");
+      return field;
+    };
+    open().dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+    expect([element.querySelector("textarea"), element.textContent]).toEqual([null, "show the ordersEdit"]);
+    const field = open();
+    expect(field.value).toBe("show the *orders*");
+    field.value = " other ";
+    field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    field.value = "  ";
+    buttonIn(element, "Send").click();
+    expect(edits).toEqual(["other"]);
+  });
+
+  test("can be asked again", () => {
+    const again: string[] = [];
+    const { element } = itemView(message, { ...NONE, again: ({ id }) => void again.push(id) });
+    buttonIn(element, "Ask again").click();
+    expect(again).toEqual(["i"]);
+  });
+
+  test("has no buttons where the page offers no actions", () => {
+    expect(itemView(message, NONE).element.querySelector("button")).toBeNull();
+  });
+});
+
+describe("a tool call", () => {
+  test("shows arguments and result, open unless it failed", () => {
+    const call = item({ kind: "tool", name: "shop__list", status: "done", args: { limit: 5 }, content: { result: [{ id: 1 }], is_error: false } });
+    const shown = itemView(call, NONE);
+    expect([shown.label, shown.element.querySelector(".nlui-args")?.textContent, (shown.element as HTMLDetailsElement).open, shown.element.querySelector("td")?.textContent]).toEqual(["Tool shop__list, done", '{\n  "limit": 5\n}', true, "1"]);
+    const failed = itemView(item({ kind: "tool", name: "shop__list", status: "error", content: { result: "no", is_error: true } }), NONE);
+    expect([(failed.element as HTMLDetailsElement).open, failed.element.querySelector(".nlui-args")]).toEqual([false, null]);
+  });
+});
+
+describe("an approval", () => {
+  const question = item({ kind: "approval", tool: "shop__ship", status: "pending", approval_id: "a1", digest: "d1", risk: "writes", args: { id: 1 }, request: { method: "POST", url: "https://shop.example/1" } });
+
+  test("is answered with its digest, and with arguments that were edited", () => {
+    const replies: unknown[] = [];
+    const { element } = itemView(question, { ...NONE, decide: (_, reply) => void replies.push(reply) });
+    buttonIn(element, "For this session").click();
+    buttonIn(element, "Deny").click();
+    const field = element.querySelector("textarea");
+    if (field) field.value = '{"id":2}';
+    buttonIn(element, "Approve once").click();
+    if (field) field.value = "{";
+    buttonIn(element, "Always").click();
+    expect(replies).toEqual([
+      { approval_id: "a1", digest: "d1", approved: true, scope: "session" },
+      { approval_id: "a1", digest: "d1", approved: false },
+      { approval_id: "a1", digest: "d1", approved: true, scope: "once", arguments: { id: 2 } },
+    ]);
+    expect(element.querySelector("[role=alert]")?.textContent).toBe("The arguments are not JSON.");
+  });
+
+  test("leads to the card where the page decides elsewhere", () => {
+    const reviewed: (string | undefined)[] = [];
+    const { element } = itemView(question, { ...NONE, review: ({ approval_id }) => void reviewed.push(approval_id) });
+    buttonIn(element, "Review").click();
+    expect([reviewed, itemView(question, NONE).element.querySelector("button")]).toEqual([["a1"], null]);
+  });
+
+  test("that was decided says how and by whom", () => {
+    const { element } = itemView({ ...question, status: "denied", decided_by: "local", reason: "too early" }, NONE);
+    expect(element.querySelector(".nlui-status")?.textContent).toBe("denied by local: too early");
+  });
+});
+
+test("answers, ends of turns and notices are text", () => {
+  expect(itemView(item({ kind: "assistant_markdown", md: "**hi**" }), NONE).element.querySelector("strong")?.textContent).toBe("hi");
+  expect(itemView(item({ kind: "end_turn", reason: "abort" }), NONE).element.textContent).toBe("Stopped.");
+  expect(itemView(item({ text: "careful", level: "warning" }), NONE).element.className).toContain("nlui-warning");
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Sidebar, sidebar } from "../../src/nlui/sidebar";
+import { buttonIn } from "../person/approval";
+import { type FakeApi, fakeApi } from "./fake_api";
+
+let api: FakeApi;
+let bar: Sidebar;
+let log: string[];
+
+beforeEach(() => {
+  api = fakeApi();
+  log = [];
+  api.answers["GET /api/conversations"] = [{ id: "c1", title: "Orders", updated_at: "" }, { id: "c2", title: "", updated_at: "" }];
+  bar = sidebar((id) => void log.push(`go ${id}`), () => void log.push("new"), (error) => void log.push(String(error)));
+  document.body.replaceChildren(bar.element);
+});
+
+afterEach(() => void vi.unstubAllGlobals());
+
+test("conversations are listed with the open one marked, and can be opened", async () => {
+  await bar.refresh("c1");
+  expect([...bar.element.querySelectorAll(".nlui-talk")].map((link) => [link.textContent, link.getAttribute("aria-current")])).toEqual([["Orders", "true"], ["Untitled", "false"]]);
+  buttonIn(bar.element, "Untitled").click();
+  buttonIn(bar.element, "New conversation").click();
+  expect(log).toEqual(["go c2", "new"]);
+});
+
+test("the model and its key are shown, and the tokens that were used", async () => {
+  await bar.refresh("c1");
+  expect(bar.element.querySelector(".nlui-model")?.textContent).toBe("Scripted demoscripted answers, no key needed");
+  api.answers["GET /api/config/llm"] = { provider: "openai", model: "gpt", has_key: true };
+  await bar.refresh("c1");
+  bar.showUsage(10, 5);
+  expect([bar.element.querySelector(".nlui-model")?.textContent, bar.element.textContent.includes("15 tokens used (10 in, 5 out)")]).toEqual(["gptopenai · with a key", true]);
+});
+
+test("deleting the open conversation begins a new one", async () => {
+  vi.stubGlobal("confirm", () => true);
+  await bar.refresh("c1");
+  bar.element.querySelector<HTMLElement>("[aria-label='Delete Orders']")?.click();
+  await vi.waitFor(() => expect(log).toEqual(["new"]));
+  expect(api.sent).toEqual([["DELETE", "/api/conversations/c1", {}]]);
+});
+
+test("an older answer does not overwrite a newer one", async () => {
+  const first = bar.refresh("c1");
+  api.answers["GET /api/conversations/c2/tools"] = { enabled_sources: null, disabled_tools: [] };
+  const second = bar.refresh("c2");
+  await Promise.all([first, second]);
+  expect(bar.element.querySelector("[aria-current=true]")?.textContent).toBe("Untitled");
+});

@@ -1,0 +1,32 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { endText, type Item, textOf, Timeline } from "../../src/nlui/state";
+
+const item = (id: string, more: Partial<Item> = {}): Item => ({ id, kind: "user_message", text: id, ...more });
+let timeline: Timeline;
+
+beforeEach(() => {
+  timeline = new Timeline();
+  timeline.reset([item("a")], 4);
+});
+
+describe("a timeline", () => {
+  test("applies numbered changes in order", () => {
+    expect(timeline.apply(5, [{ op: "append", item: item("b") }, { op: "update", id: "a", set: { text: "A" } }, { op: "update", id: "unknown", set: {} }])).toBe(true);
+    expect([timeline.shown().map(({ text }) => text), timeline.seq]).toEqual([["A", "b"], 5]);
+  });
+
+  test("refuses a change when one before it is missing", () => {
+    expect(timeline.apply(6, [{ op: "append", item: item("b") }])).toBe(false);
+    expect([timeline.shown().length, timeline.seq]).toEqual([1, 4]);
+  });
+
+  test("hides superseded items and ordinary ends of turns", () => {
+    timeline.reset([item("a", { superseded: true }), item("b", { kind: "end_turn", reason: "done" }), item("c", { kind: "end_turn", reason: "limit" })], 1);
+    expect(timeline.shown().map(endText)).toEqual(["The turn reached its limit."]);
+  });
+});
+
+test("everything that is said of an item can be searched", () => {
+  const text = textOf(item("a", { text: "hello", name: "shop__list", args: { limit: 5 }, content: { result: [{ id: 7 }], is_error: false } }));
+  expect(["hello", "shop__list", '"limit":5', '"id":7'].every((part) => text.includes(part))).toBe(true);
+});

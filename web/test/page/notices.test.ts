@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { notify, removeNotice } from "../../src/page/notices";
+
+const shown = (): (string | null)[] => [...document.querySelectorAll(".ui-notice-text")].map((notice) => notice.textContent);
+
+beforeEach(() => {
+  document.body.replaceChildren();
+  vi.useFakeTimers();
+});
+
+afterEach(() => void vi.useRealTimers());
+
+test("a notice goes away by itself, an error stays until it is dismissed", () => {
+  notify("info", "saved");
+  notify("error", "failed");
+  vi.advanceTimersByTime(8000);
+  expect(shown()).toEqual(["failed"]);
+  document.querySelector<HTMLButtonElement>(".ui-notice-close")?.click();
+  expect(shown()).toEqual([]);
+});
+
+test("the same text is shown once", () => {
+  notify("info", "saved");
+  notify("error", "saved");
+  expect(shown()).toEqual(["saved"]);
+});
+
+test("a notice that is no longer true can be removed by its text", () => {
+  notify("error", "a.lua does not load");
+  notify("error", "b.lua does not load");
+  removeNotice("a.lua does not load");
+  expect(shown()).toEqual(["b.lua does not load"]);
+});
