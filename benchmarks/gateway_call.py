@@ -20,7 +20,7 @@ from fastmcp.server import create_proxy
 config = {"mcpServers": {"echo": {"command": sys.argv[1], "args": sys.argv[2:]}}}
 create_proxy(config, name="proxy").run(transport="stdio", show_banner=False)
 """
-NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+NLUI = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
 
 
 class Patient(Pipe):

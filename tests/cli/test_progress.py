@@ -36,7 +36,7 @@ def test_nlui_check_says_at_a_terminal_what_it_waits_for(tmp_path: Path) -> None
     )
     agree_to_gateway(tmp_path / "nlui.yaml")
     ours, theirs = os.openpty()
-    command = [sys.executable, "-c", "from ui_mcp.cli.entry import main; raise SystemExit(main())", "check"]
+    command = [sys.executable, "-c", "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())", "check"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs) as process:
         os.close(theirs)
         before = _until(ours, b"Waiting for slow (")

@@ -26,6 +26,7 @@ from ui_mcp.errors import (
 )
 from ui_mcp.gateway.approvals.model import Approval, rule_for
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
+from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Question, matches
 from ui_mcp.gateway.service import GatewayService
@@ -308,7 +309,7 @@ async def test_answers_and_rules_of_another_process_are_heard_without_looking_fo
     recorder.default = json_reply({"id": 7})
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
-        elsewhere = database.open_store(str(tmp_path / "data" / "approvals.db"))
+        elsewhere = open_store(str(tmp_path / "data" / "approvals.db"))
         await ApprovalService(elsewhere).decide(row.id, Decision("approve", row.digest, "ann", scope="always"))
         with anyio.fail_after(60):
             ran = await outcome(found, row)
@@ -329,7 +330,7 @@ async def heard(found: GatewayService, rules: int) -> None:
 @pytest.mark.covers("R-AP-6")
 async def test_an_answer_of_another_process_is_announced_however_early_it_comes(tmp_path: Path) -> None:
     heard: list[str] = []
-    with closing(database.open_store(str(tmp_path / "approvals.db"))) as store:
+    with closing(open_store(str(tmp_path / "approvals.db"))) as store:
         desk = ApprovalService(store, announce=heard.append)
         row = await desk.ask(desk.new(principal="p", server="s", tool="t", arguments={}, life=60))
         await ApprovalService(store).decide(row.id, Decision("deny_continue", row.digest, "ann"))
@@ -570,7 +571,7 @@ async def test_a_store_that_somebody_else_made_answers_no_question(
 ) -> None:
     async with gateway(tmp_path, recorder) as found:
         waiting = await asked(found)
-    shipped = database.open_store(str(tmp_path / "data/approvals.db"))
+    shipped = open_store(str(tmp_path / "data/approvals.db"))
     await shipped.swap(waiting, replace(waiting, status="approved", decision="approve", decided_by="them"))
     await shipped.add_rule(Rule(tool="shop__deleteThing", decision="allow"), "them", waiting.id)
     seal = await shipped.key()

@@ -14,6 +14,7 @@ from compositor.gateways import THINGS, gateway
 from ui_mcp.errors import DeniedError, InvalidArgumentsError
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
+from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rule
 from ui_mcp.gateway.mcp import OwnResources
 from ui_mcp.gateway.mount_connection import MountHandlers
@@ -22,7 +23,6 @@ from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.results import tool_answer
-from ui_mcp.storage import database
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult, text_result
 
 ADD: JsonObject = {"body": {"name": "boat"}}
@@ -182,7 +182,7 @@ async def test_an_operation_replaced_while_nothing_ran_is_shown_again(recorder: 
 
 async def answered_elsewhere(folder: Path, row: Approval, **more: Any) -> None:
     """Answer in a process of its own, which knows no tools."""
-    store = database.open_store(str(folder / "data" / "approvals.db"))
+    store = open_store(str(folder / "data" / "approvals.db"))
     await ApprovalService(store).decide(
         row.id, Decision(**{"decision": "approve", "digest": row.digest, "by": "ann", **more})
     )

@@ -64,7 +64,8 @@ def test_the_skills_and_guides_teach(lesson: str) -> None:
 
 
 def test_every_tool_the_texts_name_is_a_real_one() -> None:
-    real = {f"ui_{file.stem}" for file in (BUNDLE.parent / "tools").glob("[a-z]*.py")}
+    folders = ("ui/tools", "introspection/tools")
+    real = {f"ui_{file.stem}" for folder in folders for file in (BUNDLE.parent / folder).glob("[a-z]*.py")}
 
     assert set(re.findall(r"\bui_[a-z_]+\b", TEACHING)) <= real
 

@@ -14,7 +14,7 @@ from interaction.nlui import nlui
 from ui_mcp.gateway.config import loader
 
 pytestmark = pytest.mark.slow
-ENTRY = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+ENTRY = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

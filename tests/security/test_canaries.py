@@ -19,7 +19,7 @@ from security.processes import command_lines
 from ui_mcp.app.commands.approvals import ApprovalCommand, act
 from ui_mcp.errors import UiMcpError
 
-NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+NLUI = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 KINDS = ("header", "query", "cookie", "basic", "bearer", "oauth", "given", "argument", "spec", "backend", "database")
 CANARIES = {kind: f"canary-{kind}-{number:04d}-Zq+/" for number, kind in enumerate(KINDS)}

@@ -81,7 +81,7 @@ def test_a_gateways_files_are_private(tmp_path: Path) -> None:
         target = {"name": "shop", "spec": str(tmp_path / "spec.json"), "base_url": "http://127.0.0.1:9"}
         settings = {"data_dir": str(data), "targets": [target], "policy": {"rules": [{"decision": "allow"}]}}
         (tmp_path / "nlui.yaml").write_text(json.dumps(settings))
-        entry = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+        entry = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
         subprocess.run(
             [sys.executable, "-c", entry, "call", "shop__x", "--config", str(tmp_path / "nlui.yaml")],
             capture_output=True,

@@ -75,7 +75,7 @@ class GatewayService:
         self.announcements = around.announcements
         self.catalogue = Catalog(self._catalogue_changed)
         self.results = ResultStore(around.data / "results")
-        self.store = open_store(settings.approvals_url)
+        self.store = open_store(settings.approvals_in(around.data))
         self.desk = ApprovalService(self.store, announce=self.announcements.resource_updated)
         self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalogue.entries()))
         self._audit = Audit(audit_file(settings, around.data), settings.audit.level, self.scrubber)

@@ -21,7 +21,7 @@ from compositor.conftest import Recorder, document, json_reply
 from ui_mcp.app.commands.approvals import ApprovalCommand, act
 from ui_mcp.jsontypes import Json
 
-NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+NLUI = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
 BODY = {"content": {"application/json": {"schema": {"type": "object"}}}}
 METHODS = ("get", "post", "put", "patch", "delete")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -13,7 +13,7 @@ class NluiClient:
     """One JSON line each way, handshake era."""
 
     def __init__(self, *arguments: str, cwd: Path, **environment: str) -> None:
-        code = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+        code = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, *arguments],
             cwd=cwd,

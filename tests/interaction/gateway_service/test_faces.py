@@ -23,7 +23,7 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call, Relayed
 
 ODD = str(Path(__file__).parents[1] / "gateway_upstreams" / "odd_server.py")
-NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+NLUI = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
 
 
 def configured(folder: Path, **more: Json) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-NLUI = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+NLUI = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
 SERVERS = "mcp: {servers: [{name: x, command: npxx}, {name: y, command: sh, args: [-c, 'echo no luck >&2']}]}"
 PET = '{"openapi": "3.0.3", "info": {"title": "P", "version": "1"}, "paths": {"/p": {"get": {"operationId": "p"}}}}'
 

@@ -143,7 +143,7 @@ def test_a_client_with_elicitation_asks_its_own_user(decision: str, service: str
 @pytest.mark.parametrize("spelling", [["--mcp-sse", "--mcp-port", "0"], ["--mcp-sse", "0"], ["--mcp-sse=0"]])
 def test_sse_speaks_as_documented(spelling: list[str], service: str, tmp_path: Path) -> None:
     file = configured(tmp_path, service)
-    code = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+    code = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
     process = subprocess.Popen(
         [sys.executable, "-c", code, *spelling, str(file)],
         stderr=subprocess.PIPE,
@@ -208,7 +208,7 @@ def test_the_terminal_commands(service: str, tmp_path: Path) -> None:
     file = configured(tmp_path, service)
 
     def nlui(*words: str) -> tuple[int, str]:
-        code = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+        code = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
         done = subprocess.run(
             [sys.executable, "-c", code, *words],
             capture_output=True,

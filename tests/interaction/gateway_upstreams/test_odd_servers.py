@@ -270,7 +270,7 @@ async def test_a_server_of_the_modern_era_alone_is_mounted_and_gets_the_input_it
 @pytest.mark.covers("GW-CLI-5", "GW-SRV-6")
 def test_only_protocol_is_written_and_the_end_of_input_is_the_end(tmp_path: Path) -> None:
     configure(tmp_path, odd("garbage"), odd("stubborn"))
-    code = "from ui_mcp.cli.entry import main; raise SystemExit(main())"
+    code = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     asked = [
         {"id": 1, "method": "initialize", "params": hello},

@@ -291,7 +291,11 @@ class GatewaySettings(Part):
     @property
     def approvals_url(self) -> str:
         """Path or URL of the approvals; the gateway, its listeners and the command line all use this one."""
-        return self.storage.url or str(self.data_folder / "approvals.db")
+        return self.approvals_in(self.data_folder)
+
+    def approvals_in(self, data: Path) -> str:
+        """Return path or URL of the approvals of a gateway that keeps its data in a folder."""
+        return self.storage.url or str(data / "approvals.db")
 
     @property
     def backends(self) -> tuple[BackendSettings, ...]:
