@@ -12,6 +12,8 @@ STAMPS := .stamps
 BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py $(wildcard $(LOCK))
 # `make bench BENCHMARKS=benchmarks/x.py` runs one.
 BENCHMARKS ?=
+# One pytest process per core, each with whole files. `make test WORKERS=` runs one after the other, in order.
+WORKERS ?= -n auto --dist loadfile
 MINUTES ?= 20
 # `make fuzz CASES=20000` is a shorter run; fewer cases than asked for is a failure.
 CASES ?= 200000
@@ -26,10 +28,10 @@ run: $(STAMPS)/run assets  ## show the product: example apps in the browser, in 
 
 test: test-setup  ## everything: Python, front end, real browser, MCP conformance
 	@$(BIN)/python scripts/assets.py test
-	$(BIN)/pytest tests
+	$(BIN)/pytest $(WORKERS) tests
 
 quick: $(STAMPS)/dev assets  ## the fast tests
-	$(BIN)/pytest -q -m 'not slow' tests
+	$(BIN)/pytest -q $(WORKERS) -m 'not slow' tests
 
 check: $(STAMPS)/dev  ## lint, types, layers, of Python and TypeScript
 	$(BIN)/ruff check .

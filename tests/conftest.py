@@ -1,6 +1,7 @@
 """What holds for every test."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -8,6 +9,33 @@ from hypothesis import settings
 # The same examples in every run, however slow: a failure tells of a change, not of luck or of a busy machine.
 # Others are drawn by `pytest --hypothesis-profile=default`.
 settings.load_profile("ci")
+
+
+_LONG = frozenset(
+    {
+        "conformance",
+        "docs",
+        "e2e",
+        "examples",
+        "fuzz",
+        "interaction",
+        "journeys",
+        "packaging",
+        "scripts",
+        "security",
+        "soak",
+    }
+)
+"""Folders whose tests start servers, browsers, JVMs or other people's programs."""
+_LONG_SECONDS = 300
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give tests with real programs a longer limit; a test's own `timeout` mark wins."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).parts[0] in _LONG and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
 
 
 @pytest.fixture(scope="session", autouse=True)
