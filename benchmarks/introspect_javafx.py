@@ -23,7 +23,7 @@ from claims import claim
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from introspect.demos import FX_TYPES, JAVA_OPTIONS, Cell, Demo, compiled, debian_cell, display, running
+from introspection.demos import FX_TYPES, JAVA_OPTIONS, Cell, Demo, compiled, debian_cell, display, running
 from ui_mcp.introspection.backends.javafx import JavaFxBackend
 from ui_mcp.introspection.contract import FULL, CaptureRequest
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text

@@ -18,7 +18,7 @@ _LONG = frozenset(
         "e2e",
         "examples",
         "fuzz",
-        "interaction",
+        "integration",
         "journeys",
         "packaging",
         "scripts",

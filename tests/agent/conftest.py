@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent.vendor import Vendor, vendor
+from agent.models.vendor import Vendor, vendor
 
 
 @pytest.fixture

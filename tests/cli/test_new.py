@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.command import ui_mcp
-from interaction.lineclient import LineClient
-from introspect.demos import needs
+from integration.lineclient import LineClient
+from introspection.demos import needs
 from ui_mcp.cli.new import check_name, scaffold
 from ui_mcp.errors import RefusedError
 from ui_mcp.testing.project import open_app

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SERVER = ROOT / "tests/interaction/gateway_upstreams/odd_server.py"
+SERVER = ROOT / "tests/integration/gateway_upstreams/odd_server.py"
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,

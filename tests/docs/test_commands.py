@@ -10,7 +10,7 @@ from pathlib import Path
 from agreeing import agree, agree_to_gateway
 from docs.blocks import ROOT, Block, block, blocks, one_by_one, together
 from docs.terminal import Terminal, get
-from introspect.demos import needs
+from introspection.demos import needs
 
 SCRIPTED = """
 llm:

@@ -10,7 +10,7 @@ import pytest
 from agreeing import agree, agree_to_gateway
 from docs.blocks import Block, blocks, together
 from docs.terminal import Terminal, get
-from interaction.lineclient import LineClient
+from integration.lineclient import LineClient
 from journeys.hosts import MODERN, HttpHost
 
 pytestmark = pytest.mark.slow

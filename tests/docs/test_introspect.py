@@ -7,8 +7,8 @@ import pytest
 
 from docs.blocks import ROOT, Block, block, together
 from docs.terminal import Terminal
-from interaction.lineclient import LineClient
-from introspect.demos import debian_cell, debugged_chromium, display, running
+from integration.lineclient import LineClient
+from introspection.demos import debian_cell, debugged_chromium, display, running
 
 PAGE = "docs/introspect.md"
 

@@ -13,8 +13,8 @@ import pytest
 
 from docs.blocks import ROOT, Block, blocks, together
 from docs.terminal import Terminal
-from lua.worlds import Recorded
-from mcpd.wire import wired
+from lua_runtime.workers import Recorded
+from mcp_server.wire import wired
 from ui_mcp.lua_runtime.interface import EntryContext, Op, WorkerConfig
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.mcp_client.client import Options, connect

@@ -10,7 +10,7 @@ from agreeing import agree
 from chromium import launched
 from docs.blocks import Block, block, together
 from docs.terminal import Terminal, get
-from introspect.demos import needs
+from introspection.demos import needs
 from journeys.hosts import HttpHost
 from ui_mcp.config import Config, load, unknown_keys
 

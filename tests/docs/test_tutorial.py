@@ -9,8 +9,8 @@ import pytest
 
 from docs.blocks import Block, block, blocks, together
 from docs.terminal import Terminal
-from interaction.lineclient import LineClient
-from introspect.demos import needs
+from integration.lineclient import LineClient
+from introspection.demos import needs
 from ui_mcp.testing.browser import Browser, open_socket
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, messages, mutated, text_of
-from mcpd.faces import face
+from mcp_server.definitions import face
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 
@@ -147,7 +147,9 @@ class Piped:
 @asynccontextmanager
 async def stdio_opened(folder: Path) -> AsyncIterator[Piped]:
     tests = Path(__file__).parents[1]
-    async with await anyio.open_process([sys.executable, "-m", "mcpd.serve_stdio"], cwd=tests, stderr=None) as process:
+    async with await anyio.open_process(
+        [sys.executable, "-m", "mcp_server.serve_stdio"], cwd=tests, stderr=None
+    ) as process:
         piped = Piped(process)
         await piped.neighbour_answers()
         yield piped

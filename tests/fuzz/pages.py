@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
-from session.test_fuzz import frames as session_frames
+from ui.sessions.test_session_fuzz import frames as session_frames
 from ui_mcp.testing import project
 from ui_mcp.ui.sessions.session import Session
 

@@ -1,6 +1,6 @@
 """What these tests share with those of the areas."""
 
 from agent.conftest import served
-from compositor.conftest import make_target, recorder
+from gateway.conftest import make_target, recorder
 
 __all__ = ["make_target", "recorder", "served"]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from compositor.conftest import Recorder, document
-from compositor.gateways import at_its_source, gateway
+from gateway.conftest import Recorder, document
+from gateway.gateways import at_its_source, gateway
 from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config.parse import Notes, parse
 from ui_mcp.gateway.service import GatewayService

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compositor.conftest import Recorded, Recorder, Reply, json_reply
-from compositor.gateways import at_its_source, gateway
+from gateway.conftest import Recorded, Recorder, Reply, json_reply
+from gateway.gateways import at_its_source, gateway
 from isolation.malformed_server import GREETING
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.mcp import MountedPrompts, MountedResources

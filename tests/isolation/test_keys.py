@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agent.vendor import Vendor
-from compositor.conftest import Recorder, Reply
-from compositor.gateways import gateway
+from agent.models.vendor import Vendor
+from gateway.conftest import Recorder, Reply
+from gateway.gateways import gateway
 from ui_mcp.agent.models import ModelSettings
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.config import loader

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-from compositor.conftest import Recorder, Reply, document, json_reply
+from gateway.conftest import Recorder, Reply, document, json_reply
 from ui_mcp.gateway.openapi.schemas import schema_mismatch
 from ui_mcp.gateway.openapi.validation import Checker, UncheckableError
 from ui_mcp.http_client import open_client

@@ -17,7 +17,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-from compositor.conftest import Recorder, Reply
+from gateway.conftest import Recorder, Reply
 from ui_mcp.http_client import MAX_EVENT, Bounded, PackedError, TooLargeError
 
 BLOCK = bytes(4 << 20)

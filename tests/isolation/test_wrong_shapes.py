@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.vendor import Vendor
+from agent.models.vendor import Vendor
 from ui_mcp.agent.conversation import Broadcast, Conversation
 from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.journal_writer import JournalWriter

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from introspect.demos import DEBIAN_JAVAFX, compiled, debian_cell, display_command
+from introspection.demos import DEBIAN_JAVAFX, compiled, debian_cell, display_command
 from journeys.conftest import Person, Telling
 from journeys.hosts import StdioHost
 from journeys.story import Story

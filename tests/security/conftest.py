@@ -1,5 +1,5 @@
 """What the security tests share with those of the areas."""
 
-from compositor.conftest import make_target, recorder
+from gateway.conftest import make_target, recorder
 
 __all__ = ["make_target", "recorder"]

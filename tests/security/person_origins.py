@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chat.faces import face_of
-from compositor.gateways import gateway
+from gateway.gateways import gateway
 from ui_mcp.app.person_listener import person_app_beside
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.approvals.http import ApprovalPages

@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, Page
 
 from agreeing import agree, agree_to_gateway
 from chromium import launched
-from interaction.chat_ui.test_ui_server import ui_mcp
-from interaction.lineclient import LineClient
-from interaction.test_serve import get
+from integration.chat_ui.test_ui_server import ui_mcp
+from integration.lineclient import LineClient
+from integration.test_serve import get
 from person_client import let_in
 from route_table import filled
 from security.neighbour import Neighbour, neighbour

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from compositor.conftest import Recorded, Recorder, Reply, document, json_reply
+from gateway.conftest import Recorded, Recorder, Reply, document, json_reply
 from security.processes import command_lines
 from ui_mcp.app.commands.approvals import ApprovalCommand, act
 from ui_mcp.errors import UiMcpError

@@ -12,8 +12,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin
 
-from compositor.gateways import gateway
-from interaction.nlui import nlui_demo
+from gateway.gateways import gateway
+from integration.nlui import nlui_demo
 from servers import running_server
 from ui_mcp.gateway.runner import serve_approvals
 

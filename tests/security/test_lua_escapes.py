@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lua.cores import Bench
+from lua_runtime.cores import Bench
 
 CANARY = "canary-outside-the-project"
 TRICKS = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lua.cores import Bench
+from lua_runtime.cores import Bench
 from servers import running_server
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.lua_runtime.files import Files

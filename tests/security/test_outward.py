@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from compositor.conftest import Recorder, Reply, document, json_reply
+from gateway.conftest import Recorder, Reply, document, json_reply
 from ui_mcp.errors import RefusedError, UiMcpError
 from ui_mcp.gateway.openapi import fetch, live
 from ui_mcp.gateway.openapi.fetch import GuardedTransport

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
-from compositor.conftest import Recorder, document
-from interaction.nlui import nlui_demo
+from gateway.conftest import Recorder, document
+from integration.nlui import nlui_demo
 from servers import running_server
 from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.gateway.results import ResultStore

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from interaction.test_serve import Agent, serve
+from integration.test_serve import Agent, serve
 from security.processes import command_lines
 from ui_mcp.app.commands.approvals import ApprovalCommand, act
 

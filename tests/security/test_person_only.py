@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from compositor.conftest import Recorder, recorder
-from compositor.gateways import gateway
-from interaction.lineclient import LineClient
+from gateway.conftest import Recorder, recorder
+from gateway.gateways import gateway
+from integration.lineclient import LineClient
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from chromium import FLAGS
-from introspect.demos import needs
+from introspection.demos import needs
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium import BrowserBackend

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compositor.conftest import Recorder, document, json_reply
-from compositor.gateways import gateway
+from gateway.conftest import Recorder, document, json_reply
+from gateway.gateways import gateway
 from security.hostile_server import ORDER
 from ui_mcp.app.commands.approvals import ApprovalCommand, _act
 from ui_mcp.gateway.sanitize import escape_control, single_line

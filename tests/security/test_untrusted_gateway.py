@@ -13,7 +13,7 @@ import pytest
 
 from agreeing import agree_to_gateway
 from cli.command import ui_mcp
-from interaction.gateway_service.nlui_client import NluiClient
+from integration.gateway_service.nlui_client import NluiClient
 from person_client import let_in
 from terminals import run_in_terminal
 from ui_mcp.app.ui_server import open_host

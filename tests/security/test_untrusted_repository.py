@@ -14,7 +14,7 @@ import pytest
 
 from agreeing import agree
 from cli.command import ui_mcp
-from interaction.test_serve import Agent, serve
+from integration.test_serve import Agent, serve
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError

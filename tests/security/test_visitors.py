@@ -9,7 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin
 
-from interaction.lineclient import LineClient
+from integration.lineclient import LineClient
 from servers import running_server
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.states import Running

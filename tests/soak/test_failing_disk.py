@@ -11,7 +11,7 @@ import anyio
 import httpx2
 import pytest
 
-from interaction.nlui import nlui
+from integration.nlui import nlui
 from person_client import let_in
 from soak.disk import FailingDisk, failing_disk
 from soak.people import Crowd, call_tool

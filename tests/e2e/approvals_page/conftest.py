@@ -14,8 +14,8 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from agreeing import agree
 from chromium import FLAGS
-from compositor.conftest import Recorder, json_reply, recorder
-from compositor.gateways import gateway
+from gateway.conftest import Recorder, json_reply, recorder
+from gateway.gateways import gateway
 from servers import running_server
 from ui_mcp.gateway.runner import serve_approvals
 from ui_mcp.gateway.service import GatewayService

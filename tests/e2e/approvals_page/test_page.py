@@ -8,9 +8,9 @@ import pytest
 from anyio import to_thread
 from playwright.async_api import Browser, Page, expect
 
-from compositor.conftest import Recorder
 from e2e.approvals_page.conftest import Scheme, Whole, ask, gateway_alone, link, opened
 from e2e.nlui_chat.conftest import AXE
+from gateway.conftest import Recorder
 from person_client import let_in
 from ui_mcp.errors import DeniedError
 from ui_mcp.gateway.approvals.service import Decision

@@ -3,8 +3,8 @@
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from compositor.conftest import Recorder
 from e2e.approvals_page.conftest import Whole, ask, link, opened
+from gateway.conftest import Recorder
 from person_client import META
 from ui_mcp.person import PersonKeys
 

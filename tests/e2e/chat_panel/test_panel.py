@@ -8,9 +8,9 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from e2e.chat_page.conftest import FLAGS, chromium
-from interaction.lineclient import LineClient
-from interaction.nlui import nlui_demo
-from interaction.test_agent import agent
+from integration.lineclient import LineClient
+from integration.nlui import nlui_demo
+from integration.test_agent import agent
 from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from introspect.demos import Demo, browser_demo
+from introspection.demos import Demo, browser_demo
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from introspect.demos import PATIENCE, Demo
+from introspection.demos import PATIENCE, Demo
 from ui_mcp.errors import UiStaleRefError
 from ui_mcp.introspection.arguments import Include, Selector
 from ui_mcp.introspection.contract import Ref

@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from interaction.lineclient import LineClient
-from introspect.demos import debugged_chromium
+from integration.lineclient import LineClient
+from introspection.demos import debugged_chromium
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 PAGE = "data:text/html,<title>Mine</title><button onclick=\"this.textContent='Pressed'\">Press</button>"

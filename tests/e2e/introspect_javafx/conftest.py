@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from introspect.cells import CELLS, cell
-from introspect.demos import DEBIAN_JAVAFX, JAVA_OPTIONS, ROOT, Cell, compiled, debian_cell, display
+from introspection.cells import CELLS, cell
+from introspection.demos import DEBIAN_JAVAFX, JAVA_OPTIONS, ROOT, Cell, compiled, debian_cell, display
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from e2e.introspect_javafx.conftest import Programs
-from introspect.demos import PATIENCE, ROOT, running
+from introspection.demos import PATIENCE, ROOT, running
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend, agent_jar, start_agent

@@ -11,8 +11,8 @@ import pytest
 
 from agreeing import agree
 from e2e.introspect_javafx.conftest import Programs
-from interaction.lineclient import LineClient
-from introspect.demos import PATIENCE, running
+from integration.lineclient import LineClient
+from introspection.demos import PATIENCE, running
 from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend, agent_jar
 from ui_mcp.introspection.contract import CaptureRequest
 

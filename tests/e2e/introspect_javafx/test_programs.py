@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from introspect.demos import PATIENCE, Demo, debian_cell, javafx_demo
+from introspection.demos import PATIENCE, Demo, debian_cell, javafx_demo
 from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Selector

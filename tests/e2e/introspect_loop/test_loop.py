@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from agreeing import agree
 from docs.blocks import Block, blocks, together
-from interaction.lineclient import LineClient
-from introspect.demos import needs
+from integration.lineclient import LineClient
+from introspection.demos import needs
 
 pytestmark = pytest.mark.slow
 SCHEMA = Path(__file__).parents[3] / "contracts" / "ui-error.schema.json"

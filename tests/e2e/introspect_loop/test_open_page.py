@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Page
 
 from chromium import launched
 from e2e.introspect_loop.test_loop import build, configure
-from interaction.lineclient import LineClient
-from introspect.demos import needs
+from integration.lineclient import LineClient
+from introspection.demos import needs
 
 pytestmark = pytest.mark.slow
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from introspect.cells import CELLS, cell
-from introspect.demos import Demo, browser_demo, javafx_demo, page_demo
+from introspection.cells import CELLS, cell
+from introspection.demos import Demo, browser_demo, javafx_demo, page_demo
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import anyio
 import pytest
 from jsonschema import Draft202012Validator
 
-from introspect.demos import PATIENCE, Demo
-from introspect.forests import GOLDEN
+from introspection.demos import PATIENCE, Demo
+from introspection.forests import GOLDEN
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Include, Selector

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from e2e.chat_page.conftest import FLAGS, chromium
-from interaction.nlui import nlui_demo
+from integration.nlui import nlui_demo
 from person_client import let_in
 
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from e2e.nlui_chat.conftest import Open, complaints, log, say
-from interaction.nlui import nlui
+from integration.nlui import nlui
 from ports import free_ports
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import SqliteJournal

@@ -1,0 +1,67 @@
+"""What somebody meets who has just installed nlui."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from integration.gateway_service.nlui_client import NluiClient
+from integration.nlui import nlui
+from ui_mcp.gateway.config import loader
+
+pytestmark = pytest.mark.slow
+ENTRY = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "c"), "XDG_DATA_HOME": str(folder / "d")}
+    command = [sys.executable, "-c", ENTRY, *words]
+    return subprocess.run(
+        command, cwd=folder, env={**os.environ, **home}, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["serve"], ["check"], ["tools"], ["call"], ["init"], ["audit"]])
+def test_every_help_says_what_the_command_is_for(tmp_path: Path, words: list[str]) -> None:
+    told = run(tmp_path, *words, "--help")
+
+    assert told.returncode == 0
+    assert told.stdout.startswith("usage: nlui")
+    assert len(told.stdout.splitlines()) >= 6
+
+
+def test_init_writes_a_file_that_is_understood_and_served_and_never_overwrites(tmp_path: Path) -> None:
+    first, again = run(tmp_path, "init"), run(tmp_path, "init")
+    loaded = loader.load(tmp_path / "nlui.yaml")
+
+    assert "Start the chat with: nlui" in first.stdout
+    assert (again.returncode, "already there" in again.stderr) == (3, True)
+    assert stat.S_IMODE((tmp_path / "nlui.yaml").stat().st_mode) == 0o600
+    assert loaded.settings.policy.mode == "guard"
+    assert "names no targets and no servers" in run(tmp_path, "check").stdout
+    with nlui(tmp_path, "serve", "--port", "0") as url:
+        answer = httpx2.post(f"{url}/api/chat", json={"message": "hello"}, timeout=60).text
+    assert "No model is set up yet." in answer
+
+
+@pytest.mark.covers("GW-CLI-5", "GW-SRV-6", "GW-SRV-8")
+def test_on_stdio_only_protocol_reaches_stdout_and_the_end_of_input_is_the_end(tmp_path: Path) -> None:
+    with NluiClient("--mcp", cwd=tmp_path) as client:
+        words = client.hello["instructions"]
+        assert client.process.stdin is not None
+        assert client.process.stdout is not None
+        client.send({"jsonrpc": "2.0", "id": 9, "method": "ping"})
+        client.process.stdin.close()
+        rest = client.process.stdout.read().decode().splitlines()
+        code = client.process.wait(60)
+
+    assert code == 0
+    assert all(line.startswith("{") for line in rest)
+    assert any('"id":9' in line.replace(" ", "") for line in rest)
+    assert "_fields" in words
+    assert "nlui__search" in words
+    assert len(words.encode()) <= 2048

@@ -1,6 +1,0 @@
-"""The recording server of the compositor tests, and the databases of the chat tests."""
-
-from chat.conftest import postgres_server, postgres_url
-from compositor.conftest import recorder
-
-__all__ = ["postgres_server", "postgres_url", "recorder"]

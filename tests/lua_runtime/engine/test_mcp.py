@@ -1,0 +1,167 @@
+"""The `mcp` table, start-up order, events and state."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lua_runtime.cores import Bench
+from lua_runtime.workers import Recorded, launch_at
+from ui_mcp.errors import LuaError
+from ui_mcp.lua_runtime.interface import EntryContext
+from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+@pytest.mark.covers("UI-LUA-6", "UI-MCPG-1", "UI-MCPG-11", "UI-LSES-1", "UI-LSES-2")
+def test_files_run_in_order_and_an_early_root_is_displayed(tmp_path: Path) -> None:
+    write(
+        tmp_path, "lua/main.lua", "order = {'main', mcp == nil} root = {type = 'Root'} session:createAppVariable(root)"
+    )
+    write(tmp_path, "lua/mcp.lua", "table.insert(order, 'mcp') function mcp:hello() return 'hi' end")
+    write(tmp_path, "apps/b/init.lua", "table.insert(order, 'b')")
+    write(tmp_path, "apps/a/init.lua", "table.insert(order, 'a') error('only me')")
+
+    bench = Bench(tmp_path)
+
+    assert bench.run("return order") == ["main", True, "mcp", "a", "b"]
+    assert bench.run("return {mcp:hello(), mcp.type, rawequal(session:getApp(), root)}") == ["hi", "MCP", True]
+    assert "only me" in (tmp_path / "log" / "lua-err.log").read_text()
+
+
+@pytest.mark.parametrize("name", ["main", "mcp"])
+@pytest.mark.covers("UI-LUA-6")
+async def test_a_failing_start_file_is_a_start_error(tmp_path: Path, name: str) -> None:
+    write(tmp_path, f"ui/lua/{name}.lua", "local x = nil + 1")
+
+    with pytest.raises(LuaError, match="arithmetic"):
+        await ThreadWorkerHost().launch(launch_at(tmp_path), Recorded())
+
+
+@pytest.mark.covers("UI-WAIT-1", "UI-MCPG-2", "UI-MCPG-10", "UI-JSON-2")
+def test_events_leave_at_once_as_json(bench: Bench) -> None:
+    bench.run("mcp.pushState({event = 'a', _id = 1}) mcp:pushState({1, 2}) local t = {} t.t = t mcp.pushState(t)")
+
+    assert [json.loads(text) for kind, text, _ in bench.out] == [
+        {"event": "a", "_id": 1},
+        [1, 2],
+        {"t": {"non-json": "<cycle: table>"}},
+    ]
+    assert bench.enter("run", "mcp.pushState('text')")[1] == "mcp-run:1: pushState expects a table, got string"
+
+
+@pytest.mark.covers("UI-WAIT-11")
+def test_a_full_queue_refuses_loudly(bench: Bench) -> None:
+    facts = EntryContext(room=2)
+
+    code, message, _ = bench.enter("run", "for i = 1, 5 do mcp.pushState({i = i}) end", facts=facts)
+
+    assert (code, message) == ("lua-error", "mcp-run:1: event queue full")
+    assert len(bench.out) == 2
+
+
+@pytest.mark.covers("UI-MCPG-3", "UI-MCPG-5", "UI-MCPG-7")
+def test_lua_hears_about_waiters_and_status(bench: Bench) -> None:
+    status = '{"state":"running","version":"1.2.3","base_dir":".ui","url":"http://127.0.0.1:1","sessions":2}'
+    bench.facts = EntryContext(polling=True, waited=3.0, pending=4, status=status)
+
+    assert bench.run("return {mcp:pollingEvents(), mcp.pendingEventCount(), mcp:waitTime(), mcp.sessionId}") == [
+        True,
+        4,
+        0,
+        "secret",
+    ]
+    assert bench.run("return mcp:status()") == json.loads(status)
+    bench.facts = EntryContext(waited=3.0)
+    assert bench.run("return mcp:waitTime() >= 3") is True
+
+
+@pytest.mark.covers("UI-MCPG-4", "UI-MCPG-6", "UI-MCPG-9", "UI-DIR-5")
+def test_display_finds_apps_by_name(bench: Bench) -> None:
+    write(bench.folder, "apps/claude-panel/app.lua", "claudePanel = {type = 'Panel'}")
+    write(bench.folder, "lua/broken.lua", "error('inside')")
+    write(bench.folder, "lua/silent.lua", "x = 1")
+
+    assert bench.must("display", "claude-panel") is True
+    assert bench.run("return mcp.value.type") == "Panel"
+    assert bench.out == [("displayed", "claude-panel", 0)]
+    assert bench.enter("display", "nowhere")[1] == "app global nowhere not found"
+    assert bench.enter("display", "silent")[1] == "app global silent not found"
+    assert "inside" in bench.enter("display", "broken")[1]
+    assert "inside" in bench.enter("display", "broken")[1]
+    for name in ("../x", "a/b", "a\\b", ""):
+        assert bench.enter("display", name)[0] == "not-found"
+    assert bench.run("return {mcp:app('claude_panel').type, mcp.display('claude-panel')}") == ["Panel", True]
+
+
+@pytest.mark.covers("UI-LUA-5")
+def test_require_caches_allows_cycles_and_retries(bench: Bench) -> None:
+    write(bench.folder, "lua/a/b.lua", "loads = (loads or 0) + 1 cycle = require('a.b') return {n = loads}")
+    write(bench.folder, "lua/flaky.lua", "tries = (tries or 0) + 1 if tries == 1 then error('first') end")
+
+    assert bench.run("return {require('a.b').n, require('a.b').n, cycle}") == [1, 1, True]
+    assert bench.run("return {pcall(require, 'flaky'), require('flaky')}")[-1] is True
+    assert "not found" in bench.enter("run", "require('nope')")[1]
+    assert "not found" in bench.enter("run", "require('../../etc/x')")[1]
+
+
+@pytest.mark.covers("UI-RES-1", "UI-JSON-1", "UI-JSON-2")
+def test_state_is_what_is_displayed_or_what_the_app_says(bench: Bench) -> None:
+    assert bench.must("state") is None
+    bench.run("local v = {type = 'V', kids = {}} v.kids[1] = {up = v} mcp.value = v")
+    assert bench.must("state") == {"type": "V", "kids": [{"up": {"non-json": "<cycle: V>"}}]}
+
+    bench.run("mcp.state = {short = true}")
+
+    assert bench.must("state") == {"short": True}
+
+
+@pytest.mark.covers("UI-JSON-2")
+def test_huge_and_deep_values_are_cut(bench: Bench) -> None:
+    deep = bench.must(
+        "run", "local t = {} local top = t for i = 1, 500 do t.t = {} t = t.t end mcp.state = top return 1"
+    )
+    assert deep == 1
+    assert "non-json" in json.dumps(bench.must("state"))
+    bench.run("local t = {} for i = 1, 300000 do t[i] = i end mcp.state = t")
+
+    assert bench.must("state")[-1] == {"non-json": "<too much data>"}
+    bench.run("mcp.state = {[2^40] = 1}")
+    assert bench.must("state")[-1] == {"non-json": "<too much data>"}
+
+
+@pytest.mark.covers("UI-LUA-8")
+def test_apps_can_encode_and_decode_json(bench: Bench) -> None:
+    assert bench.run("return ui.json_encode({a = {1, 'x\\n'}})") == '{"a":[1,"x\\n"]}'
+    assert bench.run("""return ui.json_decode([[{"a": [1, null, "\\u00e9\\ud83d\\ude00"]}]]).a[3]""") == "é😀"
+    assert bench.run("return {ui.json_decode('{') == nil, (select(2, ui.json_decode('{')))}") == [
+        True,
+        "expected a name at byte 2",
+    ]
+
+
+@pytest.mark.covers("UI-MD-1")
+def test_markdown_shows_html_and_drops_scripts(bench: Bench) -> None:
+    html = bench.run(
+        "return mcp:renderMarkdown('# A *b*\\n\\n- x\\n- `<i>`\\n\\n<script>1</script> [a](javascript:x) [b](http://c)')"
+    )
+
+    assert html == (
+        "<h1>A <em>b</em></h1>\n<ul>\n<li>x</li>\n<li><code>&lt;i&gt;</code></li>\n</ul>\n"
+        '<p>&lt;script&gt;1&lt;/script&gt; a <a href="http://c">b</a></p>'
+    )
+
+
+def test_a_notice_reaches_every_page(bench: Bench) -> None:
+    first, second = bench.open(1), bench.open(2, expand=False)
+
+    bench.must("notice", '{"level":"info","text":"hello","code":"x"}')
+
+    assert (
+        first.properties[1]["notice"] == second.properties[1]["notice"] == '{"level":"info","text":"hello","code":"x"}'
+    )

@@ -1,0 +1,56 @@
+"""What `ui_run` answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lua_runtime.workers import Recorded, launch_at
+from ui_mcp.lua_runtime.interface import Op, Reply
+from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
+
+
+async def run(folder: Path, code: str, **changes: object) -> Reply:
+    world = await ThreadWorkerHost().launch(launch_at(folder, **changes), Recorded())
+    return await world.call(Op.RUN, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("return 1", 1),
+        ("return 10/2", 5),
+        ("return 2^53", 2**53),
+        ("return 0.1", 0.1),
+        ("return nil", None),
+        ("", None),
+        ("return 'a', 'b'", "a"),
+        ("return {}", {}),
+        ("return {1, 2, nil, 4}", [1, 2, None, 4]),
+        ("return {a = 1, _b = 2, 3}", {"a": 1}),
+        ("return {f = print, n = 0/0, i = 1/0}", {"f": None, "n": None, "i": None}),
+        ("return setmetatable({own = 1}, {__index = {inherited = 2}})", {"own": 1}),
+        ("return string.char(255, 65)", "\ufffdA"),
+        ("local t = {} return {t, t}", [{}, {}]),
+    ],
+)
+@pytest.mark.covers("UI-JSON-1")
+async def test_a_result_is_its_json(tmp_path: Path, code: str, expected: object) -> None:
+    reply = await run(tmp_path, code)
+
+    assert (json.loads(reply.result), reply.fault) == (expected, None)
+
+
+@pytest.mark.covers("UI-JSON-3")
+async def test_a_cycle_is_printed_with_a_mark(tmp_path: Path) -> None:
+    reply = await run(tmp_path, "local t = {name = 'x'} t.self = t return t")
+
+    assert json.loads(reply.result) == {"non-json": '{name = "x", self = <cycle>}'}
+
+
+async def test_an_error_carries_line_and_traceback(tmp_path: Path) -> None:
+    reply = await run(tmp_path, "local x = 1\nerror('no')")
+
+    assert reply.fault is not None
+    assert (reply.fault.code, reply.fault.message) == ("lua-error", "mcp-run:2: no")
+    assert "mcp-run:2" in reply.fault.traceback

@@ -1,0 +1,243 @@
+"""The nursery: worlds by fork, which share nothing but memory and end exactly as they did before."""
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import NoReturn
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from lua_runtime.workers import Recorded, launch_at
+from ui_mcp.errors import SessionGoneError
+from ui_mcp.lua_runtime import fork_client, fork_server_process
+from ui_mcp.lua_runtime.fork_server_process import FORKS, command
+from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT, Op
+from ui_mcp.lua_runtime.worker_process import ProcessWorker, ProcessWorkerHost
+
+SHOWING = """
+import sys
+sys.path[:0] = sys.argv[1:]
+sys.stdout.reconfigure(encoding="utf-8")
+import ui_mcp.lua_runtime.fork_server
+from ui_mcp.lua_runtime.vm import Core
+core = Core({launch!r}, lambda *_: None, lambda _: None)
+before = set(sys.modules)
+core.enter("start", (), {facts!r})
+core.enter("display", ("note",), {facts!r})
+code, _, _, title = core.enter("run", ("return mcp.apps()[1].title",), {facts!r})[:4]
+print(sorted(set(sys.modules) - before), title.strip('"'))
+"""
+
+pytestmark = pytest.mark.skipif(not FORKS, reason="no nursery on this system")
+
+
+@pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """Both loops: they find the end of a connection in different ways."""
+    return "asyncio", {"use_uvloop": request.param}
+
+
+@asynccontextmanager
+async def worlds(folder: Path, count: int = 1) -> AsyncIterator[list[ProcessWorker]]:
+    opened = [await ProcessWorkerHost().launch(launch_at(folder), Recorded()) for _ in range(count)]
+    try:
+        yield opened
+    finally:
+        for world in opened:
+            await world.close()
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def descriptors(pid: int) -> dict[int, str]:
+    found = {}
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found[int(entry.name)] = str(entry.readlink())
+    return found
+
+
+async def test_worlds_outlive_a_killed_nursery_and_the_next_comes_from_another(tmp_path: Path) -> None:
+    async with worlds(tmp_path, 2) as (first, second):
+        killed = fork_client.for_running_loop()
+        await first.call(Op.RUN, "kept = 7")
+
+        os.kill(killed.process.pid, signal.SIGKILL)
+        async with worlds(tmp_path) as [third]:
+            assert (await third.call(Op.RUN, "return kept")).result == "null"
+            assert fork_client.for_running_loop() is not killed
+            assert children(fork_client.for_running_loop().process.pid) == [third.pid]
+
+        assert (await first.call(Op.RUN, "return kept")).result == "7"
+        os.kill(second.pid, signal.SIGKILL)
+        with pytest.raises(SessionGoneError, match="process ended"):
+            await second.call(Op.RUN, "while true do end")
+    with pytest.raises(ProcessLookupError):
+        os.kill(killed.process.pid, 0)
+
+
+async def test_what_is_asked_before_it_is_known_how_a_world_ended_fails_with_it(tmp_path: Path) -> None:
+    async with worlds(tmp_path) as [world]:
+        bearing = fork_client.for_running_loop()
+        os.kill(bearing.process.pid, signal.SIGSTOP)
+        os.kill(world.pid, signal.SIGKILL)
+        with anyio.fail_after(60):
+            while not bearing._questions:
+                await checkpoint()
+        asked = [world.call(Op.RUN, "return 1") for _ in range(3)]
+        os.kill(bearing.process.pid, signal.SIGCONT)
+
+        for answer in asked:
+            with pytest.raises(SessionGoneError, match="status -9"):
+                await answer
+
+
+async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
+    stopped = fork_client.for_running_loop().process.pid
+    os.kill(stopped, signal.SIGSTOP)
+
+    async with asyncio.TaskGroup() as group:
+        launches = [group.create_task(ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())) for _ in range(3)]
+        await asyncio.sleep(0)
+        os.kill(stopped, signal.SIGKILL)
+
+    assert children(fork_client.for_running_loop().process.pid) == [task.result().pid for task in launches]
+    for task in launches:
+        await task.result().close()
+
+
+async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fork_client, "PATIENCE", 0.1)
+    stopped = fork_client.for_running_loop().process.pid
+    os.kill(stopped, signal.SIGSTOP)
+
+    launch = asyncio.create_task(ProcessWorkerHost().launch(launch_at(tmp_path), Recorded()))
+    await asyncio.sleep(0)
+    monkeypatch.undo()
+    world = await launch
+
+    assert children(fork_client.for_running_loop().process.pid) == [world.pid]
+    with pytest.raises(ProcessLookupError):
+        os.kill(stopped, 0)
+    await world.close()
+
+
+async def test_without_a_nursery_a_world_is_a_program_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> NoReturn:
+        raise OSError("no room for another process")
+
+    monkeypatch.setattr(fork_client, "_by_loop", {})
+    monkeypatch.setattr(fork_server_process, "take", refuse)
+
+    async with worlds(tmp_path) as [world]:
+        assert (await world.call(Op.RUN, "return 1")).result == "1"
+        assert world.pid in children(os.getpid())
+
+
+async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
+    bearing = fork_client.for_running_loop().process.pid
+    os.kill(bearing, signal.SIGSTOP)
+    with anyio.move_on_after(0.05):
+        await ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())
+    os.kill(bearing, signal.SIGCONT)
+    with anyio.fail_after(60):
+        while fork_client.for_running_loop()._questions:
+            await checkpoint()
+    assert children(bearing) == []
+
+    async with worlds(tmp_path) as [world]:
+        assert children(bearing) == [world.pid]
+
+
+async def test_a_world_holds_nothing_but_its_own_pipes_and_leads_a_session_of_its_own(tmp_path: Path) -> None:
+    async with worlds(tmp_path, 4) as opened:
+        bearing = fork_client.for_running_loop().process.pid
+        pids = [world.pid for world in opened]
+        held = [[name for _, name in sorted(descriptors(pid).items())] for pid in pids]
+
+        assert [each[:3] for each in held] == [["/dev/null"] * 3] * 4
+        pipes = [name for each in held for name in each[3:]]
+        assert len(set(pipes)) == len(pipes) == 8
+        assert all(name.startswith("pipe:") for name in pipes)
+        assert sorted(descriptors(bearing)) == [0, 1, 2, 3]
+        assert [os.getsid(pid) for pid in [bearing, *pids]] == [bearing, *pids]
+        names = [(await world.call(Op.RUN, "return os.tmpname()")).result for world in opened]
+        assert len(set(names)) == 4
+
+
+async def test_what_two_hundred_worlds_took_is_given_back(tmp_path: Path) -> None:
+    gc.collect()  # what other tests left open must not be closed while we count
+    async with worlds(tmp_path):
+        bearing, before = fork_client.for_running_loop().process.pid, len(descriptors(os.getpid()))
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())) for _ in range(200)]
+        opened = [task.result() for task in tasks]
+        assert len(children(bearing)) == 201
+
+        answers = await asyncio.gather(*(world.call(Op.RUN, f"return {at}") for at, world in enumerate(opened)))
+        assert [int(reply.result) for reply in answers] == list(range(200))
+        for at, world in enumerate(opened):
+            os.kill(world.pid, signal.SIGKILL) if at % 2 else None
+            await world.close()
+
+        assert len(children(bearing)) == 1
+        assert len(descriptors(os.getpid())) == before
+
+
+def test_a_loop_that_was_closed_leaves_its_nursery_to_the_next(tmp_path: Path) -> None:
+    async def bearing() -> int:
+        async with worlds(tmp_path):
+            return fork_client.for_running_loop().process.pid
+
+    assert asyncio.run(bearing()) == asyncio.run(bearing())
+
+
+def test_a_world_that_shows_an_app_imports_nothing_more(tmp_path: Path) -> None:
+    """What a world imports by itself it waits for, and shares with nobody."""
+    (tmp_path / "ui" / "apps" / "note").mkdir(parents=True)
+    (tmp_path / "ui" / "apps" / "note" / "app.lua").write_text("note = {type = 'Note'}")
+    (tmp_path / "ui" / "apps" / "note" / "README.md").write_text("# Nótes 🗒\n\nWords.", encoding="utf-8")
+    *program, package, lupa = command("worker", "")
+    script = SHOWING.format(launch=launch_at(tmp_path).settings(), facts=(*EMPTY_CONTEXT,))
+
+    done = subprocess.run([*program[:-1], script, package, lupa], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[] Nótes 🗒\n"
+
+
+@pytest.mark.covers("UI-ROB-1")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
+def test_nothing_is_left_of_a_server_that_ended(tmp_path: Path, how: signal.Signals) -> None:
+    command = [sys.executable, "-m", "ui_mcp", "serve", "--port", "0", "--mcp-port", "0"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        [bearing] = children(server.pid)
+        [world] = children(bearing)
+        watched = [os.pidfd_open(pid) for pid in (bearing, world)]
+        try:
+            server.send_signal(how)
+            server.wait(60)
+            for process in watched:
+                assert anyio.run(_over, process)
+        finally:
+            for process in watched:
+                os.close(process)
+
+
+async def _over(process: int) -> bool:
+    with anyio.fail_after(60):
+        await anyio.wait_readable(process)
+    return True
