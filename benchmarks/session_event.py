@@ -78,12 +78,12 @@ async def scan_alone(folder: Path) -> float:
             await connection.receive('{"type":"watch","data":{"varId":1,"expand":true}}')
             world = session._life.world()
             assert isinstance(world, ThreadWorker)
-            assert world._core is not None
+            assert world._vm is not None
             facts = session._facts()
             times = []
             for _ in range(ROUNDS):
                 began = time.perf_counter()
-                world._core.call(Op.REFRESH.value, (), facts)
+                world._vm.call(Op.REFRESH.value, (), facts)
                 times.append(time.perf_counter() - began)
             return calm(times)
 

@@ -27,12 +27,12 @@ import sys
 sys.path[:0] = sys.argv[1:]
 sys.stdout.reconfigure(encoding="utf-8")
 import ui_mcp.lua_runtime.fork_server
-from ui_mcp.lua_runtime.vm import Core
-core = Core({launch!r}, lambda *_: None, lambda _: None)
+from ui_mcp.lua_runtime.vm import LuaVm
+core = LuaVm({launch!r}, lambda *_: None, lambda _: None)
 before = set(sys.modules)
-core.enter("start", (), {facts!r})
-core.enter("display", ("note",), {facts!r})
-code, _, _, title = core.enter("run", ("return mcp.apps()[1].title",), {facts!r})[:4]
+core.call("start", (), {facts!r})
+core.call("display", ("note",), {facts!r})
+code, _, _, title = core.call("run", ("return mcp.apps()[1].title",), {facts!r})[:4]
 print(sorted(set(sys.modules) - before), title.strip('"'))
 """
 
@@ -92,7 +92,7 @@ async def test_what_is_asked_before_it_is_known_how_a_world_ended_fails_with_it(
         os.kill(bearing.process.pid, signal.SIGSTOP)
         os.kill(world.pid, signal.SIGKILL)
         with anyio.fail_after(60):
-            while not bearing._questions:
+            while not bearing._requests:
                 await checkpoint()
         asked = [world.call(Op.RUN, "return 1") for _ in range(3)]
         os.kill(bearing.process.pid, signal.SIGCONT)
@@ -117,7 +117,7 @@ async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) ->
 
 
 async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fork_client, "PATIENCE", 0.1)
+    monkeypatch.setattr(fork_client, "REPLY_TIMEOUT", 0.1)
     stopped = fork_client.for_running_loop().process.pid
     os.kill(stopped, signal.SIGSTOP)
 
@@ -139,7 +139,7 @@ async def test_without_a_nursery_a_world_is_a_program_of_its_own(
         raise OSError("no room for another process")
 
     monkeypatch.setattr(fork_client, "_by_loop", {})
-    monkeypatch.setattr(fork_server_process, "take", refuse)
+    monkeypatch.setattr(fork_server_process, "acquire", refuse)
 
     async with worlds(tmp_path) as [world]:
         assert (await world.call(Op.RUN, "return 1")).result == "1"
@@ -153,7 +153,7 @@ async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> No
         await ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())
     os.kill(bearing, signal.SIGCONT)
     with anyio.fail_after(60):
-        while fork_client.for_running_loop()._questions:
+        while fork_client.for_running_loop()._requests:
             await checkpoint()
     assert children(bearing) == []
 

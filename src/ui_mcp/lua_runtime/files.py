@@ -1,4 +1,4 @@
-"""Opens, renames and removes files for app code; refusals."""
+"""File operations of app code, checked against its permissions."""
 
 import os
 import stat
@@ -8,23 +8,23 @@ from contextlib import contextmanager
 from ui_mcp.lua_runtime.permissions import DENIED, Permissions, Refusal
 from ui_mcp.lua_runtime.sandbox import without_shebang
 
-OPENED = "/proc/self/fd"
-STEPWISE = hasattr(os, "O_PATH") and os.path.isdir(OPENED)
+FD_FOLDER = "/proc/self/fd"
+HAS_O_PATH = hasattr(os, "O_PATH") and os.path.isdir(FD_FOLDER)
 
 Answer = object
-"""A value for Lua, or (None, message, number)."""
+"""A value for Lua, or (None, message, error number)."""
 
 
 class Files:
-    """The files of one world."""
+    """Performs the file operations of one Lua VM and reports those that its permissions refuse."""
 
-    def __init__(self, permissions: Permissions, tell: Callable[[Refusal], None]) -> None:
+    def __init__(self, permissions: Permissions, report: Callable[[Refusal], None]) -> None:
         self._permissions = permissions
-        self._tell = tell
+        self._report = report
         self._held = -1
 
     def open(self, path: object, mode: object) -> Answer:
-        """Return a name under which Lua can open the file that was checked; it holds until the next call."""
+        """Return a name under which Lua can open the checked file; it is valid until the next `open` or `release`."""
         self.release()
         given, how = str(path), str(mode)
         try:
@@ -33,19 +33,20 @@ class Files:
                 refused = self._permissions.refusal(right, real, given)
                 if refused is not None:
                     return self._refuse(refused)
-            if not STEPWISE:
+            if not HAS_O_PATH:
                 return real
             with _folder_of(real) as (folder, name):
+                # O_NONBLOCK: opening a FIFO without a writer would block.
                 self._held = os.open(name, _flags(how) | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666, dir_fd=folder)
             if not _ordinary(os.fstat(self._held).st_mode):
                 self.release()
                 return None, f"{given}: not an ordinary file", DENIED
         except (OSError, ValueError) as error:
             return _failed(given, error)
-        return f"{OPENED}/{self._held}"
+        return f"{FD_FOLDER}/{self._held}"
 
     def release(self) -> None:
-        """Let go of what `open` returned: Lua has opened it by now."""
+        """Close the descriptor behind the name that `open` returned, once Lua has opened it."""
         if self._held >= 0:
             os.close(self._held)
         self._held = -1
@@ -79,7 +80,7 @@ class Files:
         return True
 
     def rename(self, source: object, target: object) -> Answer:
-        """Rename a file or directory; links stay where the person put them."""
+        """Rename a file or directory, but not a symbolic link."""
         given = str(source), str(target)
         try:
             old, new = (self._permissions.entry(path) for path in given)
@@ -95,14 +96,14 @@ class Files:
         return True
 
     def _refuse(self, refusal: Refusal) -> Answer:
-        self._tell(refusal)
+        self._report(refusal)
         return None, refusal.message, DENIED
 
 
 @contextmanager
 def _folder_of(path: str) -> Iterator[tuple[int | None, str]]:
-    """Open the directory of a resolved path name by name; a link on the way came after the check and is an error."""
-    if not STEPWISE:
+    """Open the parent of a resolved path, one component at a time; yield its descriptor and the last component."""
+    if not HAS_O_PATH:
         yield None, path
         return
     folder, name = os.path.split(path)
@@ -110,6 +111,7 @@ def _folder_of(path: str) -> Iterator[tuple[int | None, str]]:
     try:
         for part in folder.split(os.sep):
             if part:
+                # O_NOFOLLOW: a link here was created after the permission check.
                 below = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
                 os.close(at)
                 at = below
@@ -130,7 +132,7 @@ def _flags(mode: str) -> int:
 
 
 def _ordinary(mode: int) -> bool:
-    """Pipes and sockets would keep the world waiting without end."""
+    # Reading from a pipe or socket could block the VM forever.
     return not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
 
 
@@ -140,7 +142,8 @@ def _failed(given: str, error: OSError | ValueError) -> Answer:
     return None, f"{given}: {error}", DENIED
 
 
-MAX_KNOWN = 1000
+MAX_LOGGED = 1000
+"""Different refusals per VM that are logged."""
 
-MAX_TOLD = 5
-"""How many reach page and agent; an app that tries a thousand places says nothing new with each."""
+MAX_REPORTED = 5
+"""Refusals per VM that reach the pages and the agent; one app can cause thousands of the same kind."""

@@ -1,4 +1,4 @@
-"""The server's side of the nursery: asks for worlds and for exit statuses, and starts another when it is gone."""
+"""Asks the fork server for workers and exit statuses, and replaces it when it exits."""
 
 import asyncio
 import os
@@ -17,29 +17,29 @@ from ui_mcp.lua_runtime import fork_server_process
 from ui_mcp.lua_runtime.fork_server_process import MESSAGE, ForkServerProcess
 from ui_mcp.lua_runtime.interface import ProcessListener
 
-PATIENCE = 30.0
-"""Seconds after which a nursery that does not answer is ended, and replaced like one that died."""
+REPLY_TIMEOUT = 30.0
+"""Seconds after which a fork server that does not reply is killed and replaced."""
 
 
 async def fork(owner: ProcessListener) -> "ForkedProcess | None":
-    """Start a process for a world; None when there is no nursery, it ended meanwhile, or it has no room."""
+    """Fork a worker process; return None if there is no fork server, it exited meanwhile, or the fork failed."""
     try:
-        nursery = for_running_loop()
+        server = for_running_loop()
     except OSError:
         return None
-    source, answers = os.pipe()
-    questions, sink = os.pipe()
+    source, replies = os.pipe()
+    requests, sink = os.pipe()
     ours = os.fdopen(source, "rb", 0), os.fdopen(sink, "wb", 0)
     pid = None
     try:
-        pid = await nursery.fork_worker(questions, answers)
+        pid = await server.fork_worker(requests, replies)
     finally:
         if pid is None:
             _close(ours)
-    return None if pid is None else await _attached(ForkedProcess(nursery, pid, owner), ours)
+    return None if pid is None else await _connected(ForkedProcess(server, pid, owner), ours)
 
 
-async def _attached(process: "ForkedProcess", ours: tuple[IO[bytes], IO[bytes]]) -> "ForkedProcess":
+async def _connected(process: "ForkedProcess", ours: tuple[IO[bytes], IO[bytes]]) -> "ForkedProcess":
     try:
         with anyio.CancelScope(shield=True):
             await process.connect(*ours)
@@ -55,98 +55,97 @@ def _close(files: Iterable[IO[bytes]]) -> None:
 
 
 class ForkedProcess(asyncio.Protocol):
-    """A process the nursery bore, at the other end of two pipes, which are quicker than a socket."""
+    """A worker forked by the fork server, connected by two pipes, which are faster than a socket."""
 
-    def __init__(self, nursery: "ForkServerClient", pid: int, owner: ProcessListener) -> None:
+    def __init__(self, server: "ForkServerClient", pid: int, owner: ProcessListener) -> None:
         self.pid = pid
-        self._nursery = nursery
+        self._server = server
         self._owner = owner
         self._lost = False
         self._sink: asyncio.WriteTransport
 
     async def connect(self, source: IO[bytes], sink: IO[bytes]) -> None:
-        """Let the loop watch the pipes."""
+        """Attach both pipes to the event loop."""
         loop = asyncio.get_running_loop()
         self._sink, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, sink)
         await loop.connect_read_pipe(lambda: self, source)
 
     def write(self, data: bytes) -> None:
-        """Send at once, or as soon as there is room; to one that has ended, until its end is told, nothing."""
-        if not self._sink.is_closing():  # uvloop raises where asyncio says nothing
+        """Send, or queue until the pipe has room; do nothing once the worker has exited."""
+        if not self._sink.is_closing():  # uvloop raises on a closed transport, asyncio ignores the write
             self._sink.write(data)
 
     def kill(self) -> None:
-        """End it; its number is its own as long as nobody has asked for its exit status."""
         if not self._lost:
+            # Safe: the pid cannot be reused before the fork server has reaped it.
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
     def discard(self) -> None:
-        """End it unheard; nobody will ask for its status."""
-        self._nursery.reap(self.pid)
+        """Kill the worker without reporting its exit status."""
+        self._server.reap(self.pid)
 
     def data_received(self, data: bytes) -> None:
-        """Pass on what it said."""
         self._owner.received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Ask how it ended."""
+        """Fetch the exit status and report it to the owner."""
         self._lost = True
         if not self._sink.is_closing():
             self._sink.abort()
-        self._nursery.reap(self.pid).add_done_callback(lambda told: self._owner.exited(told.result()))
+        self._server.reap(self.pid).add_done_callback(lambda status: self._owner.exited(status.result()))
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """What the nursery is to do: bear a world at the other end of `pipes`, or bury `pid`."""
+class _Request:
+    """A request to the fork server: fork a worker that uses `pipes`, or reap `pid`."""
 
     number: int
     pid: int
     pipes: tuple[int, ...]
-    answer: "asyncio.Future[int | None]"
+    reply: "asyncio.Future[int | None]"
 
 
 class ForkServerClient:
-    """A nursery as one event loop knows it; asked one thing at a time, so that no question waits for room."""
+    """One event loop's connection to a fork server; sends one request at a time, so that a send never blocks."""
 
     def __init__(self, process: ForkServerProcess) -> None:
         self.process = process
         self.gone = False
         self._loop = asyncio.get_running_loop()
         self._numbers = count(int.from_bytes(os.urandom(2)))
-        self._questions: deque[_Question] = deque()
-        self._asked: _Question | None = None
-        """The first question, once it has been sent."""
-        self._late: asyncio.TimerHandle | None = None
-        self._loop.add_reader(process.control, self._hear)
+        self._requests: deque[_Request] = deque()
+        self._sent: _Request | None = None
+        """The first request in the queue, once it has been sent."""
+        self._timeout: asyncio.TimerHandle | None = None
+        self._loop.add_reader(process.control, self._read_reply)
 
-    def fork_worker(self, questions: int, answers: int) -> "asyncio.Future[int | None]":
-        """Ask for a world with these pipes; its process id, or None when the nursery is gone or has no room."""
-        return self._ask(0, questions, answers)
+    def fork_worker(self, requests: int, replies: int) -> "asyncio.Future[int | None]":
+        """Fork a worker with these pipes; the result is its pid, or None if the server exited or the fork failed."""
+        return self._request(0, requests, replies)
 
     def reap(self, pid: int) -> "asyncio.Future[int | None]":
-        """Ask how a world ended; None when the nursery is gone."""
-        return self._ask(pid)
+        """Kill a worker if it still runs; the result is its exit status, or None if the fork server exited."""
+        return self._request(pid)
 
-    def _ask(self, pid: int, *pipes: int) -> "asyncio.Future[int | None]":
-        question = _Question(next(self._numbers), pid, pipes, self._loop.create_future())
-        self._questions.append(question)
+    def _request(self, pid: int, *pipes: int) -> "asyncio.Future[int | None]":
+        request = _Request(next(self._numbers), pid, pipes, self._loop.create_future())
+        self._requests.append(request)
         if self.gone:
-            self._answer(None)
+            self._resolve(None)
         else:
             self._send()
-        return question.answer
+        return request.reply
 
     def _send(self) -> None:
-        if self._asked is not None or not self._questions:
+        if self._sent is not None or not self._requests:
             return
-        self._asked = question = self._questions[0]
-        self._late = self._loop.call_later(PATIENCE, self.process.kill)
-        with suppress(OSError):  # it is gone, which `_hear` will find out
-            socket.send_fds(self.process.control, [MESSAGE.pack(question.number, question.pid)], question.pipes)
+        self._sent = request = self._requests[0]
+        self._timeout = self._loop.call_later(REPLY_TIMEOUT, self.process.kill)
+        with suppress(OSError):  # the server has exited; `_read_reply` will notice
+            socket.send_fds(self.process.control, [MESSAGE.pack(request.number, request.pid)], request.pipes)
 
-    def _hear(self) -> None:
+    def _read_reply(self) -> None:
         try:
             data = self.process.control.recv(MESSAGE.size)
         except BlockingIOError:
@@ -157,41 +156,41 @@ class ForkServerClient:
             self._end()
             return
         number, value = MESSAGE.unpack(data)
-        if self._asked is not None and number == self._asked.number:
-            self._answer(value)
+        if self._sent is not None and number == self._sent.number:
+            self._resolve(value)
             self._send()
 
-    def _answer(self, value: int | None) -> None:
-        question, self._asked = self._questions.popleft(), None
-        if self._late is not None:
-            self._late.cancel()
-        for pipe in question.pipes:
+    def _resolve(self, value: int | None) -> None:
+        request, self._sent = self._requests.popleft(), None
+        if self._timeout is not None:
+            self._timeout.cancel()
+        for pipe in request.pipes:
             os.close(pipe)
-        born = value if question.pipes and value else None
-        if not question.answer.done():
-            question.answer.set_result(born if question.pipes else value)
-        elif born is not None:
-            self.reap(born)  # whoever wanted this world has gone
+        forked = value if request.pipes and value else None
+        if not request.reply.done():
+            request.reply.set_result(forked if request.pipes else value)
+        elif forked is not None:
+            self.reap(forked)  # the caller was cancelled meanwhile
 
     def _end(self) -> None:
         self.gone = True
         self._loop.remove_reader(self.process.control)
         self.process.end()
-        while self._questions:
-            self._answer(None)
+        while self._requests:
+            self._resolve(None)
 
 
 _by_loop: dict[asyncio.AbstractEventLoop, ForkServerClient] = {}
 
 
 def for_running_loop() -> ForkServerClient:
-    """Return the nursery of the running loop; a loop that was closed leaves its own to the next."""
+    """Return the fork server of the running loop; a new loop takes over the server of a closed one."""
     for loop in [loop for loop in _by_loop if loop.is_closed()]:
-        left = _by_loop.pop(loop)
-        if not left.gone:
-            fork_server_process.release(left.process)
+        unused = _by_loop.pop(loop)
+        if not unused.gone:
+            fork_server_process.release(unused.process)
     loop = asyncio.get_running_loop()
-    nursery = _by_loop.get(loop)
-    if nursery is None or nursery.gone:
-        nursery = _by_loop[loop] = ForkServerClient(fork_server_process.acquire())
-    return nursery
+    client = _by_loop.get(loop)
+    if client is None or client.gone:
+        client = _by_loop[loop] = ForkServerClient(fork_server_process.acquire())
+    return client

@@ -1,4 +1,4 @@
-"""The fork server: start it early, fork and reap workers."""
+"""The fork server: a process with the engine loaded that forks workers and reaps them."""
 
 import gc
 import os
@@ -12,16 +12,17 @@ from ui_mcp.lua_runtime.vm import LuaRuntime
 from ui_mcp.lua_runtime.worker import Pipe, serve
 
 CONTROL = 3
-"""The nursery's only descriptor besides the standard ones."""
+"""The fork server's only descriptor besides the standard streams."""
 
 
 def main() -> None:
-    """Bear and bury worlds until the server closes the control socket, which is descriptor 0 at the start."""
+    """Fork Lua workers and reap them until the server closes the control socket, which is descriptor 0 at the start."""
     os.setsid()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would keep exit statuses from us
-    _keep_control_alone()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if ignored, the kernel would discard exit statuses
+    _isolate_control()
     control = socket.socket(fileno=CONTROL)
     runtime = LuaRuntime()
+    # Keep the pages of the loaded engine shared after a fork: the collector would write to every object.
     gc.freeze()
     while True:
         data, pipes, _, _ = socket.recv_fds(control, MESSAGE.size, 2)
@@ -33,7 +34,7 @@ def main() -> None:
 
 
 def _fork_worker(pipes: Sequence[int], runtime: LuaRuntime) -> int:
-    """Fork a world that reads and writes these pipes; its process id, or 0 when the system has no room for it."""
+    """Fork a worker that reads and writes these pipes; return its pid, or 0 if the fork failed."""
     try:
         pid = os.fork() or _run_worker(pipes, runtime)
     except OSError:
@@ -44,7 +45,7 @@ def _fork_worker(pipes: Sequence[int], runtime: LuaRuntime) -> int:
 
 
 def _run_worker(pipes: Sequence[int], runtime: LuaRuntime) -> NoReturn:
-    """Be the world; nothing of the nursery's is within reach, and nothing runs after it."""
+    """Run the worker in the forked process; never return to the code of the fork server."""
     status = 1
     try:
         os.setsid()
@@ -58,10 +59,10 @@ def _run_worker(pipes: Sequence[int], runtime: LuaRuntime) -> NoReturn:
 
 
 def _reap(pid: int) -> int:
-    """End a world, unless it has ended, and say how it did."""
+    """Kill a worker if it still runs, and return its exit status; 0 if it was reaped before."""
     try:
         ended, status = os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:  # it has been buried before, and its number may be somebody else's
+    except ChildProcessError:  # reaped before; the pid may belong to another process now
         return 0
     if not ended:
         os.kill(pid, signal.SIGKILL)
@@ -69,8 +70,8 @@ def _reap(pid: int) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def _keep_control_alone() -> None:
-    """Move the control socket away from the standard streams; close what else was inherited by accident."""
+def _isolate_control() -> None:
+    """Move the control socket off the standard streams and close every other inherited descriptor."""
     os.dup2(0, CONTROL, inheritable=False)
     os.dup2(1, 0)
     os.closerange(CONTROL + 1, 1 << 16)

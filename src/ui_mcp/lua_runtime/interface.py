@@ -1,4 +1,4 @@
-"""Worker and WorkerHost protocols, Op, Reply, LuaFault, fault → error (one map)."""
+"""Interface between sessions and Lua workers: operations, replies, outputs, faults."""
 
 from asyncio import Future
 from collections.abc import Awaitable, Mapping, Sequence
@@ -9,34 +9,34 @@ from typing import NamedTuple, Protocol
 from ui_mcp.errors import LuaError, LuaMemoryError, LuaSyntaxError, LuaTimeoutError
 from ui_mcp.jsontypes import loads
 
-Flat = str | bytes | int | float | bool | None
-"""What may cross the border. Tables never do."""
+Scalar = str | bytes | int | float | bool | None
+"""A value that may be passed to or from a worker; tables never are."""
 
 
 class Op(StrEnum):
-    """What can be asked of a world; the comment names the arguments and the JSON of `Reply.result`."""
+    """Operations of a worker; the comment names the arguments and the JSON of `Reply.result`."""
 
-    OPEN = "open"  # (conn) a page connected; conn is the session's number for it
-    CLOSE = "close"  # (conn) that page is gone: its variables are dropped
-    FRAME = "frame"  # (conn, text) what the page sent
+    OPEN = "open"  # (conn) a page connected; conn is its number in the session
+    CLOSE = "close"  # (conn) the page disconnected: its variables are dropped
+    FRAME = "frame"  # (conn, text) a frame from the page
     RUN = "run"  # (code) → the first returned value, or {"non-json": …}
-    DISPLAY = "display"  # (name) → true; a fault when the app is not there
+    DISPLAY = "display"  # (name) → true; a fault when there is no such app
     TIMER = "timer"  # (handle) a timer is due
-    RELOAD = "reload"  # (path) a Lua file changed → true when this world had loaded it
+    RELOAD = "reload"  # (path) a Lua file changed → true if this VM had loaded it
     VIEWDEFS = "viewdefs"  # (text of `ViewdefStore.bundle`) added or changed viewdefs
-    REFRESH = "refresh"  # () nothing but change detection
+    REFRESH = "refresh"  # () detect changes only
     STATE = "state"  # () → mcp.state or mcp.value
     VARIABLES = "variables"  # () → the list of all variables
-    NOTICE = "notice"  # (JSON text) tell the person at every page
+    NOTICE = "notice"  # (JSON text) show a notice in every page
 
 
 class EntryContext(NamedTuple):
-    """What Lua may ask about its surroundings, as of this entry, in the order the door takes them."""
+    """What Lua may ask about its session, as of this call, in the order of the entry point's parameters."""
 
     polling: bool = False
-    """Somebody waits for events right now."""
+    """Whether a caller is waiting for events."""
     waited: float = 0.0
-    """Seconds since the last wait ended; 0 while somebody waits."""
+    """Seconds since the last wait ended; 0 while a caller waits."""
     pending: int = 0
     """Events in the queue."""
     room: int = 10_000
@@ -44,9 +44,9 @@ class EntryContext(NamedTuple):
     room_bytes: int = 16 * 1024 * 1024
     """Bytes of events that still fit into the queue."""
     status: str = "{}"
-    """JSON text of what `mcp:status()` returns."""
+    """JSON text that `mcp:status()` returns."""
     timing: bool = False
-    """Measure how long each variable takes; somebody looks at the variables."""
+    """Measure the compute time of each variable, because a client is inspecting them."""
 
 
 EMPTY_CONTEXT = EntryContext()
@@ -54,7 +54,7 @@ EMPTY_CONTEXT = EntryContext()
 
 @dataclass(frozen=True, slots=True)
 class LuaFault:
-    """Why an entry failed; `code` is `lua-error`, `lua-syntax`, `timeout`, `memory`, `not-found` or `invalid`."""
+    """Why a call failed; `code` is `lua-error`, `lua-syntax`, `timeout`, `memory`, `not-found` or `invalid`."""
 
     code: str
     message: str
@@ -63,50 +63,48 @@ class LuaFault:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an entry gave."""
-
     result: str = "null"
     """JSON text."""
     fault: LuaFault | None = None
 
 
 class OutputSink(Protocol):
-    """Where a world's side effects go, at once and in order, on the event loop; each returns quickly."""
+    """Receives the side effects of a worker, at once and in order, on the event loop; its methods must not block."""
 
     def frame(self, connection: int, text: str) -> None:
-        """Take what changed for one page, ready to send; an entry gives each page one at most, after a fault too."""
+        """Send the changes to one page; a call sends at most one frame per page, even after a fault."""
         ...
 
     def event(self, text: str) -> None:
-        """Take one pushed event, as JSON text."""
+        """Queue one event, as JSON text."""
         ...
 
     def timer(self, handle: int, seconds: float) -> None:
-        """Ask for `Op.TIMER` after `seconds`; an interval asks anew each time it has run."""
+        """Request `Op.TIMER` after `seconds`; an interval timer requests it again after each run."""
         ...
 
     def cancel(self, handle: int) -> None:
-        """Forget a timer; the handle may be unknown."""
+        """Cancel a timer; unknown handles are ignored."""
         ...
 
     def note(self, kind: str, text: str) -> None:
-        """Take a remark: `displayed` NAME, `load_error`, `refused` JSON, `loaded` FILE, `themes`, `subscribed` NAME."""
+        """Report one of: `displayed` NAME, `load_error`, `refused` JSON, `loaded` FILE, `themes`, `subscribed` NAME."""
         ...
 
     def ended(self, reason: str) -> None:
-        """Learn that the world died by itself; every further entry raises `SessionGoneError`."""
+        """Report that the worker exited by itself; every further call raises `SessionGoneError`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """Everything a world needs to start; plain values, so that they can cross to another process."""
+    """Everything a worker needs to start, as plain values that can be sent to another process."""
 
     base_dir: str
     project: str
     session_id: str = ""
     bundle_lua: str = ""
-    """Directory of Lua modules that come with the program; searched last."""
+    """Directory of the bundled Lua modules; searched last."""
     max_seconds: float = 5.0
     max_memory_mb: int = 256
     verbosity: int = 0
@@ -116,43 +114,41 @@ class WorkerConfig:
     permissions: Mapping[str, object] = field(default_factory=dict)
     """The fields of `[lua.permissions]`."""
     protected: tuple[str, ...] = ()
-    """Files and directories that app code neither reads nor writes, whatever the permissions say."""
+    """Files and directories that app code may never read or write, whatever the permissions say."""
 
     def settings(self) -> dict[str, object]:
-        """Flatten it into what can be written as JSON."""
+        """Return the fields as values that can be written as JSON."""
         log = self.log or f"{self.base_dir}/log"
         return {**asdict(self), "permissions": dict(self.permissions), "log": log}
 
 
 class Worker(Protocol):
-    """One running Lua world. Entries are made one at a time; the session's executor sees to that."""
+    """A running Lua VM. It runs one call at a time; the session's lock ensures that."""
 
-    def call(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> Awaitable[Reply]:
-        """Begin one thing at once; what changed has been put out when it is answered, even if nobody waits any more.
+    def call(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> Awaitable[Reply]:
+        """Start one operation now; its outputs are delivered before the reply, even if the caller was cancelled.
 
         Raises:
-            SessionGoneError: the world has ended.
+            SessionGoneError: the worker has ended.
         """
         ...
 
-    def ask(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> Future[Reply] | None:
-        """Enter behind what is still being done; None, and nothing is done, where that would lose the order.
+    def ask(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> Future[Reply] | None:
+        """Queue an operation behind the running ones; return None, doing nothing, if the order could be lost.
 
         Raises:
-            SessionGoneError: the world has ended.
+            SessionGoneError: the worker has ended.
         """
         ...
 
     async def close(self) -> None:
-        """End the world; safe to call twice."""
+        """End the worker; safe to call twice."""
         ...
 
 
 class WorkerHost(Protocol):
-    """Starts worlds."""
-
-    async def launch(self, launch: WorkerConfig, outputs: OutputSink) -> Worker:
-        """Start a world and run the project's start-up files.
+    async def launch(self, config: WorkerConfig, outputs: OutputSink) -> Worker:
+        """Start a worker and run the project's start-up files.
 
         Raises:
             LuaError: main.lua or mcp.lua failed.
@@ -161,7 +157,7 @@ class WorkerHost(Protocol):
 
 
 def stopped(pid: int) -> bool:
-    """Say whether a process was stopped from outside (SIGSTOP, a debugger), where the system tells."""
+    """Return whether a process is stopped (by SIGSTOP or a debugger); False where /proc is missing."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] in {b"T", b"t"}
@@ -170,28 +166,28 @@ def stopped(pid: int) -> bool:
 
 
 class ProcessListener(Protocol):
-    """Who hears of a process, on the event loop."""
+    """Receives the output and the exit of a process, on the event loop."""
 
     def received(self, data: bytes) -> None:
-        """Take what the process wrote, in pieces of any size."""
+        """Receive output of the process, in pieces of any size."""
         ...
 
     def exited(self, status: int | None) -> None:
-        """Learn, once and last, that it is gone: exit status, negative signal number, or None when nobody knows."""
+        """Receive the exit status, once and last: a negative signal number, or None if it is unknown."""
         ...
 
 
 class Process(Protocol):
-    """One process with a pipe both ways."""
+    """A process with a pipe in both directions."""
 
     pid: int
 
     def write(self, data: bytes) -> None:
-        """Send at once, or as soon as there is room."""
+        """Send, or queue until the pipe has room."""
         ...
 
     def kill(self) -> None:
-        """End it whatever it is doing; safe to call twice."""
+        """Kill it; safe to call twice."""
         ...
 
 
@@ -204,11 +200,11 @@ _ERRORS: dict[str, type[LuaError]] = {
 }
 
 
-def decode_reply(body: bytes) -> list[Flat]:
-    """Read what a child said.
+def decode_reply(body: bytes) -> list[Scalar]:
+    """Decode one message of a worker.
 
     Raises:
-        ValueError: it is not a list of flat values.
+        ValueError: it is not a list of scalars.
     """
     values = loads(body)
     if type(values) is not list or not values or not _KINDS.issuperset(map(type, values)):
@@ -216,16 +212,16 @@ def decode_reply(body: bytes) -> list[Flat]:
     return values
 
 
-def parse_reply(flat: Sequence[Flat], outputs: OutputSink) -> Reply:
-    """Read code, message, traceback, result, then connection and frame in turns, which go to `outputs`."""
-    code, message, traceback, result, *frames = flat
+def parse_reply(values: Sequence[Scalar], outputs: OutputSink) -> Reply:
+    """Read code, message, traceback and result; send the frames that follow to `outputs`."""
+    code, message, traceback, result, *frames = values
     for at in range(0, len(frames), 2):
         outputs.frame(int(frames[at] or 0), str(frames[at + 1]))
     return Reply(str(result), LuaFault(str(code), str(message), str(traceback)) if code else None)
 
 
 def dispatch_output(outputs: OutputSink, kind: str, text: str, number: float) -> None:
-    """Hand one streamed output to the method that takes it."""
+    """Call the method of `outputs` for one streamed output."""
     match kind:
         case "event":
             outputs.event(text)
@@ -238,12 +234,11 @@ def dispatch_output(outputs: OutputSink, kind: str, text: str, number: float) ->
 
 
 def error_for_fault(fault: LuaFault) -> LuaError:
-    """Turn a fault into the error to raise."""
     kind = _ERRORS.get(fault.code, LuaError)
     return kind(fault.message, traceback=fault.traceback, fault=fault.code)
 
 
 def start_error(fault: LuaFault) -> LuaError:
-    """Say that the start-up files failed."""
+    """Return the error to raise when the start-up files failed."""
     error = error_for_fault(fault)
     return type(error)(f"Lua start-up failed: {fault.message}", **error.details)

@@ -1,6 +1,7 @@
-"""Messages on the pipe between a session and its child process: flat values, with their length in front.
+"""Messages on the pipe between the server and a worker process: scalars, prefixed with their length.
 
-A child believes its parent, so questions are marshalled; what a child says is JSON, which can do no harm in the server.
+Requests are marshalled, because a worker trusts the server. Replies are JSON, which is safe to decode from an untrusted
+worker.
 """
 
 import json
@@ -11,41 +12,39 @@ from collections.abc import Sequence
 Scalar = str | bytes | int | float | bool | None
 _HEAD = struct.Struct("<I")
 _FORMAT = 2
-"""The last version of marshal's format that does not look for what it has written before."""
+"""Marshal version without tracking of repeated objects, which later versions spend time on."""
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 HEAD = _HEAD.size
 LIMIT = 1 << 30
-"""Longest message either side believes."""
+"""Longest message in bytes that either side accepts."""
 
 EXIT_OVERRUN = 70
-"""How a child says that code could not be stopped in time."""
+"""Exit status of a worker whose code could not be stopped in time."""
 EXIT_OVERFULL = 71
-"""How a child says that memory stayed above the cap."""
+"""Exit status of a worker whose memory stayed above the limit."""
 
 
 def encode_request(values: Sequence[Scalar]) -> bytes:
-    """Write what a child is to do."""
     body = marshal.dumps(list(values), _FORMAT)
     return _HEAD.pack(len(body)) + body
 
 
 def decode_request(body: bytes) -> list[Scalar]:
-    """Read what the parent asks."""
-    values: list[Scalar] = marshal.loads(body)  # noqa: S302 — nobody but the parent writes to a child
+    values: list[Scalar] = marshal.loads(body)  # noqa: S302 — only the server writes to this pipe
     return values
 
 
 def encode_reply(values: Sequence[Scalar]) -> bytes:
-    """Write what a child has to say; its numbers are finite."""
+    """Encode a reply; its numbers must be finite."""
     body = _encode(values).encode("utf-8", "replace")
     return _HEAD.pack(len(body)) + body
 
 
 def length(head: bytes | bytearray) -> int:
-    """Read the length of the message that follows.
+    """Decode the length of the message that follows.
 
     Raises:
-        ValueError: no message is that long.
+        ValueError: it is above the limit.
     """
     (size,) = _HEAD.unpack(head)
     if size > LIMIT:

@@ -1,4 +1,4 @@
-"""Paths that app code may use."""
+"""Decides which paths, environment variables and processes app code may use."""
 
 import json
 import os
@@ -11,27 +11,27 @@ ANY_DEPTH = "**"
 
 
 class Place(NamedTuple):
-    """A file or directory, or a pattern of them: `*` stays within a name, `**` stands for any number of names."""
+    """A file or directory, or a pattern: `*` matches within a name, `**` any number of names."""
 
     path: str
     parts: tuple[str, ...]
     folded: bool = False
-    """Compare without regard to case: what is denied stays denied on disks that ignore case."""
+    """Compare case-insensitively, so that denied paths stay denied on case-insensitive file systems."""
 
     @classmethod
     def of(cls, path: str, *, folded: bool = False) -> "Place":
-        """Read a path or pattern; `NAME/**` means the same as `NAME`."""
+        """Parse a path or pattern; `NAME/**` means the same as `NAME`."""
         parts = parts_of(path.casefold() if folded else path)
         while parts and parts[-1] == ANY_DEPTH:
             parts = parts[:-1]
         return cls(path, parts, folded)
 
     def holds(self, path: str) -> bool:
-        """Say whether `path` is this place or lies below it."""
+        """Return whether `path` is this place or lies below it."""
         return _holds(self.parts, self._read(path))
 
     def lies_below(self, path: str) -> bool:
-        """Say whether this place lies inside the directory `path`; where `**` begins, only looking there can tell."""
+        """Return whether this place lies inside the directory `path`, as far as can be said without a scan (`**`)."""
         return _reaches(self.parts, self._read(path))
 
     def _read(self, path: str) -> tuple[str, ...]:
@@ -39,12 +39,11 @@ class Place(NamedTuple):
 
 
 def parts_of(path: str) -> tuple[str, ...]:
-    """Split a path into its names."""
     return tuple(part for part in path.replace(os.sep, "/").split("/") if part)
 
 
 def inside(path: str, folder: str) -> bool:
-    """Say whether a real path is `folder` or lies below it."""
+    """Return whether a resolved path is `folder` or lies below it."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
@@ -82,7 +81,7 @@ OWN = (
     "/**/runtime.db*",
     "/**/agent.db*",
 )
-"""Names of files with secrets, chats and rights of ours: never read or written, wherever they are."""
+"""Names of ui-mcp's files with secrets, chats and permissions; app code may not use them in any directory."""
 
 OWN_IN_BASE = (
     "config",
@@ -91,10 +90,10 @@ OWN_IN_BASE = (
     "storage/targets",
     "storage/*.before-*",
 )
-"""The same, relative to the base directory."""
+"""Such files relative to the base directory."""
 
 # fmt: off
-OF_HOSTS = tuple(f"/**/{name}" for name in (
+HOST_FILES = tuple(f"/**/{name}" for name in (
     ".git", ".gitmodules", ".gitattributes", ".github", ".husky", ".pre-commit-config.yaml",
     ".claude", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".mcp.json", ".gemini", ".codex", ".kiro",
     ".cursor", ".cursorrules", ".windsurf", ".windsurfrules", ".cline", ".clinerules", ".roo", ".roomodes", ".continue",
@@ -106,17 +105,17 @@ OF_HOSTS = tuple(f"/**/{name}" for name in (
 ))
 
 # fmt: on
-"""What agents' hosts, shells and editors read or run by themselves: written only where `write` names exactly that."""
+"""Files that agents' hosts, shells and editors read or run unasked; writable only if `write` names that file itself."""
 
 RUN_BY_AGENTS = ("event", "state", "variables", "linkapp", "scripts", "html/index.html")
-"""What agents run, and the page itself, relative to the base directory; guarded in the same way."""
+"""Scripts that agents run, and the page itself, relative to the base directory; guarded in the same way."""
 
 MAX_ENTRIES = 20_000
-"""A directory with more entries is not renamed by app code: looking through it would take too long."""
+"""App code may not rename a directory with more entries, because checking them would take too long."""
 
 
 class Refusal(NamedTuple):
-    """Why something was not done, and the line of config.toml that would allow it."""
+    """Why an operation was refused, and the line of config.toml that would allow it."""
 
     setting: str
     path: str
@@ -125,23 +124,23 @@ class Refusal(NamedTuple):
 
 
 class Permissions:
-    """The policy of `[lua.permissions]` for one world; paths are compared after resolving links."""
+    """The policy of `[lua.permissions]` for one Lua VM; paths are compared after resolving links."""
 
-    def __init__(self, launch: Mapping[str, object]) -> None:
-        self.base = os.path.realpath(str(launch["base_dir"]))
-        self.project = os.path.realpath(str(launch["project"]))
-        policy = launch["permissions"]
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        self.base = os.path.realpath(str(settings["base_dir"]))
+        self.project = os.path.realpath(str(settings["project"]))
+        policy = settings["permissions"]
         self._policy: Mapping[str, object] = policy if isinstance(policy, Mapping) else {}
         self._read = self._allowed("read", ("{project}",))
         self._write = self._allowed("write", ("{base_dir}/storage",))
-        protected = launch.get("protected", ())
+        protected = settings.get("protected", ())
         given = tuple(str(path) for path in protected) if isinstance(protected, (list, tuple)) else ()
         in_base = tuple(f"{{base_dir}}/{name}" for name in OWN_IN_BASE)
         self._own = self._denied((*in_base, *given))
         self._own_names = tuple(Place.of(name, folded=True) for name in OWN)
         self._deny_read = self._denied(self._names("deny_read", ()))
         self._deny_write = self._denied(self._names("deny_write", ()))
-        self._host_names = tuple(Place.of(name, folded=True) for name in OF_HOSTS)
+        self._host_names = tuple(Place.of(name, folded=True) for name in HOST_FILES)
         self._scripts = self._denied(tuple(f"{{base_dir}}/{name}" for name in RUN_BY_AGENTS))
         self.exec = bool(self._policy.get("exec", False))
         self.exec_timeout = float(str(self._policy.get("exec_timeout", 10.0)))
@@ -149,69 +148,69 @@ class Permissions:
         self._numbers = count(1)
 
     def real(self, path: str) -> str:
-        """Return a path as app code spells it, absolute and with links resolved; relative means the project."""
+        """Return a path of app code, absolute and with links resolved; relative paths start at the project."""
         return os.path.realpath(os.path.join(self.project, path))
 
     def entry(self, path: str) -> str:
-        """Return the place of a directory entry: links on the way are resolved, a link at the end is itself."""
+        """Return the path of a directory entry: links in its parents are resolved, a link at the end is not."""
         folder, name = os.path.split(os.path.join(self.project, path).rstrip(os.sep))
         return os.path.join(os.path.realpath(folder), name) if name not in {"", ".", ".."} else self.real(path)
 
     def refusal(self, mode: str, real: str, given: str) -> Refusal | None:
-        """Say why a real path may not be used for `read` or `write`; None when it may."""
+        """Return why a resolved path may not be used for `read` or `write`, or None if it may."""
         if self.protects(real):
-            return self._never(mode, given)
+            return self._always_refused(mode, given)
         denied = self._deny_read if mode == "read" else self._deny_write
         if any(place.holds(real) for place in denied):
             message = f"permission denied: {given} (lua.permissions.deny_{mode})"
             return Refusal(f"deny_{mode}", given, message)
         allowed = self._read if mode == "read" else self._write
         reached = [place for place in allowed if place.holds(real)]
-        guarded = mode == "write" and self._of_a_host(real)
-        if any(not guarded or self._of_a_host(place.path) for place in reached):
+        guarded = mode == "write" and self._is_host_file(real)
+        if any(not guarded or self._is_host_file(place.path) for place in reached):
             return None
         return self._refused(mode, real, given, exactly=guarded)
 
     def refusal_to_load(self, real: str, given: str) -> Refusal | None:
-        """Say why code and texts of apps may not come from a real path.
+        """Return why Lua code and text files of apps may not be loaded from a resolved path, or None.
 
-        The base directory is their place; a link out of it, which a repository may have brought, reads only what apps
-        may read themselves.
+        Everything in the base directory may be loaded. A link out of it, which may come from a cloned repository, leads
+        only to files that apps may read themselves.
         """
         if inside(real, self.base) and not self.protects(real):
             return None
         return self.refusal("read", real, given)
 
     def refusal_to_remove(self, entry: str, given: str) -> Refusal | None:
-        """Say why a directory entry may not be removed, for what it is or for what lies below it."""
+        """Return why a directory entry may not be removed, for its own sake or for what lies below it, or None."""
         return self._refusal_to_move(entry, entry, given)
 
     def refusal_to_rename(self, source: str, target: str, given: tuple[str, str]) -> Refusal | None:
-        """Say why one directory entry may not become another."""
+        """Return why one directory entry may not be renamed to another, or None."""
         refused = self._refusal_to_move(source, target, given[0]) or self._refusal_to_move(target, target, given[1])
         if refused is None and self.refusal("read", target, given[1]) is None:
-            return self.refusal("read", source, given[0])  # else renaming would make it readable
+            return self.refusal("read", source, given[0])  # renaming must not make an unreadable file readable
         return refused
 
     def _refusal_to_move(self, entry: str, becomes: str, given: str) -> Refusal | None:
         found = self.refusal("write", entry, given)
         if found is not None or os.path.islink(entry) or not os.path.isdir(entry):
             return found
-        if any(place.path == entry for place in self._write) or self._holds_guarded(entry, becomes):
-            return Refusal("write", given, f"permission denied: {given} is or holds a place that apps never move")
+        if any(place.path == entry for place in self._write) or self._contains_guarded(entry, becomes):
+            return Refusal("write", given, f"permission denied: {given} is or contains a path that apps may not move")
         return None
 
     def protects(self, real: str) -> bool:
-        """Say whether a real path is one of our own secrets, stores or settings."""
+        """Return whether a resolved path is one of ui-mcp's secrets, stores or settings."""
         named = self._below_anchor(real)
         return any(place.holds(real) for place in self._own) or any(place.holds(named) for place in self._own_names)
 
     def environment(self, name: object) -> str | None:
-        """Return an environment variable app code may see."""
+        """Return an environment variable, if app code may see it."""
         return os.environ.get(str(name)) if "*" in self._env or str(name) in self._env else None
 
     def temporary(self) -> str | None:
-        """Name a new file in the temporary directory of `storage/`; None where a link leads out of that."""
+        """Return the name of a new file in `storage/tmp`, or None if a link leads out of it."""
         folder = os.path.join(self.base, "storage", "tmp")
         if os.path.realpath(folder) != folder:
             return None
@@ -219,11 +218,11 @@ class Permissions:
         return os.path.join(folder, f"lua-{os.getpid()}-{next(self._numbers)}")
 
     def refused_process(self) -> Refusal:
-        """Say that app code starts no processes, and how that is changed."""
+        """Return the refusal to start processes, with the setting that allows them."""
         message = "permission denied: process execution is off (lua.permissions.exec)"
-        return Refusal("exec", "", self._with_way_out(message, "exec = true"), "exec = true")
+        return Refusal("exec", "", self._with_hint(message, "exec = true"), "exec = true")
 
-    def _of_a_host(self, real: str) -> bool:
+    def _is_host_file(self, real: str) -> bool:
         if inside(real, os.path.join(self.base, "storage")):
             return False
         named = self._below_anchor(real)
@@ -232,11 +231,11 @@ class Permissions:
         )
 
     def _below_anchor(self, real: str) -> str:
-        """Return the part of a path that app code chooses: where the project itself lies is no reason to deny."""
+        """Return a path relative to the base directory or project: only names that app code chooses are matched."""
         anchor = next((folder for folder in (self.base, self.project) if inside(real, folder)), None)
         return real if anchor is None else os.path.relpath(real, anchor)
 
-    def _holds_guarded(self, folder: str, becomes: str) -> bool:
+    def _contains_guarded(self, folder: str, becomes: str) -> bool:
         if any(place.lies_below(folder) for place in (*self._own, *self._deny_read, *self._deny_write)):
             return True
         entries = list(islice(_entries(folder), MAX_ENTRIES + 1))
@@ -245,31 +244,31 @@ class Permissions:
 
     def _guarded(self, real: str) -> bool:
         denied = (*self._deny_read, *self._deny_write)
-        return self.protects(real) or self._of_a_host(real) or any(place.holds(real) for place in denied)
+        return self.protects(real) or self._is_host_file(real) or any(place.holds(real) for place in denied)
 
-    def _never(self, mode: str, given: str) -> Refusal:
+    def _always_refused(self, mode: str, given: str) -> Refusal:
         message = (
             f"permission denied: {given} (lua.permissions.{mode})\nIt is ui-mcp's own; no setting opens it to apps."
         )
         return Refusal(mode, given, message)
 
     def _refused(self, mode: str, real: str, given: str, *, exactly: bool) -> Refusal:
-        wanted = real if exactly or os.path.isdir(real) else os.path.dirname(real)
-        if wanted in {self.project, self.base} and mode == "write":
-            wanted = real
+        suggested = real if exactly or os.path.isdir(real) else os.path.dirname(real)
+        if suggested in {self.project, self.base} and mode == "write":
+            suggested = real
         default = ("{project}",) if mode == "read" else ("{base_dir}/storage",)
-        line = f"{mode} = {json.dumps([*self._names(mode, default), self._spelled(wanted)])}"
-        message = self._with_way_out(f"permission denied: {given} (lua.permissions.{mode})", line)
+        line = f"{mode} = {json.dumps([*self._names(mode, default), self._with_variables(suggested)])}"
+        message = self._with_hint(f"permission denied: {given} (lua.permissions.{mode})", line)
         return Refusal(mode, given, message, line)
 
-    def _with_way_out(self, message: str, line: str) -> str:
+    def _with_hint(self, message: str, line: str) -> str:
         file = os.path.join(self.base, "config", "config.toml")
         return (
             f"{message}\nTo allow it, the person puts this line under [lua.permissions] in {file}"
             f" and runs `ui-mcp trust`:\n{line}"
         )
 
-    def _spelled(self, path: str) -> str:
+    def _with_variables(self, path: str) -> str:
         for name, folder in (("{base_dir}", self.base), ("{project}", self.project)):
             if path != folder and inside(path, folder):
                 return f"{name}/{os.path.relpath(path, folder)}"
@@ -277,18 +276,20 @@ class Permissions:
 
     def _allowed(self, key: str, default: tuple[str, ...]) -> tuple[Place, ...]:
         home = os.path.realpath(os.path.expanduser("~"))
+        # A project that contains the home directory would expose all of it.
         project = self.base if inside(home, self.project) else self.project
         found = []
         for name in self._names(key, default):
             path = _resolved(os.path.join(project, self._expanded(name, project)))
             root = next((folder for key, folder in self._roots(project) if name.startswith(key)), None)
-            if root is None or inside(path, root):  # a link in the project does not widen what was agreed to
+            if root is None or inside(path, root):  # a link in the project must not widen the setting
                 found.append(Place.of(path))
         return tuple(found)
 
     def _denied(self, names: tuple[str, ...]) -> tuple[Place, ...]:
-        spelled = [os.path.join(self.project, self._expanded(name, self.project)) for name in names]
-        paths = dict.fromkeys((*spelled, *map(_resolved, spelled)))
+        written = [os.path.join(self.project, self._expanded(name, self.project)) for name in names]
+        # Deny both the path as written and its target, so that a link hides neither.
+        paths = dict.fromkeys((*written, *map(_resolved, written)))
         return tuple(Place.of(path, folded=True) for path in paths)
 
     def _expanded(self, name: str, project: str) -> str:

@@ -1,6 +1,6 @@
-"""Modules, files, environment and processes app code may use."""
+"""Finds Lua modules and apps, and runs processes for app code."""
 
-import json  # a world has it anyway; ours would bring thirty modules with it
+import json  # `ui_mcp.jsontypes` would import thirty more modules into the worker
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -10,12 +10,12 @@ from ui_mcp.lua_runtime.permissions import Permissions, Refusal, inside
 
 
 class Modules:
-    """The code loader's view of the disk. It follows links as far as apps may read themselves."""
+    """Finds Lua modules and apps below the base directory; follows links only to files that apps may read."""
 
-    def __init__(self, launch: Mapping[str, object], permissions: Permissions) -> None:
+    def __init__(self, settings: Mapping[str, object], permissions: Permissions) -> None:
         self._permissions = permissions
-        self._base = str(launch["base_dir"])
-        self._bundle = str(launch["bundle_lua"])
+        self._base = str(settings["base_dir"])
+        self._bundle = str(settings["bundle_lua"])
         self._real_bundle = realpath(self._bundle) if self._bundle else ""
 
     def find(self, name: object) -> object:
@@ -26,7 +26,7 @@ class Modules:
         return None
 
     def source(self, path: object) -> object:
-        """Return the text of a file, or (None, why not)."""
+        """Return the text of a file, or (None, reason)."""
         refused = self._refusal(str(path))
         if refused is not None:
             return None, f"cannot read {path}: {refused.message}"
@@ -48,7 +48,7 @@ class Modules:
         return "\n".join(path for path in found if isfile(path)).encode()
 
     def app_list(self) -> object:
-        """Return JSON of every app that can be displayed: its name, and the title and first words of its README."""
+        """Return JSON of every app that can be displayed: name, and title and first paragraph of its README."""
         folder = join(self._base, "apps")
         names = sorted(os.listdir(folder)) if isdir(folder) else []
         found = [self._described(folder, name) for name in names if isfile(join(folder, name, "app.lua"))]
@@ -77,7 +77,7 @@ class Modules:
         return real.encode(), relpath(path, self._base).encode()
 
     def _described(self, folder: str, name: str) -> dict[str, str]:
-        """Read the title and the first paragraph of an app's README, or make a title of its name."""
+        """Return name, title and first paragraph of an app's README; without one, derive the title from the name."""
         title, about = name.replace("-", " ").replace("_", " ").capitalize(), ""
         for readme in ("README.md", "requirements.md"):
             path = join(folder, name, readme)
@@ -97,20 +97,23 @@ class Modules:
 
 
 def without_shebang(text: bytes) -> bytes:
-    """Return Lua source without what only systems and editors read at its beginning."""
+    """Return Lua source with a `#!` line commented out or a byte order mark removed."""
     return b"--" + text if text.startswith(b"#") else text.removeprefix(b"\xef\xbb\xbf")
 
 
 LIMIT = 16 * 1024 * 1024
+"""Bytes of a process's output that app code gets."""
 
 
-def run_process(permissions: Permissions, tell: Callable[[Refusal], None], command: str) -> tuple[bytes | None, object]:
-    """Return (output, exit status), or (None, why not)."""
+def run_process(
+    permissions: Permissions, report: Callable[[Refusal], None], command: str
+) -> tuple[bytes | None, object]:
+    """Run a shell command in the project; return (output, exit status), or (None, reason)."""
     if not permissions.exec:
         refusal = permissions.refused_process()
-        tell(refusal)
+        report(refusal)
         return None, refusal.message
-    import subprocess  # a child starts faster without it, and few apps are allowed processes
+    import subprocess  # slows the worker's start, and few apps may run processes
 
     environment = {**os.environ, "UI_MCP": "true", "FRICTIONLESS_MCP": "true"}
     try:

@@ -1,4 +1,4 @@
-"""One Lua VM with the engine loaded, its limits and log files."""
+"""One Lua VM with the engine loaded, its limits and its log files."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import lupa.lua52 as lupa
 
 from ui_mcp.files import open_inside
-from ui_mcp.lua_runtime.files import MAX_KNOWN, MAX_TOLD, Files
+from ui_mcp.lua_runtime.files import MAX_LOGGED, MAX_REPORTED, Files
 from ui_mcp.lua_runtime.permissions import Permissions, Refusal
 from ui_mcp.lua_runtime.sandbox import Modules, run_process
 
@@ -39,11 +39,11 @@ MODULES = (
     "markdown",
     "main",
 )
-"""The engine's files in the order they are loaded; the last one returns the door."""
+"""The engine's files in load order; the last one returns the entry point."""
 
 _ENGINE = os.path.join(os.path.dirname(__file__), "engine")
 
-_HOOKED = b"""
+_HOOK_TEST = b"""
 local stopped = false
 debug.sethook(function() stopped = true end, '', 10)
 for _ = 1, 100 do end
@@ -51,7 +51,7 @@ debug.sethook()
 return stopped
 """
 
-_CAPPED = b"return not pcall(string.rep, 'x', 1000000)"
+_CAP_TEST = b"return not pcall(string.rep, 'x', 1000000)"
 
 _BOOT = b"""
 python = nil
@@ -66,13 +66,12 @@ return function(name, value) host[name] = value end,
 
 
 class LuaRuntime:
-    """Has nothing of its world but its budgets, which stand at zero until `grant`."""
+    """Lua with the engine loaded. Holds no per-session state; limits are zero until `set_limits` is called."""
 
     def __init__(self) -> None:
-        """Load the engine."""
         self._cap = 0
         self._seconds = 0.0
-        self._watch: Callable[[float], None] = _unwatched
+        self._watch: Callable[[float], None] = _no_watch
         self.lua = lupa.LuaRuntime(
             encoding=None,
             unpack_returned_tuples=True,
@@ -82,23 +81,23 @@ class LuaRuntime:
             max_memory=0,
         )
         verify(self.lua)
-        self._give, load = self.lua.execute(_BOOT)
+        self._set_host, load = self.lua.execute(_BOOT)
         for name, service in {"clock": time.monotonic, "begin": self._begin, "finish": self._finish}.items():
             self.set_global(name, service)
-        *_, (self.door, self._limit) = [load(_source(name), name.encode()) for name in MODULES]
+        *_, (self.entry_point, self._limit) = [load(_source(name), name.encode()) for name in MODULES]
         self.lua.execute(b"collectgarbage()")
 
     def set_limits(self, cap: int, seconds: float, watch: Callable[[float], None]) -> None:
-        """Set the bytes and seconds that app code may take; `watch` hears the seconds, 0 when it has finished."""
+        """Limit app code to `cap` bytes and `seconds`; `watch` gets the seconds when it starts, and 0 when it ends."""
         self._cap, self._seconds, self._watch = cap, seconds, watch
         self._limit(seconds)
 
     def set_global(self, name: str, value: object) -> None:
-        """Put a service or a setting where the engine finds it."""
-        self._give(name.encode(), value.encode() if isinstance(value, str) else value)
+        """Make a function or a setting available to the engine."""
+        self._set_host(name.encode(), value.encode() if isinstance(value, str) else value)
 
     def restore_memory_limit(self) -> None:
-        """Set the cap again, after it was lifted to hand something over."""
+        """Set the memory limit again, after a service lifted it to return data."""
         self.lua.set_max_memory(self._cap)
 
     def _begin(self) -> float:
@@ -112,13 +111,17 @@ class LuaRuntime:
 
 
 def verify(runtime: lupa.LuaRuntime) -> None:
-    """Refuse a Lua that does not stop for a hook or a memory limit."""
-    hooked = runtime.execute(_HOOKED)
+    """Check that this Lua honours instruction hooks and memory limits.
+
+    Raises:
+        RuntimeError: it does not.
+    """
+    hooked = runtime.execute(_HOOK_TEST)
     runtime.set_max_memory(runtime.get_memory_used() + 100_000)
-    capped = runtime.execute(_CAPPED)
+    capped = runtime.execute(_CAP_TEST)
     runtime.set_max_memory(0)
     if not (hooked and capped):
-        raise RuntimeError("this Lua enforces no budgets (time hook or memory limit is missing)")
+        raise RuntimeError("this build of Lua enforces no limits (time hook or memory limit is missing)")
 
 
 def _no_attributes(_object: object, _name: object, _setting: bool) -> object:
@@ -130,24 +133,22 @@ def _source(name: str) -> bytes:
         return file.read()
 
 
-def _unwatched(_seconds: float) -> None:
+def _no_watch(_seconds: float) -> None:
     return
 
 
 LIMIT = 10_000_000
-"""Size at which a file is moved aside, once, to `.1`."""
+"""Bytes at which a log file is rotated to `.1`; only one old file is kept."""
 
 _FILES = {"out": "lua.log", "err": "lua-err.log"}
 
 
 class Logs:
-    """`lua.log` and `lua-err.log` of one directory."""
-
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
     def write(self, which: str, data: bytes) -> None:
-        """Append; a log that cannot be written is no reason to stop an app."""
+        """Append to a log; errors are ignored, because a full disk must not stop an app."""
         path = f"{self._folder}/{_FILES.get(which, 'lua.log')}"
         text = data.decode("utf-8", "replace").replace("\r\n", "\n").encode()
         try:
@@ -156,7 +157,7 @@ class Logs:
             return
 
     def error(self, origin: str, text: str) -> None:
-        """Note an uncaught error with time and origin."""
+        """Log an uncaught error with time and origin."""
         self.write("err", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {origin}: {text}\n".encode())
 
     def _append(self, path: str, text: bytes) -> None:
@@ -170,39 +171,41 @@ class Logs:
 
 
 Emit = Callable[[str, str, float], None]
-"""Takes what must leave the world at once: kind, text, number."""
+"""Sends one output immediately: kind, text, number."""
 
-Flat = str | bytes | int | float | bool | None
+Scalar = str | bytes | int | float | bool | None
 
 
 class LuaVm:
-    """A world in this process."""
+    """The Lua VM of one session, in this process."""
 
     def __init__(
         self,
-        launch: Mapping[str, object],
+        settings: Mapping[str, object],
         emit: Emit,
         watch: Callable[[float], None],
         runtime: LuaRuntime | None = None,
     ) -> None:
-        """Make a world of a runtime; `watch` hears the seconds app code may take from now on, 0 for none."""
+        """Set up a session in `runtime`; `watch` gets the seconds that app code may run, and 0 when it ends."""
         runtime = runtime or LuaRuntime()
-        self._cap = int(str(launch["max_memory_mb"])) * 1024 * 1024
+        self._cap = int(str(settings["max_memory_mb"])) * 1024 * 1024
         self._runtime = runtime.lua
-        self._door = runtime.door
-        runtime.set_limits(self._cap, float(str(launch["max_seconds"])), watch)
-        for name, value in self._services(launch, emit, runtime).items():
+        self._entry_point = runtime.entry_point
+        runtime.set_limits(self._cap, float(str(settings["max_seconds"])), watch)
+        for name, value in self._services(settings, emit, runtime).items():
             runtime.set_global(name, value)
 
-    def call(self, op: str, args: tuple[Flat, ...], facts: tuple[Flat, ...]) -> list[Flat]:
-        """Do one thing: code, message, traceback, result, then connection and frame in turns."""
+    def call(self, op: str, args: tuple[Scalar, ...], facts: tuple[Scalar, ...]) -> list[Scalar]:
+        """Run one operation; return code, message, traceback, result, then connection and frame alternately."""
         try:
-            reply = self._door(*[_given(value) if type(value) is str else value for value in (op, *facts, *args)])
+            reply = self._entry_point(
+                *[_to_lua(value) if type(value) is str else value for value in (op, *facts, *args)]
+            )
         except lupa.LuaError as error:
             self._runtime.set_max_memory(0)
             reply = (b"memory" if isinstance(error, lupa.LuaMemoryError) else b"lua-error", str(error), b"", b"null")
         self._recover()
-        return [_text(value) if type(value) is bytes else value for value in reply]
+        return [_from_lua(value) if type(value) is bytes else value for value in reply]
 
     @property
     def memory(self) -> int:
@@ -211,81 +214,81 @@ class LuaVm:
 
     @property
     def overfull(self) -> bool:
-        """Whether the world still fills its memory after a collection, so that every entry would fail."""
+        """Whether memory is still nearly full after a collection, so that every further call would fail."""
         return self.memory > self._cap * 0.95
 
     def _recover(self) -> None:
         if self.memory > self._cap // 10 * 9:
             self._runtime.execute(b"collectgarbage()")
 
-    def _services(self, launch: Mapping[str, object], emit: Emit, runtime: LuaRuntime) -> dict[str, object]:
-        """What the engine may ask of Python. None of these raises, and none returns data while the cap is set."""
-        permissions = Permissions(launch)
-        logs = Logs(str(launch["log"]))
-        modules = Modules(launch, permissions)
+    def _services(self, settings: Mapping[str, object], emit: Emit, runtime: LuaRuntime) -> dict[str, object]:
+        """Return what the engine may use of Python. No function raises; the memory limit is off while one returns."""
+        permissions = Permissions(settings)
+        logs = Logs(str(settings["log"]))
+        modules = Modules(settings, permissions)
         refusals = Refusals(logs, emit)
-        files = Files(permissions, refusals.tell)
+        files = Files(permissions, refusals.report)
         limit = self._runtime.set_max_memory
 
-        def answer(ask: Callable[..., object]) -> Callable[..., object]:
-            def asked(*args: Flat) -> object:
+        def service(function: Callable[..., object]) -> Callable[..., object]:
+            def call(*args: Scalar) -> object:
                 limit(0)
-                found = ask(*(_text(arg) for arg in args))
-                return tuple(map(_given, found)) if isinstance(found, tuple) else _given(found)
+                result = function(*(_from_lua(arg) for arg in args))
+                return tuple(map(_to_lua, result)) if isinstance(result, tuple) else _to_lua(result)
 
-            return asked
+            return call
 
         return {
             "arm": runtime.restore_memory_limit,
-            "emit": lambda kind, text, number: emit(str(_text(kind)), str(_text(text)), number),
-            "log": lambda which, data: logs.write(str(_text(which)), data),
-            "log_error": lambda origin, text: logs.error(str(_text(origin)), str(_text(text))),
+            "emit": lambda kind, text, number: emit(str(_from_lua(kind)), str(_from_lua(text)), number),
+            "log": lambda which, data: logs.write(str(_from_lua(which)), data),
+            "log_error": lambda origin, text: logs.error(str(_from_lua(origin)), str(_from_lua(text))),
             "may_execute": permissions.exec,
-            "open": answer(files.open),
+            "open": service(files.open),
             "release": files.release,
-            "load": answer(files.source),
-            "remove": answer(files.remove),
-            "rename": answer(files.rename),
-            "getenv": answer(permissions.environment),
-            "tmpname": answer(permissions.temporary),
-            "find": answer(modules.find),
-            "source": answer(modules.source),
-            "apps": answer(modules.apps),
-            "app_list": answer(modules.app_list),
-            "real": answer(modules.real),
-            "shell": answer(lambda command: run_process(permissions, refusals.tell, str(command))),
+            "load": service(files.source),
+            "remove": service(files.remove),
+            "rename": service(files.rename),
+            "getenv": service(permissions.environment),
+            "tmpname": service(permissions.temporary),
+            "find": service(modules.find),
+            "source": service(modules.source),
+            "apps": service(modules.apps),
+            "app_list": service(modules.app_list),
+            "real": service(modules.real),
+            "shell": service(lambda command: run_process(permissions, refusals.report, str(command))),
             "max_bytes": self._cap,
-            "verbosity": int(str(launch["verbosity"])),
-            "base_dir": str(launch["base_dir"]),
-            "session_id": str(launch["session_id"]),
-            "status": str(launch["status"]),
+            "verbosity": int(str(settings["verbosity"])),
+            "base_dir": str(settings["base_dir"]),
+            "session_id": str(settings["session_id"]),
+            "status": str(settings["status"]),
         }
 
 
-def _given(value: object) -> object:
+def _to_lua(value: object) -> object:
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
 
 
-def _text(value: Flat) -> Flat:
+def _from_lua(value: Scalar) -> Scalar:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 class Refusals:
-    """The refusals of one world."""
+    """Logs and reports the refusals of one VM, each once."""
 
     def __init__(self, logs: Logs, emit: Callable[[str, str, float], None]) -> None:
         self._logs = logs
         self._emit = emit
-        self._known: set[tuple[str, str]] = set()
-        self._told: set[str] = set()
+        self._logged: set[tuple[str, str]] = set()
+        self._reported: set[str] = set()
 
-    def tell(self, refusal: Refusal) -> None:
-        """Note a refusal; what an app tries again and again is noted once."""
+    def report(self, refusal: Refusal) -> None:
+        """Log a refusal and send it to the session, unless the same one was reported before."""
         known = (refusal.setting, refusal.path)
-        if known not in self._known and len(self._known) < MAX_KNOWN:
-            self._known.add(known)
+        if known not in self._logged and len(self._logged) < MAX_LOGGED:
+            self._logged.add(known)
             self._logs.error("permissions", refusal.message)
         key = refusal.line or refusal.setting
-        if key not in self._told and len(self._told) < MAX_TOLD:
-            self._told.add(key)
+        if key not in self._reported and len(self._reported) < MAX_REPORTED:
+            self._reported.add(key)
             self._emit("refused", json.dumps(refusal._asdict()), 0)

@@ -1,6 +1,6 @@
-"""The child process: reads entries from its input, runs them in one core, writes outputs and answers.
+"""The worker process: reads requests from a pipe, runs them in one Lua VM, writes outputs and replies.
 
-The standard streams are moved away first, so that nothing but messages travels on the pipe.
+The standard streams are moved away first, so that only messages are written to the pipe.
 """
 
 import gc
@@ -13,49 +13,49 @@ from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Scala
 from ui_mcp.lua_runtime.vm import LuaRuntime, LuaVm
 
 GRACE = 1.0
-"""Seconds after its budget when code that no hook can stop ends the process."""
+"""Seconds after the time limit when the process exits because no hook could stop the code."""
 
 
 def main() -> None:
-    """Serve one world until the parent closes the pipe."""
+    """Serve one Lua VM until the server closes the pipe."""
     serve(Pipe(*_streams()), LuaRuntime())
 
 
 def serve(pipe: "Pipe", runtime: LuaRuntime) -> None:
-    """Make a world of the runtime, with what the parent says first, and serve it until the pipe is closed."""
-    launch = pipe.read()
-    if launch is None:
+    """Set up a session with the settings that the server sends first, and serve it until the pipe closes."""
+    settings = pipe.read()
+    if settings is None:
         return
 
     def emit(kind: str, text: str, number: float) -> None:
         pipe.write("out", kind, text, float(number))
 
-    core = LuaVm(json.loads(str(launch[0])), emit, _watchdog(), runtime)
+    vm = LuaVm(json.loads(str(settings[0])), emit, _watchdog(), runtime)
     gc.freeze()
-    while (entry := pipe.read()) is not None:
-        op, count, *rest = entry
+    while (request := pipe.read()) is not None:
+        op, count, *rest = request
         facts = int(count or 0)
-        pipe.write("end", *core.call(str(op), tuple(rest[facts:]), tuple(rest[:facts])))
-        if core.overfull:
+        pipe.write("end", *vm.call(str(op), tuple(rest[facts:]), tuple(rest[:facts])))
+        if vm.overfull:
             os._exit(EXIT_OVERFULL)
 
 
 class Pipe:
-    """The parent at the other end."""
+    """The connection to the server."""
 
     def __init__(self, source: int, sink: int) -> None:
         self._source = os.fdopen(source, "rb")
         self._sink = sink
 
     def read(self) -> list[Scalar] | None:
-        """Wait for a message; None when the parent is gone."""
+        """Wait for a message; return None when the server has closed the pipe."""
         head = self._source.read(HEAD)
         if len(head) < HEAD:
             return None
         return decode_request(self._source.read(length(head)))
 
     def write(self, *values: Scalar) -> None:
-        """Send a message whole."""
+        """Send one message, complete."""
         data = memoryview(encode_reply(values))
         while data:
             data = data[os.write(self._sink, data) :]
@@ -63,26 +63,26 @@ class Pipe:
 
 def _streams() -> tuple[int, int]:
     source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
     return source, sink
 
 
 def _watchdog() -> "AlarmTimer | DeadlineThread":
-    """End the process when Lua is stuck where no hook reaches, in a pattern match for instance."""
+    """Return a watchdog that ends the process when Lua is stuck where no hook runs, in a pattern match for instance."""
     return AlarmTimer() if hasattr(signal, "setitimer") else DeadlineThread()
 
 
 class AlarmTimer:
-    """The system's alarm, whose default action ends the process whatever it is doing."""
+    """Arms SIGALRM, whose default action ends the process whatever it is doing."""
 
     def __call__(self, seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE if seconds else 0)
 
 
 class DeadlineThread:
-    """A thread that looks at the clock, where there is no alarm; Lua runs without Python's lock."""
+    """Checks the deadline in a thread, where there is no SIGALRM; Lua runs without holding the GIL."""
 
     def __init__(self) -> None:
         import threading

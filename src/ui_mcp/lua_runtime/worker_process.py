@@ -14,12 +14,12 @@ from ui_mcp.lua_runtime.fork_server_process import FORKS, FROZEN_COMMAND, comman
 from ui_mcp.lua_runtime.interface import (
     EMPTY_CONTEXT,
     EntryContext,
-    Flat,
     Op,
     OutputSink,
     Process,
     ProcessListener,
     Reply,
+    Scalar,
     WorkerConfig,
     decode_reply,
     dispatch_output,
@@ -30,47 +30,45 @@ from ui_mcp.lua_runtime.interface import (
 from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, encode_request, length
 
 GRACE = 2.0
-"""Seconds after its budget when a child that does nothing at all is given up; its own alarm comes a second earlier."""
+"""Seconds after the time limit when an unresponsive worker is killed; its own watchdog acts a second earlier."""
 
-QUEUED = 32
-"""Questions a child may have before it while more are put without waiting."""
+MAX_QUEUED = 32
+"""Pending requests up to which more are sent without waiting for replies."""
 
 
 class ProcessWorkerHost:
-    """Starts a child process for each world."""
-
-    async def launch(self, launch: WorkerConfig, outputs: OutputSink) -> "ProcessWorker":
-        """Start a world and run the project's start-up files.
+    async def launch(self, config: WorkerConfig, outputs: OutputSink) -> "ProcessWorker":
+        """Start a worker and run the project's start-up files.
 
         Raises:
             LuaError: main.lua or mcp.lua failed.
             SessionGoneError: the process ended at once.
         """
-        world = ProcessWorker(launch, outputs)
-        world.process = await _process(world)
+        worker = ProcessWorker(config, outputs)
+        worker.process = await _process(worker)
         try:
-            reply = await world.begin(dumps(launch.settings()))
+            reply = await worker.begin(dumps(config.settings()))
         except BaseException:
-            await world.close()
+            await worker.close()
             raise
         if reply.fault:
-            await world.close()
+            await worker.close()
             raise start_error(reply.fault)
-        return world
+        return worker
 
 
 class ProcessWorker:
-    """A world at the other end of a pipe; the loop calls it as bytes arrive, without a task in between."""
+    """A worker in a child process; protocol callbacks handle its output without a task per worker."""
 
-    def __init__(self, launch: WorkerConfig, outputs: OutputSink) -> None:
+    def __init__(self, config: WorkerConfig, outputs: OutputSink) -> None:
         self._outputs = outputs
-        self._seconds = launch.max_seconds
+        self._seconds = config.max_seconds
         self._received = bytearray()
-        self._unanswered: deque[asyncio.Future[Reply]] = deque()
-        """What the child has been asked, in order; whoever asked may have lost interest."""
-        self._asked = 0.0
-        """Since when the child has been at the first of them, by the loop's clock."""
-        self._lookout: asyncio.TimerHandle | None = None
+        self._pending: deque[asyncio.Future[Reply]] = deque()
+        """Requests without a reply, in order; their callers may have been cancelled."""
+        self._started = 0.0
+        """When the worker began the first of them, by the loop's clock."""
+        self._check: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
         self._closing = False
         self._reason = ""
@@ -78,115 +76,114 @@ class ProcessWorker:
 
     @property
     def pid(self) -> int:
-        """The child's process id."""
         return self.process.pid
 
     async def begin(self, settings: str) -> Reply:
-        """Hand over the settings and run the start-up files."""
+        """Send the settings and run the start-up files."""
         self.process.write(encode_request([settings]))
-        return await self._ask("start", EMPTY_CONTEXT, ())
+        return await self._send("start", EMPTY_CONTEXT, ())
 
-    def call(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> asyncio.Future[Reply]:
-        """Begin one thing at once; what changed has been put out when it is answered, even if nobody waits any more.
-
-        Raises:
-            SessionGoneError: the world has ended.
-        """
-        return self._ask(op.value, facts, args)
-
-    def ask(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> asyncio.Future[Reply] | None:
-        """Enter behind what is still being done; None if that is a lot already.
+    def call(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> asyncio.Future[Reply]:
+        """Start one operation now; its outputs are delivered before the reply, even if the caller was cancelled.
 
         Raises:
-            SessionGoneError: the world has ended.
+            SessionGoneError: the worker has ended.
         """
-        return self._ask(op.value, facts, args) if len(self._unanswered) < QUEUED else None
+        return self._send(op.value, facts, args)
+
+    def ask(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> asyncio.Future[Reply] | None:
+        """Queue an operation behind the pending ones; return None if too many are pending.
+
+        Raises:
+            SessionGoneError: the worker has ended.
+        """
+        return self._send(op.value, facts, args) if len(self._pending) < MAX_QUEUED else None
 
     async def close(self) -> None:
-        """End the process; safe to call twice."""
+        """Kill the process and wait for its exit; safe to call twice."""
         self._closing = True
         with anyio.CancelScope(shield=True):
             self.process.kill()
             await self._gone.wait()
 
-    def _ask(self, op: str, facts: EntryContext, args: tuple[Flat, ...]) -> asyncio.Future[Reply]:
+    def _send(self, op: str, facts: EntryContext, args: tuple[Scalar, ...]) -> asyncio.Future[Reply]:
         if self._reason or self._closing:
             raise SessionGoneError(self._reason or "The session has ended")
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._unanswered.append(answer)
-        if len(self._unanswered) == 1:
-            self._asked = answer.get_loop().time()
-        if self._lookout is None:
-            self._look()
+        self._pending.append(answer)
+        if len(self._pending) == 1:
+            self._started = answer.get_loop().time()
+        if self._check is None:
+            self._check_progress()
         self.process.write(encode_request((op, len(facts), *facts, *args)))
         return answer
 
-    def _look(self) -> None:
-        """See now and then whether answers come; a child that overruns ends itself, unless it cannot even do that."""
-        if not self._unanswered:
-            self._lookout = None
+    def _check_progress(self) -> None:
+        """Kill a worker that does not reply; its own watchdog acts earlier, unless the process is stopped."""
+        if not self._pending:
+            self._check = None
             return
-        loop = self._unanswered[0].get_loop()
-        waited, budget = loop.time() - self._asked, self._seconds + GRACE
-        # Looking for changes has budgets of its own, so a child that works may take several times as long.
+        loop = self._pending[0].get_loop()
+        waited, budget = loop.time() - self._started, self._seconds + GRACE
+        # Change detection has time limits of its own, so a working child may need several times the limit.
         if waited >= 10 * self._seconds + 30:
             self._reason = f"timeout: the session's process gave no answer for {waited:.0f} s"
         elif waited >= budget and stopped(self.pid):
             self._reason = f"timeout: the session's process was stopped and gave no answer for {waited:.0f} s"
         else:
-            self._lookout = loop.call_later(max(budget - waited, 1.0), self._look)
+            self._check = loop.call_later(max(budget - waited, 1.0), self._check_progress)
             return
         self.process.kill()
 
-    def _take(self, kind: Flat, *values: Flat) -> None:
+    def _take(self, kind: Scalar, *values: Scalar) -> None:
         if kind != "end":
             name, text, number = values
             dispatch_output(self._outputs, str(name), str(text), float(number or 0))
             return
         reply = parse_reply(values, self._outputs)
-        answer = self._unanswered.popleft()
-        self._asked = answer.get_loop().time()  # the next one is being worked on from now on
+        answer = self._pending.popleft()
+        self._started = answer.get_loop().time()  # the worker now begins the next request
         if not answer.done():
             answer.set_result(reply)
 
     def received(self, data: bytes) -> None:
-        """Act on every message that has arrived whole."""
+        """Handle every complete message that has arrived."""
         received, at = self._received, 0
         received += data
         try:
             while len(received) >= at + HEAD and len(received) >= (end := at + HEAD + length(received[at : at + HEAD])):
                 self._take(*decode_reply(bytes(received[at + HEAD : end])))
                 at = end
-        except (ValueError, UiMcpError):  # no child of ours says that
+        except (ValueError, UiMcpError):  # not the protocol: the worker is broken or compromised
             self.process.kill()
         del received[:at]
 
     def exited(self, status: int | None) -> None:
-        """Note why, and tell whoever waits."""
-        self._reason = self._reason or _why(status, self._seconds)
+        """Record the reason and fail all pending requests."""
+        self._reason = self._reason or _exit_reason(status, self._seconds)
         self._gone.set()
-        if self._lookout is not None:
-            self._lookout.cancel()
-        for answer in self._unanswered:
+        if self._check is not None:
+            self._check.cancel()
+        for answer in self._pending:
             if not answer.done():
                 answer.set_exception(SessionGoneError(self._reason))
         if not self._closing:
             self._outputs.ended(self._reason)
 
 
-async def _process(world: ProcessWorker) -> Process:
-    """Start a process for a world; a nursery that ends meanwhile is replaced once."""
+async def _process(worker: ProcessWorker) -> Process:
+    """Start a process for a worker; try a second fork server if the first exits meanwhile."""
     if FORKS:
         from ui_mcp.lua_runtime.fork_client import fork
 
         for _ in range(2):
-            if forked := await fork(world):
+            if forked := await fork(worker):
                 return forked
 
-    return await spawn(world)
+    return await spawn(worker)
 
 
-def _why(status: int | None, seconds: float) -> str:
+def _exit_reason(status: int | None, seconds: float) -> str:
     if status in {EXIT_OVERRUN, -getattr(signal, "SIGALRM", 0)}:
         return f"timeout: Lua code ran longer than {seconds:g} s"
     if status == EXIT_OVERFULL:
@@ -197,59 +194,55 @@ def _why(status: int | None, seconds: float) -> str:
 
 
 async def spawn(owner: ProcessListener) -> "SpawnedProcess":
-    """Start a process for a world.
+    """Start a worker as a program of its own.
 
     Raises:
         OSError: it could not be started.
     """
-    words, pipe = command("worker", FROZEN_COMMAND), subprocess.PIPE
+    argv, pipe = command("worker", FROZEN_COMMAND), subprocess.PIPE
     process = SpawnedProcess(owner)
     await asyncio.get_running_loop().subprocess_exec(
-        lambda: process, *words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
+        lambda: process, *argv, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
     )
     return process
 
 
 class SpawnedProcess(asyncio.SubprocessProtocol):
-    """A child of this process, at the other end of two pipes."""
+    """A worker started as a child process, connected by two pipes."""
 
     def __init__(self, owner: ProcessListener) -> None:
         self._owner = owner
         self._open = 2
-        """What must end before it has: the process, and the pipe with its last words."""
+        """What is still open: the process, and the pipe, which may hold output after the process has exited."""
         self.pid = 0
         self._transport: asyncio.SubprocessTransport
         self._input: asyncio.WriteTransport
 
     def write(self, data: bytes) -> None:
-        """Send at once, or as soon as there is room; to one that has ended, until its end is told, nothing."""
+        """Send, or queue until the pipe has room; do nothing once the worker has exited."""
         if not self._input.is_closing():
             self._input.write(data)
 
     def kill(self) -> None:
-        """End it and let go of its pipes."""
+        """Kill it and close its pipes."""
         self._transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep what the loop made: the process and its input."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._input = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
         self.pid = self._transport.get_pid()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Pass on what it said."""
         self._owner.received(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """Note that nothing more will be said."""
         if fd == 1:
-            self._ended_in_part()
+            self._close_part()
 
     def process_exited(self) -> None:
-        """Note that the process is gone."""
-        self._ended_in_part()
+        self._close_part()
 
-    def _ended_in_part(self) -> None:
+    def _close_part(self) -> None:
         self._open -= 1
         if not self._open:
             self._owner.exited(self._transport.get_returncode())

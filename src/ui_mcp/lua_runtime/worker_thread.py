@@ -1,4 +1,4 @@
-"""Worlds inside this process, for tests and for many sessions; a hard Lua crash would take the process along."""
+"""Workers in threads of the server, for tests and for many sessions; a hard Lua crash ends the server too."""
 
 import anyio
 from anyio import from_thread, to_thread
@@ -7,10 +7,10 @@ from ui_mcp.errors import SessionGoneError
 from ui_mcp.lua_runtime.interface import (
     EMPTY_CONTEXT,
     EntryContext,
-    Flat,
     Op,
     OutputSink,
     Reply,
+    Scalar,
     WorkerConfig,
     dispatch_output,
     parse_reply,
@@ -20,64 +20,61 @@ from ui_mcp.lua_runtime.vm import LuaVm
 
 
 class ThreadWorkerHost:
-    """Runs each world's entries in a worker thread."""
+    """Starts workers whose calls share a limited number of threads."""
 
     def __init__(self, threads: int = 64) -> None:
         self._limiter = anyio.CapacityLimiter(threads)
 
-    async def launch(self, launch: WorkerConfig, outputs: OutputSink) -> "ThreadWorker":
-        """Start a world and run the project's start-up files.
+    async def launch(self, config: WorkerConfig, outputs: OutputSink) -> "ThreadWorker":
+        """Start a worker and run the project's start-up files.
 
         Raises:
             LuaError: main.lua or mcp.lua failed.
         """
-        world = ThreadWorker(launch, outputs, self._limiter)
-        reply = await world.enter_raw("start", (), EMPTY_CONTEXT)
+        worker = ThreadWorker(config, outputs, self._limiter)
+        reply = await worker.call_by_name("start", (), EMPTY_CONTEXT)
         if reply.fault:
             raise start_error(reply.fault)
-        return world
+        return worker
 
 
 class ThreadWorker:
-    """A world whose Lua runs in a worker thread."""
-
-    def __init__(self, launch: WorkerConfig, outputs: OutputSink, limiter: anyio.CapacityLimiter) -> None:
+    def __init__(self, config: WorkerConfig, outputs: OutputSink, limiter: anyio.CapacityLimiter) -> None:
         self._outputs = outputs
         self._limiter = limiter
         self._reason = "The session has ended"
-        self._core: LuaVm | None = LuaVm(launch.settings(), self._emit, _unwatched)
+        self._vm: LuaVm | None = LuaVm(config.settings(), self._emit, _no_watch)
 
-    async def call(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> Reply:
-        """Do one thing, detect what changed, and put out the frames for the pages.
+    async def call(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> Reply:
+        """Run one operation, detect changes and send the frames of the pages.
 
         Raises:
-            SessionGoneError: the world has ended.
+            SessionGoneError: the worker has ended.
         """
-        return await self.enter_raw(op.value, args, facts)
+        return await self.call_by_name(op.value, args, facts)
 
-    def ask(self, op: Op, *args: Flat, facts: EntryContext = EMPTY_CONTEXT) -> None:
-        """Decline: threads would overtake each other."""
+    def ask(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> None:
+        """Refuse, because threads could overtake each other."""
 
-    async def enter_raw(self, op: str, args: tuple[Flat, ...], facts: EntryContext) -> Reply:
-        """Enter by the operation's plain name."""
-        core = self._core
-        if core is None:
+    async def call_by_name(self, op: str, args: tuple[Scalar, ...], facts: EntryContext) -> Reply:
+        vm = self._vm
+        if vm is None:
             raise SessionGoneError(self._reason)
-        flat = await to_thread.run_sync(core.call, op, args, facts, limiter=self._limiter)
-        reply = parse_reply(flat, self._outputs)
-        if core.overfull:
+        values = await to_thread.run_sync(vm.call, op, args, facts, limiter=self._limiter)
+        reply = parse_reply(values, self._outputs)
+        if vm.overfull:
             self._reason = "memory: Lua memory limit reached"
             await self.close()
             self._outputs.ended(self._reason)
         return reply
 
     async def close(self) -> None:
-        """Drop the runtime; safe to call twice."""
-        self._core = None
+        """Drop the VM; safe to call twice."""
+        self._vm = None
 
     def _emit(self, kind: str, text: str, number: float) -> None:
         from_thread.run_sync(dispatch_output, self._outputs, kind, text, number)
 
 
-def _unwatched(_seconds: float) -> None:
+def _no_watch(_seconds: float) -> None:
     return

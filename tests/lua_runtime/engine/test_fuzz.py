@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lua_runtime.cores import Bench
-from ui_mcp.lua_runtime.vm import Flat
+from ui_mcp.lua_runtime.vm import Scalar
 
 CALLS = 100_000
 
@@ -81,13 +81,13 @@ def a_frame(rng: random.Random) -> str:
     return text
 
 
-def an_entry(rng: random.Random) -> tuple[str, tuple[Flat, ...]]:
+def an_entry(rng: random.Random) -> tuple[str, tuple[Scalar, ...]]:
     roll = rng.random()
     if roll < 0.45:
         return "run", (" ".join(rng.choice(SNIPPETS) for _ in range(rng.randint(1, 2))),)
     if roll < 0.85:
         return "frame", (rng.choice([1, 2, 3]), a_frame(rng))
-    plain: list[tuple[str, tuple[Flat, ...]]] = [
+    plain: list[tuple[str, tuple[Scalar, ...]]] = [
         ("open", (rng.choice([1, 2]),)),
         ("close", (rng.choice([1, 2]),)),
         ("timer", (rng.randint(0, 5),)),

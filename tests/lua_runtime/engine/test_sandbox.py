@@ -292,5 +292,5 @@ def test_a_lua_without_budgets_is_refused() -> None:
         def get_memory_used(self) -> int:
             return 0
 
-    with pytest.raises(RuntimeError, match="enforces no budgets"):
+    with pytest.raises(RuntimeError, match="enforces no limits"):
         verify(Careless())

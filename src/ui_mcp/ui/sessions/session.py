@@ -23,7 +23,7 @@ from ui_mcp.errors import (
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.interface import EntryContext, Flat, LuaFault, Op, OutputSink, Reply, Worker
+from ui_mcp.lua_runtime.interface import EntryContext, LuaFault, Op, OutputSink, Reply, Scalar, Worker
 from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
@@ -148,7 +148,7 @@ class Session:
         """
         await self._life.start()
 
-    async def call(self, op: Op, *args: Flat) -> Reply:
+    async def call(self, op: Op, *args: Scalar) -> Reply:
         """Do one thing in Lua after everything asked before it, and show the pages what changed.
 
         Raises:
@@ -168,7 +168,7 @@ class Session:
                 if self._life.end_reason is None:
                     self._changes.after(op)  # also if whoever asked has lost interest: Lua goes on
 
-    async def call_and_log(self, op: Op, *args: Flat) -> Reply | None:
+    async def call_and_log(self, op: Op, *args: Scalar) -> Reply | None:
         """Enter for a cause of our own; nobody waits for the answer, so trouble is only logged."""
         try:
             reply = await self.call(op, *args)
