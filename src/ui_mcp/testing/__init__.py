@@ -1,1 +1,1 @@
-"""A browser without a browser: opens an app, sees its views, clicks and types. For our tests and for those of apps."""
+"""A simulated browser for tests, of ui-mcp and of apps: opens an app, reads its views, clicks and types."""

@@ -1,4 +1,4 @@
-"""Browser without a browser, in process or over WebSocket."""
+"""A simulated browser, connected in process or over a WebSocket."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -16,8 +16,8 @@ from ui_mcp.testing.view import NotShownError, View
 from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.ui.sessions.session import Session
 
-PATIENCE = 30.0
-"""Seconds; plenty, because a busy machine is not a mistake of the app."""
+TIMEOUT = 30.0
+"""Seconds; long, so that tests do not fail on a busy machine."""
 
 WATCH = {"type": "watch", "data": {"varId": 1, "expand": True}}
 
@@ -25,21 +25,19 @@ WATCH = {"type": "watch", "data": {"varId": 1, "expand": True}}
 class Transport(Protocol):
     """Carries frames to a server and back."""
 
-    async def send(self, frame: str) -> None:
-        """Send one frame."""
-        ...
+    async def send(self, frame: str) -> None: ...
 
     async def take(self) -> list[str]:
-        """Wait for frames; an empty list says that the connection is over."""
+        """Wait for frames; return an empty list once the connection is closed."""
         ...
 
     def waiting(self) -> list[str]:
-        """Return the frames that are here already."""
+        """Return the frames that have arrived, without waiting."""
         ...
 
 
 class Browser:
-    """A page a test can read and operate; paths name bindings as the viewdefs write them."""
+    """A page that a test can read and operate; paths name bindings as written in the viewdefs."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -55,7 +53,7 @@ class Browser:
 
     @property
     def text(self) -> str:
-        """What a person would read of the displayed app; `page.root.text` is the whole page with its frame."""
+        """The visible text of the displayed app; `page.root.text` is that of the whole page."""
         try:
             return self.app.text
         except NotShownError:
@@ -70,7 +68,11 @@ class Browser:
         return self.find(path).rows(path)
 
     def find(self, path: str) -> View:
-        """Return the first view in document order that binds something to `path`: of the app, else of the page."""
+        """Return the first view that binds something to `path`, in document order: in the app, else in the page.
+
+        Raises:
+            NotShownError: no view does.
+        """
         whole = self.page.root.below() if self.page.root else iter(())
         views: list[View] = [*self._app_views(), *whole]
         for view in views:
@@ -97,26 +99,31 @@ class Browser:
         await self.send([view.number, position, value])
 
     async def scroll(self, path: str, first: int, count: int, view: View | None = None) -> None:
-        """Ask for other rows of a windowed list."""
+        """Request other rows of a windowed list."""
         view = view or self.find(path)
         await self.send([view.number, view.binding(path, kinds=("ui-viewlist",)).position, [first, count]])
 
     async def send(self, *messages: Json, user: bool = True) -> None:
-        """Send messages as one batch and take in what is answered at once."""
+        """Send messages as one batch and apply the frames that arrive at once."""
         await self.send_text(dumps({"userEvent": user, "messages": list(messages)}))
 
     async def send_text(self, frame: str) -> None:
-        """Send any text."""
+        """Send one frame with any text."""
         await self._transport.send(frame)
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Take in the frames that have arrived."""
+        """Apply the frames that have arrived."""
         for frame in self._transport.waiting():
             self.page.apply(frame)
 
-    async def until(self, shown: Callable[[], object], seconds: float = PATIENCE) -> None:
-        """Take in frames until `shown` is true; a page that lacks what it asks for is not there yet."""
+    async def until(self, shown: Callable[[], object], seconds: float = TIMEOUT) -> None:
+        """Apply frames until `shown` returns true; a `NotShownError` that it raises counts as false.
+
+        Raises:
+            TimeoutError: it did not in time.
+            ConnectionError: the server closed the connection.
+        """
         with fail_after(seconds):
             while not _true(shown):
                 frames = await self._transport.take()
@@ -126,8 +133,8 @@ class Browser:
                 for frame in frames:
                     self.page.apply(frame)
 
-    async def until_closed(self, seconds: float = PATIENCE) -> None:
-        """Take in frames until the server ends the connection."""
+    async def until_closed(self, seconds: float = TIMEOUT) -> None:
+        """Apply frames until the server closes the connection."""
         with fail_after(seconds):
             while frames := await self._transport.take():
                 for frame in frames:
@@ -143,21 +150,18 @@ def _true(shown: Callable[[], object]) -> bool:
 
 
 class InProcess:
-    """Frames straight into a session and back; an answer is there as soon as a frame has been sent."""
+    """Passes frames directly to a session; replies are available as soon as `send` returns."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def send(self, frame: str) -> None:
-        """Let the session work on the frame."""
         await self._connection.receive(frame)
 
     async def take(self) -> list[str]:
-        """Wait for frames."""
         return await self._connection.take()
 
     def waiting(self) -> list[str]:
-        """Return what has been put out."""
         return self._connection.outbox.take_now()
 
 
@@ -172,30 +176,26 @@ async def open_page(session: Session, *, expand: bool = True) -> AsyncIterator[B
 
 
 class Socket:
-    """Carries frames over a WebSocket."""
-
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
 
     async def send(self, frame: str) -> None:
-        """Send one frame."""
         await self._connection.send(frame)
 
     async def take(self) -> list[str]:
-        """Wait for one frame."""
         try:
             return [str(await self._connection.recv(decode=True))]
         except ConnectionClosed:
             return []
 
     def waiting(self) -> list[str]:
-        """Know of none: what is on its way has to be waited for."""
+        """Return an empty list: frames can only be awaited."""
         return []
 
 
 async def _visit(url: str) -> tuple[dict[str, str], str]:
-    """Load a page; return the cookie it leaves, and the session it leads to."""
-    async with open_client(timeout=PATIENCE, follow_redirects=True) as client:
+    """Load a page; return its cookies as a header, and the session that it redirects to."""
+    async with open_client(timeout=TIMEOUT, follow_redirects=True) as client:
         page = await client.get(url, headers={"Accept": "text/html"})
         cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     first = urlsplit(str(page.url)).path.strip("/").partition("/")[0]
@@ -204,12 +204,12 @@ async def _visit(url: str) -> tuple[dict[str, str], str]:
 
 @asynccontextmanager
 async def open_socket(url: str, *, expand: bool = True) -> AsyncIterator[Browser]:
-    """Open a page on a running server as a visitor; `url` is http://HOST:PORT/, or that of a session, with a code."""
+    """Open a page on a running server as a visitor; `url` is http://HOST:PORT/ or a session's URL with a code."""
     headers, session = await _visit(url)
     parts = urlsplit(url)
     address = f"ws://{parts.netloc}/ws/{session}"
-    # Frames nobody asked for yet wait without limit: at the library's own, it would stop reading and not hear the end.
-    limits = {"max_size": None, "max_queue": None, "compression": None, "open_timeout": PATIENCE}
+    # Unlimited queue: at its own limit the library stops reading, and would not notice the close frame.
+    limits = {"max_size": None, "max_queue": None, "compression": None, "open_timeout": TIMEOUT}
     async with connect(address, origin=f"http://{parts.netloc}", additional_headers=headers, **limits) as connection:  # type: ignore[arg-type]
         browser = Browser(Socket(connection))
         if expand:

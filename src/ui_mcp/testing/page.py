@@ -1,25 +1,24 @@
-"""A page's memory: applies the server's frames to views, variables and notices."""
+"""State of a page: applies the server's frames to views, variables and notices."""
 
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.testing.view import Template, View
 
 
 class Page:
-    """Everything the server has told one connection."""
+    """Everything that the server has sent to one connection."""
 
     def __init__(self) -> None:
         self.root: View | None = None
         self.views: dict[int, View] = {}
         self.variables: dict[int, JsonObject] = {}
-        """Plain variables: id → `value` and properties."""
+        """Variables outside views: id → `value` and properties."""
         self.errors: list[JsonObject] = []
         self.notices: list[JsonObject] = []
         self.frames: list[str] = []
-        """Every frame as it came."""
+        """Every frame as received."""
         self.viewdefs: dict[str, Template] = {}
 
     def apply(self, frame: str) -> None:
-        """Take in one frame."""
         self.frames.append(frame)
         content = loads(frame)
         single = isinstance(content, dict) or (content and not isinstance(content[0], dict | list))
@@ -71,7 +70,7 @@ class Page:
             rows[data["index"]] = view
         else:
             self.views[parent].nested[slot] = view
-        self._forget_the_gone()
+        self._drop_hidden_views()
 
     def _view(self, number: int, key: str, values: list[Json]) -> View:
         assert key in self.viewdefs, f"viewdef {key} was never delivered"
@@ -115,6 +114,6 @@ class Page:
                 found.append(self._view(number, last, values))
         return found
 
-    def _forget_the_gone(self) -> None:
+    def _drop_hidden_views(self) -> None:
         shown = {view.number for view in self.root.below()} if self.root else set()
         self.views = {number: view for number, view in self.views.items() if number in shown}

@@ -1,4 +1,4 @@
-"""A project in a temporary directory with sessions of its own, for tests."""
+"""A temporary project with sessions of its own, for tests."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from ui_mcp.workspace import Workspace
 
 
 def make_workspace(folder: Path, *apps: Path) -> Workspace:
-    """Lay out an empty project below `folder` with copies of the given app directories."""
+    """Create an empty project below `folder` with copies of the given app directories."""
     workspace = Workspace.at(folder / ".claude" / "ui")
     for needed in workspace.folders:
         needed.mkdir(parents=True, exist_ok=True)
@@ -24,12 +24,12 @@ def make_workspace(folder: Path, *apps: Path) -> Workspace:
 
 
 def settings(**lua: object) -> Config:
-    """Return settings for tests: Lua in this process, with time enough on a busy machine, unless told otherwise."""
+    """Return settings for tests: Lua in this process with a generous time limit, unless overridden."""
     return Config.model_validate({"lua": {"host": "thread", "max_seconds": 60, **lua}})
 
 
 class OpenApp(NamedTuple):
-    """A displayed app: its session, and a page that shows it."""
+    """A displayed app: its session and a page that shows it."""
 
     session: Session
     browser: Browser
@@ -39,7 +39,7 @@ class OpenApp(NamedTuple):
 async def open_sessions(
     workspace: Workspace, config: Config | None = None, **server: object
 ) -> AsyncIterator[SessionRegistry]:
-    """Run the sessions of a workspace for the length of the block."""
+    """Run the sessions of a workspace while the block runs."""
     async with SessionRegistry(workspace, config or settings(), ServerInfo(**server)) as sessions:  # type: ignore[arg-type]
         yield sessions
 

@@ -1,4 +1,4 @@
-"""What a page shows; parsed templates."""
+"""Parsed templates and the views that a page shows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
 
-STAMP = "data-ui-b"
+POSITIONS = "data-ui-b"
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One `ui-…` attribute with the position the server gave it."""
+    """One `ui-…` attribute with the position that the server assigned."""
 
     position: int
     attribute: str
@@ -27,7 +27,7 @@ class Binding:
 
 @dataclass(slots=True)
 class Element:
-    """A node of a template."""
+    """An element of a template."""
 
     tag: str
     attributes: dict[str, str]
@@ -43,7 +43,7 @@ class Element:
 
 
 class Template(HTMLParser):
-    """One viewdef: `root` holds what is inside its `<template>`."""
+    """One viewdef; `root` is the content of its `<template>`."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -55,29 +55,27 @@ class Template(HTMLParser):
         self.bindings = {binding.position: binding for element in self.root.walk() for binding in element.bindings}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Add an element."""
         element = Element(tag, {name: value or "" for name, value in attrs})
-        element.bindings = _stamped(element)
+        element.bindings = _bindings(element)
         self._open[-1].children.append(element)
         if tag not in _VOID:
             self._open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
-        """Close the nearest element of that name."""
+        """Close the nearest open element of that name."""
         for depth in range(len(self._open) - 1, 0, -1):
             if self._open[depth].tag == tag:
                 del self._open[depth:]
                 return
 
     def handle_data(self, data: str) -> None:
-        """Add text."""
         self._open[-1].children.append(data)
 
 
-def _stamped(element: Element) -> list[Binding]:
+def _bindings(element: Element) -> list[Binding]:
     found = []
-    for stamp in filter(None, element.attributes.get(STAMP, "").split(";")):
-        position, _, attribute = stamp.partition(" ")
+    for assigned in filter(None, element.attributes.get(POSITIONS, "").split(";")):
+        position, _, attribute = assigned.partition(" ")
         path, _, query = element.attributes.get(attribute, "").partition("?")
         options = dict(parse_qsl(query, keep_blank_values=True))
         found.append(Binding(int(position), attribute, path.strip(), options, element.tag))
@@ -89,12 +87,12 @@ ACTIONS = ("ui-action", "ui-event-")
 
 
 class NotShownError(AssertionError):
-    """The page shows nothing of that path; the message lists what it does show."""
+    """Nothing shown is bound to that path; the message lists the paths that are."""
 
 
 @dataclass(slots=True, eq=False)
 class View:
-    """One rendering of a viewdef for one object; paths are those written in the viewdef."""
+    """One rendering of a viewdef for one object; paths are written as in the viewdef."""
 
     number: int
     key: str
@@ -105,7 +103,6 @@ class View:
     errors: dict[int, Json] = field(default_factory=dict)
 
     def value(self, path: str) -> Json:
-        """Return the value shown at `path`."""
         return self.values.get(self.binding(path, actions=False).position)
 
     def view(self, path: str) -> "View":
@@ -126,12 +123,12 @@ class View:
         return [row.view("item") if row.key.startswith("lua.ViewListItem.") else row for row in wrapped.rows("items")]
 
     def error(self, path: str) -> str | None:
-        """Return what is wrong at `path`, if something is."""
+        """Return the description of the error at `path`, or None."""
         found = self.errors.get(self.binding(path).position)
         return found["description"] if found else None
 
     def binding(self, path: str, *, kinds: tuple[str, ...] = (), actions: bool = True) -> Binding:
-        """Find the binding of a path in this view.
+        """Return the binding of a path in this view.
 
         Raises:
             NotShownError: this view has none.
@@ -144,7 +141,7 @@ class View:
         raise NotShownError(f"{self.key} binds nothing to {path!r}; it binds: {shown}")
 
     def has(self, path: str) -> bool:
-        """Say whether this view binds something to `path`."""
+        """Return whether this view binds something to `path`."""
         return any(binding.path == path for binding in self.template.bindings.values())
 
     def below(self) -> Iterator["View"]:
@@ -158,7 +155,7 @@ class View:
 
     @property
     def text(self) -> str:
-        """The text a person would read, hidden elements left out, white space collapsed."""
+        """The visible text, without hidden elements and with white space collapsed."""
         return " ".join("".join(self._texts(self.template.root)).split())
 
     def _texts(self, element: Element) -> Iterator[str]:
@@ -189,7 +186,7 @@ class View:
 
 
 def shown_text(value: Json) -> str:
-    """Write a value the way a page does."""
+    """Format a value as the page does."""
     match value:
         case None:
             return ""
