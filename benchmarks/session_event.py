@@ -76,7 +76,7 @@ async def scan_alone(folder: Path) -> float:
         session = await prepared(sessions)
         async with session.attach() as connection:
             await connection.receive('{"type":"watch","data":{"varId":1,"expand":true}}')
-            world = session._life.world()
+            world = session._supervisor.worker()
             assert isinstance(world, ThreadWorker)
             assert world._vm is not None
             facts = session._facts()

@@ -19,7 +19,7 @@ Seen = MemoryObjectReceiveStream[list[SavedFile]]
 @pytest.fixture(autouse=True, params=[5000, 1], ids=["begun", "calm"])
 def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Watch as in the first seconds, and as after them."""
-    monkeypatch.setattr(hot_reload, "CALM_MS", request.param)
+    monkeypatch.setattr(hot_reload, "IDLE_MS", request.param)
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ async def tight_sessions(workspace: Workspace) -> AsyncIterator[SessionRegistry]
 
 
 def pid(session: Session) -> int:
-    world = session._life.world()
+    world = session._supervisor.worker()
     assert isinstance(world, ProcessWorker)
     return world.pid
 
@@ -52,7 +52,9 @@ async def killed(session: Session) -> None:
     before = pid(session)
     os.kill(before, signal.SIGKILL)
     with fail_after(60):
-        while session._life.end_reason is None and (session._life.crash_reason is not None or pid(session) == before):
+        while session._supervisor.end_reason is None and (
+            session._supervisor.crash_reason is not None or pid(session) == before
+        ):
             await checkpoint()
 
 

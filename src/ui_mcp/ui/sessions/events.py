@@ -1,7 +1,7 @@
-"""The queue of events an app pushes for the agent, and the waiters who drain it.
+"""The queue of events that an app pushes for the agent, and the callers that wait for them.
 
-One queue per session, used on the event loop only: checking the queue and registering as a waiter happen
-without an await between them, so no event can slip through.
+One queue per session, used only on the event loop: between checking the queue and registering as a waiter there is no
+await, so no event is missed.
 """
 
 from collections import deque
@@ -35,12 +35,12 @@ def clamp_wait(text: str | float | None) -> float:
 
 
 def as_array(events: Iterable[str]) -> str:
-    """Write events, each JSON text already, as one JSON array."""
+    """Return events, each of them JSON text, as one JSON array."""
     return "[" + ",".join(events) + "]"
 
 
 def with_events(state: str, events: list[str]) -> str:
-    """Add queued events to a state text: an object gets `_events`, nothing becomes an object, the rest stays bare."""
+    """Add queued events to a state in JSON: an object gets `_events`, null becomes an object, others stay unchanged."""
     if not events or not state.startswith(("{", "null")):
         return state
     rest = "}" if state == "null" else state[1:]
@@ -49,7 +49,7 @@ def with_events(state: str, events: list[str]) -> str:
 
 
 class EventQueue:
-    """Events in push order; a drain takes all of them, and exactly one waiter gets a batch."""
+    """Events in push order; a drain takes all of them, and each batch goes to exactly one waiter."""
 
     def __init__(self, on_change: Callable[[Change], None] | None = None) -> None:
         self._events: deque[str] = deque()
@@ -59,24 +59,24 @@ class EventQueue:
         self._last_wait = monotonic()
         self._closed = False
         self.on_push: Callable[[Iterable[str]], None] = lambda _: None
-        """Told of every event that was queued, for hosts that can be pushed to."""
+        """Called with the events of each push, for hosts that accept pushed messages."""
 
     def __len__(self) -> int:
         return len(self._events)
 
     @property
     def size(self) -> int:
-        """How many bytes the queued events take."""
+        """Bytes of the queued events."""
         return self._bytes
 
     @property
     def polling(self) -> bool:
-        """Whether somebody is blocked on this queue."""
+        """Whether a caller is waiting on this queue."""
         return bool(self._waiters)
 
     @property
     def wait_time(self) -> float:
-        """Seconds since the last wait ended; 0 while one is blocked."""
+        """Seconds since the last wait ended; 0 while a caller waits."""
         return 0.0 if self._waiters else monotonic() - self._last_wait
 
     def texts(self) -> list[str]:
@@ -88,7 +88,7 @@ class EventQueue:
         return [loads(text) for text in self._events]
 
     def push(self, *events: str) -> None:
-        """Append JSON texts and wake the longest waiting; all of them or none.
+        """Append JSON texts, all or none, and wake the longest waiting caller.
 
         Raises:
             EventQueueFullError: they do not fit.
@@ -99,7 +99,7 @@ class EventQueue:
         self.push_system(*events)
 
     def push_system(self, *events: str) -> None:
-        """Append events of our own, which must not be lost to a full queue."""
+        """Append events regardless of the limits; for events of the server, which must not be lost."""
         self._events.extend(events)
         self._bytes += sum(len(event) for event in events)
         self._wake()
@@ -107,7 +107,7 @@ class EventQueue:
         self.on_push(events)
 
     def drain(self) -> list[str]:
-        """Take every event at once."""
+        """Remove and return all events."""
         events = list(self._events)
         self._events.clear()
         self._bytes = 0
@@ -116,7 +116,7 @@ class EventQueue:
         return events
 
     def give_back(self, events: list[str]) -> None:
-        """Put events that could not be delivered back to the front, in order."""
+        """Return undelivered events to the front of the queue, in order."""
         if not events or self._closed:
             return
         self._events.extendleft(reversed(events))
@@ -126,7 +126,7 @@ class EventQueue:
 
     @asynccontextmanager
     async def taken(self, seconds: float) -> AsyncIterator[list[str]]:
-        """Wait up to `seconds` for events and take them; they return to the front if the body fails.
+        """Wait up to `seconds` for events and take them; they are put back if the body fails.
 
         Raises:
             SessionGoneError: the session ended.
@@ -139,7 +139,7 @@ class EventQueue:
             raise
 
     def close(self) -> None:
-        """Release every waiter; the first gets what is left, the others learn that the session is gone."""
+        """Release every waiter; the first gets the remaining events, the others `SessionGoneError`."""
         self._closed = True
         for signal in self._waiters:
             signal.set()
@@ -164,7 +164,7 @@ class EventQueue:
         finally:
             self._waiters.remove(signal)
             self._last_wait = monotonic()
-            self._wake()  # cancelled after being chosen: the next in line gets the batch
+            self._wake()  # if this waiter was cancelled after being woken, the next one gets the batch
             self._on_change("ended")
 
     def _require_open(self) -> None:

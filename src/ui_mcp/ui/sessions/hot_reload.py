@@ -1,6 +1,6 @@
-"""Watches the Lua files and viewdefs of a workspace and says which ones were saved.
+"""Watches the Lua files and viewdefs of a workspace and reports the saved ones.
 
-Paths are followed through links: an app may live elsewhere and be linked into `apps/`, `lua/` or `viewdefs/`.
+Links are followed: an app may live elsewhere and be linked into `apps/`, `lua/` or `viewdefs/`.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -22,20 +22,21 @@ from ui_mcp.workspace import Workspace
 SUFFIXES = frozenset({".lua", ".html"})
 
 QUIET_MS = 20
-"""A file is read once nothing has happened for this long."""
+"""A file is read once nothing has changed for this long."""
 
 LONGEST_BURST_MS = 400
+"""Longest time that changes are collected before they are reported."""
 
-CALM_MS = 5000
-"""After so much quiet the watcher rests between the kernel's hints."""
+IDLE_MS = 5000
+"""After this time without changes, the watcher sleeps between inotify events."""
 
-LOOK_MS = 2
+POLL_MS = 2
 
-LOOKS = 25
-"""How often the watcher is asked after a hint before it rests again: its own notes may come later."""
+MAX_POLLS = 25
+"""Polls of watchfiles after an inotify event before it sleeps again; it may report the change later than inotify."""
 
-SOON_SECONDS, NET_SECONDS = 0.25, 10.0
-"""How long it rests without a hint: after a change, and else."""
+SOON_SECONDS, RESCAN_SECONDS = 0.25, 10.0
+"""Longest sleep without an inotify event: after a change, and otherwise (fallback poll)."""
 
 RETRY_SECONDS = 2.0
 _log = logger("hotload")
@@ -43,16 +44,16 @@ _log = logger("hotload")
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """What has to be watched: folders with everything below them, and folders of linked files."""
+    """What to watch: folders with everything below them, and folders of linked files."""
 
     deep: frozenset[Path]
     flat: frozenset[Path]
     links: dict[Path, frozenset[Path]] = field(compare=False)
-    """Real path → the links leading to it."""
+    """Resolved path → the links that lead to it."""
 
 
 def find_roots(workspace: Workspace) -> Roots:
-    """Collect the watched folders and where their links lead."""
+    """Collect the watched folders and the targets of their links."""
     own = frozenset(folder for folder in (workspace.apps, workspace.lua, workspace.viewdefs) if folder.is_dir())
     links: dict[Path, set[Path]] = {}
     for link in (link for folder in own for link in _links_below(folder)):
@@ -83,7 +84,7 @@ def names_of(real: Path, roots: Roots) -> frozenset[Path]:
 
 
 def files_in(paths: Iterable[Path]) -> set[Path]:
-    """Return the real Lua and viewdef files among `paths`; a folder stands for all files below it."""
+    """Return the resolved Lua and viewdef files among `paths`; a folder stands for all files below it."""
     found: set[Path] = set()
     for path in paths:
         inside = list(path.rglob("*")) if path.is_dir() else [path]
@@ -92,13 +93,13 @@ def files_in(paths: Iterable[Path]) -> set[Path]:
 
 
 class Contents:
-    """Remembers what files held, so that a touched or twice reported file counts once."""
+    """Remembers digests of files, so that a file that was only touched, or reported twice, counts once."""
 
     def __init__(self) -> None:
         self._seen: dict[Path, bytes] = {}
 
     def changed_files(self, files: Iterable[Path]) -> list[Path]:
-        """Return the files that hold something else than last time; an empty one is still being written."""
+        """Return the files whose content changed since the last call; empty ones count as still being written."""
         return [file for file in sorted(files) if self._is_new(file)]
 
     def _is_new(self, file: Path) -> bool:
@@ -115,20 +116,20 @@ class Contents:
 
 
 class HotReloader:
-    """Calls `on_saved` with the files of each burst; make it before the files are first loaded."""
+    """Calls `on_saved` with the files of each burst; create it before the files are first loaded."""
 
     def __init__(self, workspace: Workspace, on_saved: Callable[[list[SavedFile]], Awaitable[None]]) -> None:
         self._workspace = workspace
         self._on_saved = on_saved
         self._roots = find_roots(workspace)
-        self._calm = False
-        self._looking = Lock()
-        """Of two who look at the same time both would find the same news."""
+        self._idle = False
+        self._scan_lock = Lock()
+        """Two concurrent scans would report the same change twice."""
         self._contents = Contents()
         self._contents.changed_files(files_in(self._roots.deep | self._linked_files()))
 
     async def run(self, *, task_status: TaskStatus[None] = TASK_STATUS_IGNORED) -> None:
-        """Watch until cancelled; reports started once no later save can be missed."""
+        """Watch until cancelled; report started once no later save can be missed."""
         while True:
             stop = Event()
             async with create_task_group() as group:
@@ -143,67 +144,67 @@ class HotReloader:
             for folders, deep in ((self._roots.deep, True), (self._roots.flat, False)):
                 if folders:
                     pumps.start_soon(self._pump, folders, deep, stop)
-            await checkpoint()  # the watches stand after the first step of each task
-            await self._look(self._roots.deep | self._linked_files())
+            await checkpoint()  # each task sets up its watch in its first step
+            await self._scan(self._roots.deep | self._linked_files())
             task_status.started()
-            if self._roots_moved():  # a link was made before the watches stood
+            if self._roots_changed():  # a link was created before the watches were set up
                 stop.set()
             await stop.wait()
 
     async def _pump(self, folders: frozenset[Path], deep: bool, stop: Event) -> None:
-        hints = watch(folders, deep=deep) if self._calm else None
+        inotify = watch(folders, deep=deep) if self._idle else None
         watching = awatch(
             *folders,
             watch_filter=None,
-            step=QUIET_MS if hints is None else LOOK_MS,
+            step=QUIET_MS if inotify is None else POLL_MS,
             debounce=LONGEST_BURST_MS,
-            rust_timeout=CALM_MS if hints is None else QUIET_MS,
+            rust_timeout=IDLE_MS if inotify is None else QUIET_MS,
             yield_on_timeout=True,
             recursive=deep,
             stop_event=stop,
         )
         try:
-            looks, told = 0, True
+            polls, reported = 0, True
             async for changes in watching:
-                await self._take({Path(path) for change, path in changes if change is not Change.deleted}, stop)
-                looks, told = (0, True) if changes else (looks - 1, told)
-                if hints is None:
-                    self._calm_down(stop, bool(changes))
-                elif looks <= 0:
-                    if not told:  # it knows a new folder some time after it has told of it
-                        await self._look(folders if deep else self._linked_files())
-                    stirred = await _rested(hints, stop, SOON_SECONDS if changes else NET_SECONDS)
-                    looks, told = (LOOKS, False) if stirred else (1, True)
+                await self._handle({Path(path) for change, path in changes if change is not Change.deleted}, stop)
+                polls, reported = (0, True) if changes else (polls - 1, reported)
+                if inotify is None:
+                    self._switch_to_inotify(stop, bool(changes))
+                elif polls <= 0:
+                    if not reported:  # watchfiles watches a new folder only some time after reporting it
+                        await self._scan(folders if deep else self._linked_files())
+                    changed = await _wait_changed(inotify, stop, SOON_SECONDS if changes else RESCAN_SECONDS)
+                    polls, reported = (MAX_POLLS, False) if changed else (1, True)
         except (OSError, RuntimeError) as error:
             _log.warning("Cannot watch %s: %s; trying again", ", ".join(map(str, folders)), error)
             await sleep(RETRY_SECONDS)
             stop.set()
         finally:
-            if hints is not None:
-                hints.close()
+            if inotify is not None:
+                inotify.close()
 
-    def _calm_down(self, stop: Event, busy: bool) -> None:
-        """Begin anew, with hints, after the first quiet time: a server that starts has better things to read."""
-        if not self._calm and not busy:
-            self._calm = True
+    def _switch_to_inotify(self, stop: Event, busy: bool) -> None:
+        """Restart with inotify after the first quiet period, so that its setup does not slow down the start."""
+        if not self._idle and not busy:
+            self._idle = True
             stop.set()
 
-    async def _take(self, paths: set[Path], stop: Event) -> None:
+    async def _handle(self, paths: set[Path], stop: Event) -> None:
         if paths:
-            await self._look(paths)
-        if any(path.is_symlink() or path.is_dir() for path in paths) and self._roots_moved():
+            await self._scan(paths)
+        if any(path.is_symlink() or path.is_dir() for path in paths) and self._roots_changed():
             stop.set()
 
-    async def _look(self, paths: Iterable[Path]) -> None:
+    async def _scan(self, paths: Iterable[Path]) -> None:
         try:
-            async with self._looking:
+            async with self._scan_lock:
                 files = await to_thread.run_sync(lambda: self._contents.changed_files(files_in(paths)))
                 if files:
                     await self._on_saved([SavedFile(file, names_of(file, self._roots)) for file in files])
-        except Exception:  # noqa: BLE001 — a file nobody can read must not end the watch, nor the server
-            _log.exception("Cannot load what was saved")
+        except Exception:  # noqa: BLE001 — an unreadable file must not end the watch, nor the server
+            _log.exception("Cannot load the saved files")
 
-    def _roots_moved(self) -> bool:
+    def _roots_changed(self) -> bool:
         before, self._roots = self._roots, find_roots(self._workspace)
         return before != self._roots
 
@@ -212,21 +213,21 @@ class HotReloader:
 
 
 async def _set_when_cancelled(stop: Event) -> None:
-    # awatch waits in a thread that cancelling does not reach; only the event ends it.
+    # awatch blocks in a thread that cancellation does not reach; only the event ends it.
     try:
         await sleep_forever()
     finally:
         stop.set()
 
 
-async def _rested(hints: InotifyWatch, stop: Event, longest: float) -> bool:
-    """Let the watcher, which looks at its notes all the time, rest; return whether something stirred."""
-    stirred = False
+async def _wait_changed(inotify: InotifyWatch, stop: Event, longest: float) -> bool:
+    """Sleep instead of letting watchfiles poll its queue all the time; return whether inotify reported an event."""
+    changed = False
     async with create_task_group() as group:
         group.start_soon(_cancel_on, stop, group.cancel_scope)
-        stirred = await hints.wait_quiet(longest, QUIET_MS / 1000, LONGEST_BURST_MS / 1000)
+        changed = await inotify.wait_quiet(longest, QUIET_MS / 1000, LONGEST_BURST_MS / 1000)
         group.cancel_scope.cancel()
-    return stirred
+    return changed
 
 
 async def _cancel_on(stop: Event, scope: CancelScope) -> None:

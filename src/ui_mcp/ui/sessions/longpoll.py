@@ -1,4 +1,4 @@
-"""Pages that poll instead of holding a socket: those inside an MCP host, whose frames travel in tool calls."""
+"""Pages that poll instead of holding a WebSocket: those inside an MCP host, whose frames travel in tool calls."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,14 +14,14 @@ from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.wire import FINAL
 
 SILENT_SECONDS = 60.0
-"""A page that has not asked for so long counts as closed."""
+"""A page that has not polled for this long counts as closed."""
 
 Attach = Callable[[], AbstractAsyncContextManager[Connection]]
 
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A frame with its number, counted from 1 on each side."""
+    """A frame with its number, counted from 1 in each direction."""
 
     number: int
     frame: str
@@ -29,14 +29,14 @@ class Numbered:
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """What a page gets for one poll."""
+    """The answer to one poll of a page."""
 
     seq: int
-    """Number of the last frame we have for it so far."""
+    """Number of the last frame for the page so far."""
     frames: list[str]
-    """Everything after what it has processed."""
+    """All frames that the page has not acknowledged."""
     closed: bool
-    """The line is gone: open a new one, unless the session ended."""
+    """The connection is closed: the page opens a new one, unless the session ended."""
     ended: bool
 
 
@@ -45,7 +45,7 @@ OVER = Synced(seq=0, frames=[], closed=True, ended=True)
 
 
 class LongPoll:
-    """One polling page: frames are kept until it says that it has them, and its own are taken once."""
+    """One polling page: keeps frames until the page acknowledges them, and drops frames that it repeats."""
 
     def __init__(self, connection: Connection) -> None:
         self.name = secret_id()
@@ -55,21 +55,21 @@ class LongPoll:
         self._done = 0
         self._order = Lock()
         self._waiting = CancelScope()
-        self._heard = monotonic()
+        self._last_poll = monotonic()
 
     async def sync(
         self, after: int, frames: Sequence[Numbered], seconds: float, closing: Callable[[], Awaitable[None]]
     ) -> Synced:
-        """Take the page's frames and answer with ours; with none on either side, wait for some."""
-        self._heard = monotonic()
-        self._waiting.cancel()  # a newer poll of the page takes over from the one that waits
+        """Process the page's frames and return those for it; if there are none in either direction, wait for some."""
+        self._last_poll = monotonic()
+        self._waiting.cancel()  # a newer poll replaces the one that waits
         while self._kept and self._kept[0].number <= after:
             self._kept.popleft()
         await self._take(frames)
         self._keep(self._connection.outbox.take_now())
         if not frames and not self._kept and self._connection.closed is None:
             await self._wait(seconds, closing)
-        self._heard = monotonic()
+        self._last_poll = monotonic()
         closed = self._connection.closed
         return Synced(
             seq=self._seq,
@@ -79,8 +79,8 @@ class LongPoll:
         )
 
     async def silence(self) -> None:
-        """Return when the page has stopped asking."""
-        while (left := self._heard + SILENT_SECONDS - monotonic()) > 0:  # noqa: ASYNC110  (a deadline that moves)
+        """Return once the page has stopped polling."""
+        while (left := self._last_poll + SILENT_SECONDS - monotonic()) > 0:  # noqa: ASYNC110  (a deadline that moves)
             await sleep(left)
 
     async def _take(self, frames: Sequence[Numbered]) -> None:
@@ -109,20 +109,18 @@ class LongPoll:
 
 
 class LongPolls:
-    """The polling pages of one session."""
-
     def __init__(self, attach: Attach, tasks: TaskGroup) -> None:
         self._attach = attach
         self._tasks = tasks
         self._polls: dict[str, LongPoll] = {}
 
     async def open(self) -> LongPoll:
-        """Connect a page; it stays connected as long as it keeps asking."""
+        """Connect a page; it stays connected as long as it keeps polling."""
         poll: LongPoll = await self._tasks.start(self._hold)
         return poll
 
     def find(self, name: str) -> LongPoll | None:
-        """Return the page of that name, unless it has been silent for too long."""
+        """Return the page of that name, or None if it is unknown or has been silent for too long."""
         return self._polls.get(name)
 
     async def _hold(self, *, task_status: TaskStatus[LongPoll]) -> None:

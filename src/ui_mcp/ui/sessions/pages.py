@@ -1,4 +1,4 @@
-"""Page connections, outgoing queue, page queries, notices."""
+"""Connections of pages: their outgoing queues, queries and notices."""
 
 from asyncio import Event
 from collections import deque
@@ -16,24 +16,24 @@ from ui_mcp.wire import FELL_BEHIND
 MAX_BYTES = 32 * 1024 * 1024
 
 MAX_REASON = 123
-"""Bytes of a reason that fit into a WebSocket's close frame."""
+"""Bytes of a reason that fit into a WebSocket close frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Why a connection ends, as a WebSocket close code and a few words; a page reconnects unless the session ended."""
+    """Why a connection ends, as a WebSocket close code and a reason; a page reconnects unless the session ended."""
 
     code: int
     reason: str
 
     @property
     def short_reason(self) -> str:
-        """The reason, cut to what a close frame holds."""
+        """The reason, cut to the size of a close frame."""
         return self.reason.encode("utf-8", "replace")[:MAX_REASON].decode("utf-8", "ignore")
 
 
 class Outbox:
-    """A bounded queue of frames with one reader."""
+    """Bounded queue of frames for one page, with one reader; closes the page when it falls behind."""
 
     def __init__(self, limit: int = MAX_BYTES) -> None:
         self._frames: deque[str] = deque()
@@ -42,11 +42,11 @@ class Outbox:
         self._news = Event()
         self._waiting = False
         self.line: Callable[[str], bool] | None = None
-        """Sends a frame at once, if it can; used while the reader waits for something to send."""
+        """Sends a frame directly, if it can; used while the reader waits and the queue is empty."""
         self.closed: Closed | None = None
 
     def put(self, frame: str) -> None:
-        """Queue a frame; a page that is too far behind is closed and starts afresh when it reconnects."""
+        """Queue a frame; above the limit, drop the queue and close the page, which starts afresh when it reconnects."""
         if self.closed is not None:
             return
         if self.line is not None and self._waiting and not self._frames and self.line(frame):
@@ -60,13 +60,13 @@ class Outbox:
         self._news.set()
 
     def close(self, code: int, reason: str) -> None:
-        """End the connection after what is queued; the first reason counts."""
+        """Close the connection after the queued frames; only the first reason counts."""
         if self.closed is None:
             self.closed = Closed(code, reason)
             self._news.set()
 
     async def take(self) -> list[str]:
-        """Wait for frames and take all of them; an empty list says that the connection is closed."""
+        """Wait for frames and take all of them; return an empty list once the connection is closed."""
         while not self._frames and self.closed is None:
             self._news.clear()
             self._waiting = True
@@ -77,7 +77,7 @@ class Outbox:
         return self.take_now()
 
     def take_now(self) -> list[str]:
-        """Take the frames that are there."""
+        """Take the queued frames without waiting."""
         frames = list(self._frames)
         self._frames.clear()
         self._size = 0
@@ -85,11 +85,11 @@ class Outbox:
 
 
 ANSWER = '{"type":"looked"'
-"""How the frame of an answer begins."""
+"""Start of a frame that answers a query."""
 
 
 class PageQueries:
-    """One page's side of looking: each question is a frame, each answer finds its question by number."""
+    """Queries to one page: each is a frame with a number, which the answer repeats."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
         self._send = send
@@ -98,10 +98,10 @@ class PageQueries:
         self._last = 0
 
     async def ask(self, request: str, prefix: str) -> str:
-        """Return the page's answer; the caller limits the time.
+        """Return the page's answer; the caller must limit the time.
 
         Raises:
-            SessionGoneError: the page left before it answered.
+            SessionGoneError: the page disconnected before it answered.
         """
         self._last += 1
         number = self._last
@@ -116,15 +116,15 @@ class PageQueries:
         return self._answers.pop(number)
 
     async def wait_rendered(self) -> None:
-        """Return when the page has shown all that was sent before, and all that it sent itself has arrived.
+        """Return when the page has rendered everything sent before, and everything that it sent has arrived.
 
         Raises:
-            SessionGoneError: the page left.
+            SessionGoneError: the page disconnected.
         """
         await self.ask("", "")
 
     def on_answer(self, frame: str) -> None:
-        """Take an answer frame; one that nobody waits for any more is dropped.
+        """Handle an answer frame; drop it if its caller no longer waits.
 
         Raises:
             WireError: the frame is not an answer.
@@ -139,13 +139,13 @@ class PageQueries:
             self._waiting[number].set()
 
     def close(self) -> None:
-        """Tell whoever waits that no answer will come."""
+        """Fail all pending queries."""
         for arrived in self._waiting.values():
             arrived.set()
 
 
 class Connection:
-    """A page as its session sees it; a socket, a long poll or a test drives it."""
+    """A page as its session sees it; driven by a WebSocket, a long poll or a test."""
 
     def __init__(
         self,
@@ -169,20 +169,20 @@ class Connection:
         return self.outbox.closed
 
     async def receive(self, frame: str) -> None:
-        """Let the session do what the page sent; returns when it is done."""
+        """Let the session process a frame of the page; return when it is done."""
         self._receiving += 1
         try:
-            if not self._settled(frame):
+            if not self._handled(frame):
                 await self._accept(self, frame)
         finally:
             self._receiving -= 1
 
     def receive_now(self, frame: str) -> bool:
-        """Begin what the page sent; False, and nothing is done, if it has to wait for something before it."""
-        return not self._receiving and (self._settled(frame) or self._at_once(self, frame))
+        """Start processing a frame; return False, doing nothing, if earlier work has to finish first."""
+        return not self._receiving and (self._handled(frame) or self._at_once(self, frame))
 
-    def _settled(self, frame: str) -> bool:
-        """Deal with a frame that is not for the session."""
+    def _handled(self, frame: str) -> bool:
+        """Handle a frame that is not for the session, and return whether it was one."""
         if frame.startswith(ANSWER):
             with suppress(WireError):
                 self.queries.on_answer(frame)
@@ -190,7 +190,7 @@ class Connection:
         return self.closed is not None
 
     async def take(self) -> list[str]:
-        """Wait for frames to show; an empty list says that the connection is over."""
+        """Wait for frames to send; return an empty list once the connection is closed."""
         return await self.outbox.take()
 
 
@@ -204,12 +204,12 @@ def notice_frame(level: Level, text: str, code: str) -> str:
 
 
 def system_event(event: str, facts: JsonObject | None = None) -> str:
-    """Return an event of our own, as JSON text."""
+    """Return an event of the server, as JSON text."""
     return dumps({**(facts or {}), "app": "ui-mcp", "event": event})
 
 
 class Pages:
-    """Connections by number; numbers are never used twice."""
+    """The connections of a session, by number; numbers are never reused."""
 
     def __init__(
         self,
@@ -227,7 +227,7 @@ class Pages:
         return len(self._connections)
 
     def add(self, *, driven: bool = False) -> Connection:
-        """Return a new connection; nobody sits before a `driven` page."""
+        """Return a new connection; a `driven` page is operated by a program, without a person."""
         self._last += 1
         connection = self._connections[self._last] = Connection(self._last, self._accept, self._at_once, driven=driven)
         self._changed()
@@ -238,30 +238,29 @@ class Pages:
         return next((page for page in reversed(self._connections.values()) if not page.driven), None)
 
     def driven(self) -> list[Connection]:
-        """Return the pages nobody sits before."""
+        """Return the pages that a program operates."""
         return [page for page in self._connections.values() if page.driven]
 
     def remove(self, connection: Connection) -> bool:
-        """Forget a connection; False if it was closed before."""
+        """Remove a connection; return False if it was removed before."""
         connection.queries.close()
         known = self._connections.pop(connection.number, None) is not None
         self._changed()
         return known
 
     def deliver(self, number: int, frame: str) -> None:
-        """Hand a frame to its page, if that is still there."""
+        """Send a frame to its page, if it is still connected."""
         connection = self._connections.get(number)
         if connection is not None:
             connection.outbox.put(frame)
 
     def notify(self, level: Level, text: str, code: str) -> None:
-        """Show a notice in every page."""
         frame = notice_frame(level, text, code)
         for number in self._connections:
             self.deliver(number, frame)
 
     def close(self, code: int, reason: str) -> None:
-        """End every connection after what is on its way."""
+        """Close every connection after its queued frames."""
         for connection in self._connections.values():
             connection.outbox.close(code, reason)
         self._connections.clear()

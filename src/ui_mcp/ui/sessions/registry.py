@@ -1,4 +1,4 @@
-"""All sessions of a server."""
+"""All sessions of a server, the people's cookies that admit to them, and the settings of their workers."""
 
 import hashlib
 from collections import OrderedDict
@@ -38,17 +38,16 @@ BUNDLED_LUA = BUNDLE / "base" / "lua"
 
 
 def worker_host(config: Config) -> WorkerHost:
-    """Return the host the settings ask for."""
     if config.lua.host == "process":
         return ProcessWorkerHost()
-    from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost  # Lua itself, which the server needs for nothing else
+    from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost  # imports Lua into the server
 
     stop()
     return ThreadWorkerHost()
 
 
 def worker_config(workspace: Workspace, config: Config, secret: str, protected: tuple[str, ...] = ()) -> WorkerConfig:
-    """Describe a world of this workspace; `protected` is kept from app code besides what always is."""
+    """Return the settings of a worker; `protected` adds to the paths that app code may never use."""
     return WorkerConfig(
         base_dir=str(workspace.base),
         project=str(workspace.project),
@@ -59,16 +58,16 @@ def worker_config(workspace: Workspace, config: Config, secret: str, protected: 
         verbosity=config.logging.verbosity,
         log=str(workspace.log),
         permissions=config.lua.permissions.model_dump(),
-        protected=(*_of_the_account(), *_named(workspace, config), *protected),
+        protected=(*_account_paths(), *_configured_paths(workspace, config), *protected),
     )
 
 
 def permissions_of(workspace: Workspace, config: Config, protected: tuple[str, ...] = ()) -> Permissions:
-    """Return what app code of this workspace may touch, for files that the server reads on its behalf."""
+    """Return the permissions of app code, for files that the server reads on its behalf."""
     return Permissions(worker_config(workspace, config, "", protected).settings())
 
 
-def _of_the_account() -> tuple[str, ...]:
+def _account_paths() -> tuple[str, ...]:
     folders = (
         state_folder(),
         key_file().parent,
@@ -77,7 +76,7 @@ def _of_the_account() -> tuple[str, ...]:
     return tuple(str(folder) for folder in (*folders, user_data_path("nlui", appauthor=False)))
 
 
-def _named(workspace: Workspace, config: Config) -> tuple[str, ...]:
+def _configured_paths(workspace: Workspace, config: Config) -> tuple[str, ...]:
     """Return the files that settings name: the gateway's configuration and the chat store."""
     gateway = [str(workspace.named(config.gateway.config))] if config.gateway.config else []
     url = config.storage.url or ""
@@ -89,7 +88,7 @@ INTERVAL = 0.1
 
 
 class ThrottledAnnouncer:
-    """Passes URIs on to `announce`, thinning out bursts."""
+    """Passes URIs to `announce`, coalescing those within an interval."""
 
     def __init__(self, tasks: TaskGroup, announce: Callable[[str], None], interval: float = INTERVAL) -> None:
         self._tasks = tasks
@@ -99,7 +98,7 @@ class ThrottledAnnouncer:
         self._announcing = False
 
     def __call__(self, uri: str) -> None:
-        """Say that `uri` changed."""
+        """Announce that `uri` changed."""
         self._pending.add(uri)
         if not self._announcing:
             self._announcing = True
@@ -114,39 +113,39 @@ class ThrottledAnnouncer:
         self._announcing = False
 
 
-MOST = 10_000
-"""Visitors that are remembered; the one that has been away longest makes room."""
+MAX_VISITORS = 10_000
+"""Visitors that are remembered; beyond it the least recently admitted is dropped."""
 
 
 class PersonCookies:
-    """The visitors of one server, and the sessions each has been let in to, the latest last."""
+    """The visitors of one server, and the sessions that each was admitted to, latest last."""
 
     def __init__(self) -> None:
         self._admitted: OrderedDict[bytes, dict[str, None]] = OrderedDict()
 
     def admit(self, visitor: str | None, session: Session) -> str:
-        """Let a visitor into a session; return its value, which is a new one unless this one is ours."""
+        """Admit a visitor to a session; return the cookie's value, a new one unless `visitor` is known."""
         if visitor is None or _digest(visitor) not in self._admitted:
             visitor = secret_id()
         sessions = self._admitted.setdefault(_digest(visitor), {})
         sessions.pop(session.secret, None)
         sessions[session.secret] = None
         self._admitted.move_to_end(_digest(visitor))
-        while len(self._admitted) > MOST:
+        while len(self._admitted) > MAX_VISITORS:
             self._admitted.popitem(last=False)
         return visitor
 
     def may_open(self, visitor: str | None, session: Session) -> bool:
-        """Say whether a visitor has been let in to this session."""
+        """Return whether a visitor was admitted to this session."""
         return visitor is not None and session.secret in self._admitted.get(_digest(visitor), {})
 
     def latest(self, visitor: str | None) -> list[str]:
-        """Return the ids of a visitor's sessions, the latest first; some may have ended."""
+        """Return the ids of a visitor's sessions, latest first; some may have ended."""
         return [] if visitor is None else list(reversed(self._admitted.get(_digest(visitor), {})))
 
 
 def _digest(visitor: str) -> bytes:
-    # Looked up by digest, so that the time it takes tells nothing about the values we know.
+    # Looked up by digest, so that timing reveals nothing about the stored values.
     return hashlib.sha256(visitor.encode("utf-8", "replace")).digest()
 
 
@@ -157,19 +156,19 @@ _log = logger("sessions")
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What the sessions know of the server they belong to."""
+    """What the sessions know about their server."""
 
     status: Callable[[], JsonObject] = dict
-    """What `mcp:status()` answers."""
+    """Returns the value of `mcp:status()`."""
     announcements: Announcements | None = None
     note: Callable[[str, str], None] = lambda _kind, _text: None
-    """Takes remarks of Lua worlds that concern the server (`themes`, `subscribed`, `refused`)."""
+    """Receives the notes of workers that concern the server (`themes`, `subscribed`, `refused`)."""
     protected: tuple[str, ...] = ()
-    """What app code neither reads nor writes, besides what it never does."""
+    """Additional paths that app code may never read or write."""
 
 
 class SessionRegistry:
-    """Enter it as a context: session 1 is there in the block, and every Lua world ends with it."""
+    """Async context manager: session 1 exists inside the block, and every worker ends with it."""
 
     def __init__(
         self, workspace: Workspace, config: Config, server: ServerInfo = ServerInfo(), host: LuaHost | None = None
@@ -182,9 +181,9 @@ class SessionRegistry:
         self.visitors = PersonCookies()
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
-        self._told: str | None = None
-        """What worlds are told of the server, until a page comes or goes."""
-        self._around: SessionContext
+        self._cached_status: str | None = None
+        """The server's status for workers, until a page connects or disconnects."""
+        self._context: SessionContext
         self._tasks: TaskGroup
 
     async def __aenter__(self) -> Self:
@@ -203,7 +202,7 @@ class SessionRegistry:
         self._tasks.cancel_scope.cancel()
         if isinstance(error, get_cancelled_exc_class()):
             return await self._tasks.__aexit__(kind, error, trace)
-        # An error of the block is passed on as it is, not as a group with one member.
+        # Raise an error of the block as it is, not as an exception group with one member.
         await self._tasks.__aexit__(None, None, None)
         return None
 
@@ -216,13 +215,13 @@ class SessionRegistry:
         return sum(len(session.pages) for session in self._sessions.values())
 
     async def create(self) -> Session:
-        """Open another session.
+        """Start another session.
 
         Raises:
             LuaError: the project's start-up code failed.
         """
         self._last = self._last + 1 if self._sessions else 1
-        session = Session(str(self._last), self._around)
+        session = Session(str(self._last), self._context)
         self._sessions[session.vended] = session
         try:
             await session.start()
@@ -232,7 +231,7 @@ class SessionRegistry:
         return session
 
     def get(self, given: str) -> Session:
-        """Find a session by vended or secret id.
+        """Return a session by vended or secret id.
 
         Raises:
             NotFoundError: there is none.
@@ -245,7 +244,7 @@ class SessionRegistry:
         return found
 
     def has(self, given: str) -> bool:
-        """Say whether there is a session with this vended or secret id."""
+        """Return whether there is a session with this vended or secret id."""
         try:
             self.get(given)
         except NotFoundError:
@@ -253,7 +252,7 @@ class SessionRegistry:
         return True
 
     async def destroy(self, session: Session) -> None:
-        """End a session: its pages, waiters, timers and Lua world."""
+        """End a session: its pages, waiters, timers and worker."""
         self._sessions.pop(session.vended, None)
         await session.end()
 
@@ -266,7 +265,7 @@ class SessionRegistry:
         await self.notify_all_sessions(Op.VIEWDEFS, await to_thread.run_sync(self._viewdefs.upload, key, content))
 
     async def sweep(self) -> None:
-        """End sessions that have been idle for too long; session 1 stays."""
+        """End sessions that have been idle for too long, except session 1."""
         limit = self._config.session.timeout
         for session in list(self._sessions.values()):
             if limit and session.vended != "1" and session.idle > limit:
@@ -274,7 +273,7 @@ class SessionRegistry:
                 await self.destroy(session)
 
     async def stop(self) -> None:
-        """End every session; blocked waiters learn that the server goes. Safe to call twice."""
+        """End every session, after an event that notifies blocked waiters; safe to call twice."""
         for session in list(self._sessions.values()):
             session.events.push_system(system_event("server_reconfigured"))
         with CancelScope(shield=True):
@@ -284,7 +283,7 @@ class SessionRegistry:
 
     async def _begin(self, tasks: TaskGroup) -> None:
         announcements = self._server.announcements or Announcements()
-        self._around = SessionContext(
+        self._context = SessionContext(
             launch=self._launch,
             status=self._status,
             announce=ThrottledAnnouncer(tasks, announcements.resource_updated),
@@ -298,25 +297,25 @@ class SessionRegistry:
         await self.create()
         if self._config.lua.hotload:
             await tasks.start(watch.run)
-        tasks.start_soon(self._sweep_now_and_then)
+        tasks.start_soon(self._sweep_periodically)
 
     def _status(self) -> str:
-        if self._told is None:
+        if self._cached_status is None:
             status = self._server.status()
             if status.get("state") != "running":
                 return dumps(status)
-            self._told = dumps(status)
-        return self._told
+            self._cached_status = dumps(status)
+        return self._cached_status
 
     def _pages_changed(self) -> None:
-        self._told = None
+        self._cached_status = None
 
     async def _launch(self, secret: str, outputs: OutputSink) -> Worker:
-        world = await self._host.launch(
+        worker = await self._host.launch(
             worker_config(self._workspace, self._config, secret, self._server.protected), outputs
         )
-        await world.call(Op.VIEWDEFS, self._viewdefs.bundle())
-        return world
+        await worker.call(Op.VIEWDEFS, self._viewdefs.bundle())
+        return worker
 
     async def _saved(self, files: list[SavedFile]) -> None:
         viewdefs = [file for file in files if file.path.suffix == ".html"]
@@ -333,11 +332,11 @@ class SessionRegistry:
                 session.loading.failed(problem)
 
     async def notify_all_sessions(self, op: Op, text: str) -> None:
-        async with create_task_group() as telling:
+        async with create_task_group() as group:
             for session in list(self._sessions.values()):
-                telling.start_soon(session.call_and_log, op, text)
+                group.start_soon(session.call_and_log, op, text)
 
-    async def _sweep_now_and_then(self) -> None:
+    async def _sweep_periodically(self) -> None:
         while True:
             await sleep(SWEEP_SECONDS)
             await self.sweep()

@@ -1,4 +1,4 @@
-"""Session: one worker with its pages, events, timers."""
+"""A session: one Lua worker with its pages, events and timers."""
 
 from asyncio import Future, Lock
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -36,7 +36,7 @@ _KINDS: dict[str, type[UiMcpError]] = {
 
 
 def raise_for_fault(reply: Reply) -> Reply:
-    """Return `reply` if the entry succeeded.
+    """Return `reply` if the call succeeded.
 
     Raises:
         UiMcpError: it did not; Lua's traceback is in the details.
@@ -49,30 +49,30 @@ def raise_for_fault(reply: Reply) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
-    """The same for all sessions of a server."""
+    """What all sessions of a server share."""
 
     launch: Callable[[str, OutputSink], Awaitable[Worker]]
-    """Start a Lua world for the session with this secret id, with all viewdefs."""
+    """Start a worker for the session with this secret id, with all viewdefs."""
     status: Callable[[], str]
-    """JSON text of what `mcp:status()` returns."""
+    """Returns the JSON text of `mcp:status()`."""
     announce: Callable[[str], None]
-    """Say that the resource at a URI changed; bursts are thinned out."""
+    """Announce that the resource at a URI changed; bursts are coalesced."""
     tasks: TaskGroup
-    """Owns what the sessions run in the background."""
+    """Owns the background tasks of the sessions."""
     pages_changed: Callable[[], None] = lambda: None
-    """Say that a page came or went."""
+    """Called when a page connects or disconnects."""
     timing: bool = False
-    """Whether compute times are always measured."""
+    """Whether the compute times of variables are always measured."""
     note: Callable[[str, str], None] = lambda _kind, _text: None
-    """Take a world's remark that concerns the server: `themes`, `subscribed`."""
+    """Receives a worker's note that concerns the server: `themes`, `subscribed`."""
 
 
-_READING = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
-"""What cannot change an app's state."""
+_READ_ONLY = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
+"""Operations that cannot change an app's state."""
 
 
 class ResourceChanges:
-    """The resources that show one session; those of the first also stand under the bare names."""
+    """Announces changes of one session's resources; those of session 1 also have names without an id."""
 
     def __init__(self, vended: str, announce: Callable[[str], None]) -> None:
         self._vended = vended
@@ -82,100 +82,98 @@ class ResourceChanges:
         """Announce what an operation may have changed."""
         if op in {Op.OPEN, Op.CLOSE}:
             self.variables()
-        if op not in _READING:
+        if op not in _READ_ONLY:
             self.state()
 
     def variables(self) -> None:
-        """Announce the variables."""
-        self._of_first("variables")
+        self._announce_for_first("variables")
 
     def events(self) -> None:
-        """Announce the queue of events, which the state shows too."""
-        self._of_first("events")
+        """Announce the event queue and the state, which contains it."""
+        self._announce_for_first("events")
         self.state()
 
     def state(self) -> None:
-        """Announce the app's state."""
-        self._of_first("state")
+        self._announce_for_first("state")
         self._announce(f"ui://state/{self._vended}")
 
-    def _of_first(self, name: str) -> None:
+    def _announce_for_first(self, name: str) -> None:
         if self._vended == "1":
             self._announce(f"ui://{name}")
 
 
-WATCHED_SECONDS = 10.0
-"""How long a look at the variables keeps compute times being measured."""
+TIMING_SECONDS = 10.0
+"""How long compute times are measured after the variables were read."""
 
 _log = logger("session")
 
 
 class Session:
-    """A Lua world for life: if it dies it gets another one, with the same ids and events."""
+    """Restarts its Lua worker after a crash, keeping ids and queued events."""
 
-    def __init__(self, vended: str, around: SessionContext) -> None:
+    def __init__(self, vended: str, context: SessionContext) -> None:
         self.vended = vended
         self.secret = secret_id()
         self.events = EventQueue(self._queue_changed)
-        self.pages = Pages(self._accept, self._accept_at_once, around.pages_changed)
+        self.pages = Pages(self._accept, self._accept_at_once, context.pages_changed)
         self.loading = LoadErrors(vended, self.events, self.pages)
         self.touched = monotonic()
-        self._around = around
-        self._changes = ResourceChanges(vended, around.announce)
+        self._context = context
+        self._changes = ResourceChanges(vended, context.announce)
         self._lock = Lock()
-        self._timers = Timers(around.tasks, self._fire)
-        self.polls = LongPolls(self.attach, around.tasks)
-        self._life = WorkerSupervisor(self._launch, self._outputs)
+        self._timers = Timers(context.tasks, self._fire)
+        self.polls = LongPolls(self.attach, context.tasks)
+        self._supervisor = WorkerSupervisor(self._launch, self._outputs)
         self._displayed: str | None = None
         self._refreshing = False
-        self._looked = -WATCHED_SECONDS
+        self._variables_read = -TIMING_SECONDS
 
     @property
     def idle(self) -> float:
-        """Seconds since anything happened; 0 while a page or a waiter is here."""
+        """Seconds since the last activity; 0 while a page is connected or a caller waits."""
         return 0.0 if self.pages or self.events.polling else monotonic() - self.touched
 
     @property
     def over(self) -> str | None:
-        """Why the session has ended for good, if it has."""
-        return self._life.end_reason
+        """Why the session has ended for good, or None."""
+        return self._supervisor.end_reason
 
     async def start(self) -> None:
-        """Start the Lua world.
+        """Start the Lua worker.
 
         Raises:
             LuaError: the project's start-up code failed.
         """
-        await self._life.start()
+        await self._supervisor.start()
 
     async def call(self, op: Op, *args: Scalar) -> Reply:
-        """Do one thing in Lua after everything asked before it, and show the pages what changed.
+        """Run one operation in Lua, after all earlier ones, and send the changes to the pages.
 
         Raises:
-            SessionGoneError: the session is over, or its world died of this very thing.
+            SessionGoneError: the session has ended, or the worker exited during this operation.
         """
         self.touched = monotonic()
         async with self._lock:
-            if self._life.crash_reason is not None and self._life.end_reason is None:
+            if self._supervisor.crash_reason is not None and self._supervisor.end_reason is None:
                 with CancelScope(shield=True):
-                    await self._restart_worker(self._life.crash_reason)
+                    await self._restart_worker(self._supervisor.crash_reason)
             try:
-                return await self._life.world().call(op, *args, facts=self._facts())
+                return await self._supervisor.worker().call(op, *args, facts=self._entry_context())
             except SessionGoneError as error:
-                self._world_ended(error.message)
+                self._on_worker_exit(error.message)
                 raise
             finally:
-                if self._life.end_reason is None:
-                    self._changes.after(op)  # also if whoever asked has lost interest: Lua goes on
+                if self._supervisor.end_reason is None:
+                    self._changes.after(op)  # even if the caller was cancelled: Lua continues
 
     async def call_and_log(self, op: Op, *args: Scalar) -> Reply | None:
-        """Enter for a cause of our own; nobody waits for the answer, so trouble is only logged."""
+        """Run an operation without a caller to report to; log its errors and return None."""
         try:
             reply = await self.call(op, *args)
         except UiMcpError as error:
             _log.info("session %s: %s: %s", self.vended, op, error.message)
             return None
-        except Exception:  # noqa: BLE001 — a mistake of ours must not end the server that this task belongs to
+        except Exception:  # noqa: BLE001 — a bug here must not end the server's task group
             _log.exception("session %s: %s", self.vended, op)
             return None
         if reply.fault is not None:
@@ -191,7 +189,7 @@ class Session:
         return raise_for_fault(await self.call(Op.RUN, code)).result
 
     async def display(self, name: str) -> None:
-        """Load an app if need be and show it.
+        """Load an app if needed and show it.
 
         Raises:
             UiMcpError: there is no such app, or its code failed.
@@ -199,26 +197,26 @@ class Session:
         raise_for_fault(await self.call(Op.DISPLAY, name))
 
     async def state_json(self) -> str:
-        """Return the app's state with the queued events under `_events`, as JSON text."""
+        """Return the app's state as JSON text, with the queued events under `_events`."""
         return with_events(raise_for_fault(await self.call(Op.STATE)).result, self.events.texts())
 
     async def variables_json(self) -> str:
-        """Return all variables, parents before children, as JSON text; compute times are measured from now on."""
-        self._looked = monotonic()
+        """Return all variables as JSON text, parents before children; compute times are measured from now on."""
+        self._variables_read = monotonic()
         return raise_for_fault(await self.call(Op.VARIABLES)).result
 
     def refresh(self) -> None:
-        """Look for changes soon and show them; wishes that come together are one."""
+        """Detect changes soon and send them to the pages; coalesces repeated requests."""
         if self.pages and not self._refreshing:
             self._refreshing = True
-            self._around.tasks.start_soon(self._refresh)
+            self._context.tasks.start_soon(self._refresh)
 
     @asynccontextmanager
     async def attach(self, *, driven: bool = False) -> AsyncIterator[Connection]:
-        """Connect a page for the length of the block; a `driven` one has nobody before it.
+        """Connect a page while the block runs; a `driven` page is operated by a program.
 
         Raises:
-            SessionGoneError: the session is over.
+            SessionGoneError: the session has ended.
         """
         connection = self.pages.add(driven=driven)
         try:
@@ -226,37 +224,37 @@ class Session:
             yield connection
         finally:
             if self.pages.remove(connection):
-                self._around.tasks.start_soon(self.call_and_log, Op.CLOSE, connection.number)
+                self._context.tasks.start_soon(self.call_and_log, Op.CLOSE, connection.number)
 
     async def wait_rendered(self, page: Connection) -> None:
-        """Return when a page shows what came of everything it has sent.
+        """Return when a page shows the result of everything that it has sent.
 
         Raises:
-            SessionGoneError: the page left, or the session is over.
+            SessionGoneError: the page disconnected, or the session has ended.
         """
         await page.queries.wait_rendered()
         async with self._lock:
-            await self._life.world().call(Op.REFRESH, facts=self._facts())
+            await self._supervisor.worker().call(Op.REFRESH, facts=self._entry_context())
         await page.queries.wait_rendered()
 
     async def end(self, reason: str = "it ended") -> None:
-        """Close the pages, release the waiters and free the world."""
-        if self._life.end_reason is None:
-            self._life.end_reason = reason
+        """Close the pages, release the waiters and end the worker."""
+        if self._supervisor.end_reason is None:
+            self._supervisor.end_reason = reason
             self.pages.notify("info", "This session has ended.", NOTICE_ENDED)
         self._timers.cancel_all()
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
-        await self._life.close()
-        async with self._lock:  # a world that was being started meanwhile
-            await self._life.close()
+        await self._supervisor.close()
+        async with self._lock:  # a worker that was being started meanwhile
+            await self._supervisor.close()
 
     async def _launch(self, outputs: WorkerOutputs) -> Worker:
-        return await self._around.launch(self.secret, outputs)
+        return await self._context.launch(self.secret, outputs)
 
     def _outputs(self) -> WorkerOutputs:
         return WorkerOutputs(
-            self.pages, self.events, self._timers, self._changes.variables, self._noted, self._world_ended
+            self.pages, self.events, self._timers, self._changes.variables, self._noted, self._on_worker_exit
         )
 
     async def _accept(self, connection: Connection, frame: str) -> None:
@@ -268,11 +266,11 @@ class Session:
         connection.outbox.put(notice_frame("error", fault.message, fault.code))
 
     def _accept_at_once(self, connection: Connection, frame: str) -> bool:
-        """Begin what a page sent, behind what is being done; False if it must wait for a turn of its own."""
-        if self._lock.locked() or self._life.crash_reason is not None or self._life.end_reason is not None:
+        """Start processing a frame behind the pending ones; return False if it must wait for the lock."""
+        if self._lock.locked() or self._supervisor.crash_reason is not None or self._supervisor.end_reason is not None:
             return False
         try:
-            answer = self._life.world().ask(Op.FRAME, connection.number, frame, facts=self._facts())
+            answer = self._supervisor.worker().ask(Op.FRAME, connection.number, frame, facts=self._entry_context())
         except SessionGoneError:
             return False
         if answer is None:
@@ -284,11 +282,11 @@ class Session:
     def _accepted(self, connection: Connection, answer: Future[Reply]) -> None:
         gone = answer.exception()
         if gone is not None:
-            self._world_ended(str(gone))
+            self._on_worker_exit(str(gone))
         elif (fault := answer.result().fault) is not None:
             _log.info("session %s: %s: %s", self.vended, Op.FRAME, fault.message)
             self._refuse(connection, fault)
-        if self._life.end_reason is None:
+        if self._supervisor.end_reason is None:
             self._changes.after(Op.FRAME)
 
     async def _fire(self, handle: int) -> None:
@@ -298,7 +296,7 @@ class Session:
         self._refreshing = False
         await self.call_and_log(Op.REFRESH)
 
-    def _facts(self) -> EntryContext:
+    def _entry_context(self) -> EntryContext:
         queue = self.events
         return EntryContext(
             polling=queue.polling,
@@ -306,8 +304,8 @@ class Session:
             pending=len(queue),
             room=MAX_EVENTS - len(queue),
             room_bytes=MAX_BYTES - queue.size,
-            status=self._around.status(),
-            timing=self._around.timing or monotonic() - self._looked < WATCHED_SECONDS,
+            status=self._context.status(),
+            timing=self._context.timing or monotonic() - self._variables_read < TIMING_SECONDS,
         )
 
     def _noted(self, kind: str, text: str) -> None:
@@ -319,23 +317,23 @@ class Session:
             self.loading.resolved(text)
         else:
             if kind == "refused":
-                self._tell_refused(loads(text))
-            self._around.note(kind, text)
+                self._report_refusal(loads(text))
+            self._context.note(kind, text)
 
-    def _tell_refused(self, refusal: JsonObject) -> None:
+    def _report_refusal(self, refusal: JsonObject) -> None:
         self.events.push_system(system_event("permission_denied", {"session": self.vended, **refusal}))
         self.pages.notify("warning", str(refusal["message"]), "permission_denied")
 
-    def _world_ended(self, reason: str) -> None:
-        if self._life.crash_reason is None and self._life.end_reason is None:
-            self._life.crash_reason = reason
-            self._around.tasks.start_soon(self.call_and_log, Op.REFRESH)
+    def _on_worker_exit(self, reason: str) -> None:
+        if self._supervisor.crash_reason is None and self._supervisor.end_reason is None:
+            self._supervisor.crash_reason = reason
+            self._context.tasks.start_soon(self.call_and_log, Op.REFRESH)
 
     async def _restart_worker(self, reason: str) -> None:
-        _log.warning("session %s: its Lua world ended: %s", self.vended, reason)
+        _log.warning("session %s: Lua worker exited: %s", self.vended, reason)
         self._timers.cancel_all()
-        await self._life.replace()
-        over = self._life.end_reason
+        await self._supervisor.replace()
+        over = self._supervisor.end_reason
         facts = {"session": self.vended, "restarted": over is None, "reason": over or reason}
         self.events.push_system(system_event("session_restarted", facts))
         if over is not None:
@@ -349,7 +347,7 @@ class Session:
     async def _show_again(self) -> None:
         if self._displayed is None:
             return
-        reply = await self._life.world().call(Op.DISPLAY, self._displayed, facts=self._facts())
+        reply = await self._supervisor.worker().call(Op.DISPLAY, self._displayed, facts=self._entry_context())
         if reply.fault is not None:
             self.loading.failed({"name": self._displayed, "message": reply.fault.message})
 
