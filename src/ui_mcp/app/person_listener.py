@@ -7,7 +7,7 @@ from functools import partial
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.person import last_port, remember_port
-from ui_mcp.ui.http.person import Beside, ui_person_app
+from ui_mcp.ui.http.person import PersonListeners, ui_person_app
 from ui_mcp.ui.server import UiServer
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind
@@ -47,7 +47,7 @@ def person_app_beside(host: UiServer, config: Config, workspace: Workspace, ui_p
         return await waiting(host)
 
     routes = [LazyRoutes(LAZY_PATHS, partial(_watching, host, access)), LazyRoutes(CHAT, partial(_chat, host, config))]
-    return ui_person_app(host, config, Beside(ui_port, person_port, waiting), access, routes)
+    return ui_person_app(host, config, PersonListeners(ui_port, person_port, waiting), access, routes)
 
 
 def _chat(host: UiServer, config: Config) -> Routes:

@@ -13,7 +13,7 @@ from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import forward_chat_messages, pushing_events
 from ui_mcp.ui.http.app import Pages, ui_app
-from ui_mcp.ui.http.person import leading_to_person, origins_of
+from ui_mcp.ui.http.person import origins_of, person_links
 from ui_mcp.ui.http.routes import mcp_routes, ui_routes
 from ui_mcp.ui.http.session_cookies import CodeEntry
 from ui_mcp.ui.instance import ListenPorts, keep_port, last_port, port_file, token_file
@@ -66,7 +66,7 @@ async def run_listeners(
         )
         pages = Pages(host, workspace, decorate)
         routes = [
-            *leading_to_person(person_port),
+            *person_links(person_port),
             ui_timeline_and_approvals(host),
             *ui_routes(host, tokens),
             ui_chat(host, config.chat.rate),

@@ -1,4 +1,4 @@
-"""The UI port: page, files, icons."""
+"""The ASGI app of the UI port: the page, its files and icons."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -35,7 +35,7 @@ then reload this page. Files you changed are kept.</span>
 
 
 def with_notice(html: str, workspace: Workspace) -> str:
-    """Return the page with a notice at its end when the installed files are out of date."""
+    """Append a notice to the page if the installed files are out of date."""
     stale = outdated(workspace)
     if stale is None:
         return html
@@ -51,52 +51,51 @@ _DOT = (
     '<circle cx="8" cy="8" r="3"/></svg>'
 )
 
-_REMEMBERED = 1000
+_MAX_LOGGED = 1000
 
 
 class Icons:
-    """Answers for every name, so that a missing icon is a line in the log and never a broken page."""
+    """Serves an icon for every name: a missing one is logged and replaced, so that the page is never broken."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     async def get(self, request: Request) -> Response:
-        """Answer with a drawing."""
         name = request.path_params["name"]
         own = await self._files.find(f"icons/{name}.svg", request.scope)
         if own:
             return own
         near = await self._files.find(f"vendor/shoelace/icons/{near_name(name)}.svg", request.scope)
-        self._tell(name, f"{near_name(name)!r} stands in" if near else "a dot stands in")
+        self._log_missing(name, f"{near_name(name)!r} stands in" if near else "a dot stands in")
         return near or Response(_DOT, media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
 
-    def _tell(self, name: str, meanwhile: str) -> None:
-        if name not in self._told and len(self._told) < _REMEMBERED:
-            self._told.add(name)
+    def _log_missing(self, name: str, meanwhile: str) -> None:
+        if name not in self._logged and len(self._logged) < _MAX_LOGGED:
+            self._logged.add(name)
             _log.warning("There is no icon %r, %s; put %s.svg into html/icons/ of the project", name, meanwhile, name)
 
 
 def near_name(name: str) -> str:
-    """Return the outline for a filled icon, and the filled one for an outline."""
+    """Return the outline variant of a filled icon, and the filled variant of an outline."""
     return name.removesuffix("-fill") if name.endswith("-fill") else f"{name}-fill"
 
 
 GONE = "A session may have ended, or the address has a mistake."
 
 Decorate = Callable[[str, Workspace, str], str]
-"""Completes `index.html` for a session, named by its number, on its way out: theme links, icon."""
+"""Adds theme links and icon to `index.html`, for the session with this number."""
 
 
 def files_for(workspace: Workspace) -> Files:
-    """Serve the project's `html/`, then the bundled page, then the bundled components."""
+    """Return the static files: the project's `html/`, then the bundled page, then the bundled components."""
     bundled = (BUNDLE / "base" / "html", BUNDLE / "web")
     apps = Permissions({"base_dir": workspace.base, "project": workspace.project, "permissions": {}})
     return Files((workspace.html, *bundled), confine=(workspace.project, *bundled), hidden=apps.protects)
 
 
 class Pages:
-    """Answers browser requests of one running server."""
+    """Serves the pages of one running server."""
 
     def __init__(self, host: UiServer, workspace: Workspace, decorate: Decorate) -> None:
         self._host = host
@@ -106,7 +105,7 @@ class Pages:
         self.icons = Icons(self._files)
 
     async def root(self, request: Request) -> Response:
-        """`/`: the shared session's page, or a session of the visitor's own."""
+        """Serve `/`: the page of the shared session, or a redirect to a session of the visitor."""
         running = self._host.running()
         known = session_from_cookie(request, running.sessions)
         if running.config.server.require_token and not known:
@@ -117,7 +116,7 @@ class Pages:
         return set_cookie(RedirectResponse(f"/{session.secret}/", 307), request, running.sessions, session)
 
     async def anything(self, request: Request) -> Response:
-        """A file, or any path below a session's id."""
+        """Serve a file, or the page for any path below a session's id."""
         path: str = request.path_params["path"]
         if file := await self._files.find(path, request.scope):
             return file
@@ -144,7 +143,7 @@ class Pages:
 
 
 def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:
-    """Assemble the UI port; `extra` routes (socket, variables, chat) come before files."""
+    """Build the app of the UI port; `extra` routes (WebSocket, variables, chat) come before files."""
     return Starlette(
         routes=[
             *extra,
@@ -161,6 +160,6 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 
 async def _unavailable(request: Request, error: Exception) -> Response:
-    """Answer who comes while sessions are being started or stopped."""
+    """Respond with 503 while sessions are being started or stopped."""
     text = "The server is being started or stopped; try again in a moment."
     return failure(request, 503, "Not now", text, start=True)

@@ -1,4 +1,4 @@
-"""The chat on the UI port, the MCP port and the person's listener; imported on the first request."""
+"""Chat routes of the UI port, the MCP port and the person's listener; imported on the first request."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from ui_mcp.webserver.person_auth import is_person
 
 
 def has_session_cookie(host: UiServer, connection: HTTPConnection) -> bool:
-    """Say whether a browser holds the cookie of a session."""
+    """Return whether a browser has the cookie of a session."""
     try:
         return session_from_cookie(connection, host.running().sessions) is not None
     except LifecycleError:
@@ -23,37 +23,37 @@ def has_session_cookie(host: UiServer, connection: HTTPConnection) -> bool:
 
 
 async def principal_of_token(host: UiServer, token: str | None) -> Principal | None:
-    """Return whose token this is."""
+    """Return the principal of a chat token, or None if it is invalid."""
     keys = AccessTokens((await host.chats.current()).store)
     token_id = await keys.verify(token or "")
     return await keys.holder(token_id) if token_id else None
 
 
 def ui_chat_routes(host: UiServer, per_second: float) -> Sequence[Route]:
-    """On the UI port, where app code runs, the holder of a session's cookie may read what the human may."""
+    """Return the chat routes of the UI port; app code runs there, so a session's cookie only allows reading."""
 
-    async def who(request: Request) -> Principal | None:
+    async def caller(request: Request) -> Principal | None:
         return principal("human", "human") if has_session_cookie(host, request) else None
 
-    bridge = ChatBridge(host.chats.current, who, per_second)
+    bridge = ChatBridge(host.chats.current, caller, per_second)
     return [*bridge.reading_routes(), Route("/chat", bridge.inbox, methods=["GET"])]
 
 
 def mcp_chat_routes(host: UiServer, per_second: float = 20.0) -> Sequence[Route]:
-    """On the MCP port a bearer token says who it is; none of them speaks for the human there."""
+    """Return the chat routes of the MCP port; bearer tokens authenticate there, and none may post as the human."""
 
-    async def who(request: Request) -> Principal | None:
+    async def caller(request: Request) -> Principal | None:
         found = await principal_of_token(host, bearer(request.scope))
         return Principal(found.name, found.scopes - {POST_USER}) if found else None
 
-    return ChatBridge(host.chats.current, who, per_second).routes()
+    return ChatBridge(host.chats.current, caller, per_second).routes()
 
 
 def person_chat_routes(host: UiServer, per_second: float) -> Sequence[Route]:
-    """On the person's listener the person reads and writes."""
+    """Return the chat routes of the person's listener, where the person reads and writes."""
 
-    async def who(request: Request) -> Principal | None:
+    async def caller(request: Request) -> Principal | None:
         return principal("human", "human") if is_person(request) else None
 
-    bridge = ChatBridge(host.chats.current, who, per_second)
+    bridge = ChatBridge(host.chats.current, caller, per_second)
     return [*bridge.routes(), Route("/chat", bridge.inbox, methods=["GET"])]

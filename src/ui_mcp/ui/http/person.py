@@ -1,4 +1,4 @@
-"""The person's origin of the UI server: the page that embeds the app, beside chat and decisions."""
+"""The person's origin of the UI server: a page with the app, the chat and the approvals."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -28,48 +28,50 @@ from ui_mcp.webserver.static import shared_style_route
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """The listeners that the person's page brings together."""
+class PersonListeners:
+    """The listeners that the person's page combines."""
 
     ui_port: int
     person_port: int
     waiting: Callable[[], Awaitable[int]]
-    """Counts what waits for the person."""
+    """Returns the number of pending approvals."""
 
 
-def ui_person_app(host: UiServer, config: Config, beside: Beside, access: Access, routes: Sequence[BaseRoute]) -> App:
+def ui_person_app(
+    host: UiServer, config: Config, listeners: PersonListeners, access: Access, routes: Sequence[BaseRoute]
+) -> App:
     """Build the person's origin of the UI server; `routes` are chat, timeline and approvals."""
-    frames = origins_of(config, beside.ui_port)
+    frames = origins_of(config, listeners.ui_port)
 
     def page(request: Request) -> Response:
         return person_html(person_page(), access.nonces, frames=frames)
 
     async def describe(request: Request) -> JsonObject:
         return {
-            "app_url": _app_url(host, request, beside.ui_port),
+            "app_url": _app_url(host, request, listeners.ui_port),
             "version": bundled_version(),
             "base_dir": host.configured().workspace.given,
-            "pending": await beside.waiting(),
+            "pending": await listeners.waiting(),
         }
 
     files = [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
     site = PersonSite(access, page, describe, [*routes, *files])
-    return SecurityMiddleware(person_app(site), person_rules(config, beside.person_port))
+    return SecurityMiddleware(person_app(site), person_rules(config, listeners.person_port))
 
 
 def person_rules(config: Config, port: int) -> AccessRules:
-    """Say what a person's listener accepts: its own names, no other origin, whatever is allowed elsewhere."""
+    """Return what the person's listener accepts: its own host names and no other origin, whatever else is allowed."""
     return AccessRules(ports=frozenset({port}), allowed_hosts=frozenset(config.server.allowed_hosts))
 
 
 def origins_of(config: Config, port: int) -> tuple[str, ...]:
-    """Return the origins that a port of ours has, for policies; these cannot name addresses of IPv6."""
+    """Return the origins of a port, for content security policies, which cannot contain IPv6 addresses."""
     names = (*LOOPBACK_NAMES, *(_bare(name) for name in config.server.allowed_hosts))
     return tuple(f"http://{name}:{port}" for name in names if ":" not in name)
 
 
-def leading_to_person(person_port: int) -> Sequence[BaseRoute]:
-    """On the UI port: where the person's page is, as a bare address that grants nothing."""
+def person_links(person_port: int) -> Sequence[BaseRoute]:
+    """Return routes of the UI port that lead to the person's page, by an address that grants no access."""
 
     async def person_url(request: Request) -> Response:
         return JSONResponse({"url": _same_name(request, person_port)})
@@ -82,7 +84,7 @@ def leading_to_person(person_port: int) -> Sequence[BaseRoute]:
 
 
 def _app_url(host: UiServer, connection: HTTPConnection, ui_port: int) -> str:
-    """Return the address of the app under the name that the browser uses for us, so that its cookies are same-site."""
+    """Return the app's address under the host name that the browser uses, so that its cookies are same-site."""
     try:
         path = host.running().local_url.partition("://")[2].partition("/")[2]
     except LifecycleError:

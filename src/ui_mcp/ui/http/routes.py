@@ -1,4 +1,4 @@
-"""/wait, /state, /variables and chat on both ports."""
+"""Routes of both ports: /wait, /state, /variables and the WebSocket of pages."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,17 +25,16 @@ NO_SESSION = "No active session"
 
 
 class Wait:
-    """Answers with all queued events, 204 after the timeout, or 404 without a session; mount it for GET.
+    """Answers GET /wait with all queued events, 204 after the timeout, or 404 without a session.
 
-    Events that could not be written return to the queue, so the answer is sent in chunks: only the last, empty
-    one completes it for the client, and it is sent when the connection has outlived the events themselves.
+    Undelivered events return to the queue. The answer is therefore sent in chunks: the last, empty one completes it,
+    and is sent only if the connection survived writing the events.
     """
 
     def __init__(self, queue: Callable[[str], EventQueue]) -> None:
         self._queue = queue
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         query = Request(scope).query_params
         try:
             queue = self._queue(query.get("sessionId", "1"))
@@ -48,12 +47,12 @@ class Wait:
 
 
 async def _answer(queue: EventQueue, seconds: float, receive: Receive, send: Send) -> Response | None:
-    """Write the events, or return what to answer instead; None also when nobody is there to answer."""
+    """Write the events, or return the response to send instead; None also if the client has disconnected."""
     response: Response | None = None
     written = False
-    with CancelScope() as here:
+    with CancelScope() as waiting:
         async with create_task_group() as tasks:
-            tasks.start_soon(_watch, receive, here)
+            tasks.start_soon(_cancel_on_disconnect, receive, waiting)
             try:
                 async with queue.taken(seconds) as events:
                     if events:
@@ -73,17 +72,17 @@ def _no_session() -> Response:
     return PlainTextResponse(NO_SESSION, 404)
 
 
-async def _watch(receive: Receive, here: CancelScope) -> None:
+async def _cancel_on_disconnect(receive: Receive, waiting: CancelScope) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    here.cancel()
+    waiting.cancel()
 
 
 async def _write(body: bytes, send: Send) -> None:
     headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})
-    for _ in range(3):  # the loop hears of a broken connection a turn or two after the write
+    for _ in range(3):  # the loop reports a broken connection one or two iterations after the write
         await checkpoint()
 
 
@@ -91,60 +90,57 @@ JSON = "application/json"
 
 
 class State:
-    """Answers with the state of a session; an unknown session is the application's 404."""
+    """Serves the state of a session; an unknown session raises `NotFoundError`, the application's 404."""
 
     def __init__(self, find: Callable[[str], Session]) -> None:
         self._find = find
 
     async def get(self, request: Request) -> Response:
-        """Answer one request."""
         session = self._find(request.query_params.get("sessionId", "1"))
         return Response(await session.state_json(), media_type=JSON)
 
 
 PAGE = Path(__file__).with_name("variables.html")
-MARK = "{{home}}"
-Welcome = Callable[[Request, Response], Response]
+HOME_PLACEHOLDER = "{{home}}"
+SetCookie = Callable[[Request, Response], Response]
 
 
 class Variables:
     """Serves the variable browser and its data.
 
-    `home` leads to the start page where there is one, `welcome` makes a visitor known whose first page this is, and
-    `is_start` says which session's address is as good as none.
+    `home` is a link to the start page, if there is one. `set_cookie` admits a visitor who opens this page first.
+    `is_start` returns whether a session id in the path means the same as none.
     """
 
     def __init__(
         self,
         find: Callable[[Request], Session],
         home: str = "",
-        welcome: Welcome | None = None,
+        set_cookie: SetCookie | None = None,
         is_start: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._find = find
         self._home = home
-        self._welcome = welcome
+        self._set_cookie = set_cookie
         self._is_start = is_start
 
     async def json(self, request: Request) -> Response:
-        """Answer with the array of `ui://variables`."""
+        """Serve the array of `ui://variables`."""
         return Response(await self._find(request).variables_json(), media_type="application/json")
 
     async def page(self, request: Request) -> Response:
-        """Answer with the page, or with the data if that is what the client accepts."""
+        """Serve the page, or the data if the client accepts JSON."""
         if "application/json" in request.headers.get("accept", ""):
             return await self.json(request)
-        page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace(MARK, self._home))
+        page = HTMLResponse(PAGE.read_text(encoding="utf-8").replace(HOME_PLACEHOLDER, self._home))
         given = request.path_params.get("session")
-        if self._welcome and (given is None or self._is_start(given)):
-            return self._welcome(request, page)
+        if self._set_cookie and (given is None or self._is_start(given)):
+            return self._set_cookie(request, page)
         self._find(request)
         return page
 
 
 def ui_routes(host: UiServer, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
-    """Return the routes of the UI port."""
-
     def for_page(given: str, connection: HTTPConnection) -> Session | None:
         try:
             sessions = host.running().sessions
@@ -177,8 +173,6 @@ def ui_routes(host: UiServer, tokens: OneTimeTokens) -> Sequence[BaseRoute]:
 
 
 def mcp_routes(host: UiServer) -> Sequence[BaseRoute]:
-    """Return the routes of the MCP port."""
-
     def find(given: str) -> Session:
         return host.running().sessions.get(given)
 

@@ -1,4 +1,4 @@
-"""Which session a browser request belongs to: the visitor's cookie, and the one-time codes by which it comes to one."""
+"""Finds the session of a browser request: by the visitor's cookie, or by a one-time code that admits to one."""
 
 import re
 from contextlib import suppress
@@ -20,7 +20,7 @@ CODE = "code"
 
 
 def named_session(given: str, connection: HTTPConnection, sessions: SessionRegistry) -> Session | None:
-    """Return the session that a URL names by id or number, if this visitor has been let in to it."""
+    """Return the session that a URL names by id or number, if this visitor was admitted to it."""
     try:
         session = sessions.get(given)
     except NotFoundError:
@@ -37,14 +37,15 @@ def session_from_cookie(connection: HTTPConnection, sessions: SessionRegistry) -
 
 
 def set_cookie(response: Response, connection: HTTPConnection, sessions: SessionRegistry, session: Session) -> Response:
-    """Let the visitor into `session`; the port is part of the name because cookies are shared by a host's ports."""
+    """Admit the visitor to `session` and set the cookie."""
     visitor = sessions.visitors.admit(_visitor(connection), session)
+    # The cookie's name contains the port, because browsers share cookies between the ports of a host.
     response.set_cookie(cookie_name(connection), visitor, path="/", samesite="lax", httponly=True)
     return response
 
 
 def set_session_cookie(host: UiServer, request: Request, response: Response) -> Response:
-    """Make the visitor of a page on the UI port known, as its start page does."""
+    """Admit the visitor of a page on the UI port, as the start page does."""
     running = host.running()
     known = session_from_cookie(request, running.sessions)
     if running.config.server.require_token and not known:
@@ -53,12 +54,12 @@ def set_session_cookie(host: UiServer, request: Request, response: Response) -> 
 
 
 def is_start(given: str, host: UiServer) -> bool:
-    """Say whether an address below `/1/` is the same as one below `/`: where all visitors share that session."""
+    """Return whether paths below `/1/` mean the same as below `/`, because all visitors share that session."""
     return given == "1" and host.running().config.session.root == "shared"
 
 
 class CodeEntry:
-    """Lets a browser in that brings a one-time code, and sends it on to the same address without the code."""
+    """Middleware: exchanges a one-time code for a cookie and redirects to the same address without the code."""
 
     def __init__(self, app: ASGIApp, host: UiServer, codes: OneTimeTokens) -> None:
         self._app = app
@@ -66,18 +67,17 @@ class CodeEntry:
         self._codes = codes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Look for a code, or pass on."""
         if scope["type"] == "http" and scope["method"] == "GET" and b"code=" in scope["query_string"]:
             request = Request(scope)
-            # An app's own parameter of this name is left alone unless it looks exactly like a code of ours.
+            # An app may use a parameter of this name, unless its value has the exact form of a code.
             if SECRET.fullmatch(request.query_params.get(CODE, "")):
-                await self._entered(request)(scope, receive, send)
+                await self._redirect(request)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _entered(self, request: Request) -> Response:
+    def _redirect(self, request: Request) -> Response:
         rest = [(name, value) for name, value in request.query_params.multi_items() if name != CODE]
-        # Not more than one slash in front: two would lead to another host.
+        # Exactly one leading slash: two would make it the address of another host.
         path = f"/{quote(request.scope['path']).lstrip('/')}"
         response = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303, {"Cache-Control": "no-store"})
         secret = self._codes.spend(request.query_params[CODE])
@@ -89,7 +89,7 @@ class CodeEntry:
 
 
 def cookie_name(connection: HTTPConnection) -> str:
-    """Name our cookie after the port that is being talked to."""
+    """Return the cookie's name, which contains the port of this listener."""
     server = connection.scope.get("server") or ("", 0)
     return f"ui-visitor-{server[1]}"
 

@@ -1,4 +1,4 @@
-"""`GET /ws/ID`: the socket of a page."""
+"""`GET /ws/ID`: the WebSocket of a page."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,17 +17,16 @@ from ui_mcp.webserver.person_auth import DRIVEN
 from ui_mcp.wire import GOING_AWAY, RESTARTED, SESSION_ENDED
 
 FindForPage = Callable[[str, HTTPConnection], Session | None]
-"""The session a socket's URL names, if this visitor may have it."""
+"""Returns the session that a WebSocket URL names, if this visitor may open it."""
 
 
 class PageSocket:
-    """Carries frames between a page and its session until either side ends it."""
+    """Forwards frames between a page and its session until either side closes."""
 
     def __init__(self, find: FindForPage) -> None:
         self._find = find
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one upgrade."""
         socket = WebSocket(scope, receive, send)
         session = self._find(socket.path_params["session"], socket)
         if session is None:
@@ -37,19 +36,19 @@ class PageSocket:
         try:
             driven = DRIVEN in socket.headers.get("user-agent", "")
             async with session.attach(driven=driven) as connection:
-                with _straight(line_of(scope), connection):
-                    await _carry(receive, send, connection)
+                with _fast_path(line_of(scope), connection):
+                    await _forward(receive, send, connection)
                 closed = connection.closed or Closed(GOING_AWAY, "the server stops")
         except UiMcpError as error:
-            # One that died in this very moment gets another world, so the page may come back.
+            # A session whose worker just exited gets a new one, so the page may reconnect.
             closed = Closed(SESSION_ENDED if session.over else RESTARTED, session.over or error.message)
-        with suppress(RuntimeError, OSError):  # the page is gone already
+        with suppress(RuntimeError, OSError):  # the page has disconnected
             await send({"type": "websocket.close", "code": closed.code, "reason": closed.short_reason})
 
 
 @contextmanager
-def _straight(line: Line | None, connection: Connection) -> Iterator[None]:
-    """Let frames pass without waking a task while nothing waits before them."""
+def _fast_path(line: Line | None, connection: Connection) -> Iterator[None]:
+    """Pass frames directly between socket and session, without waking a task, while no frame is queued."""
     if line is None:
         yield
         return
@@ -60,7 +59,7 @@ def _straight(line: Line | None, connection: Connection) -> Iterator[None]:
         line.take = connection.outbox.line = None
 
 
-async def _carry(receive: Receive, send: Send, connection: Connection) -> None:
+async def _forward(receive: Receive, send: Send, connection: Connection) -> None:
     async with create_task_group() as tasks:
 
         async def inward() -> None:
@@ -70,7 +69,7 @@ async def _carry(receive: Receive, send: Send, connection: Connection) -> None:
             tasks.cancel_scope.cancel()
 
         async def outward() -> None:
-            with suppress(OSError):  # the page is gone
+            with suppress(OSError):  # the page has disconnected
                 while frames := await connection.take():
                     for frame in frames:
                         await send({"type": "websocket.send", "text": frame})
