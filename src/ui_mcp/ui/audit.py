@@ -12,14 +12,13 @@ from ui_mcp.ui.audit_sources import Binding, LuaSource, Method, Template
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One thing to mend: `location` is `app.lua:12` or `viewdefs/FILE`."""
+    """One problem; `location` is `app.lua:12` or `viewdefs/FILE`."""
 
     location: str
     rule: str
     text: str
 
     def as_json(self) -> dict[str, str]:
-        """Return it as the tool answers it."""
         return {"rule": self.rule, "location": self.location, "text": self.text}
 
 
@@ -39,17 +38,17 @@ _METHOD_NAME = re.compile(r"(\w+)\(_?\)")
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An app as read: file name → source, viewdef file name → template."""
+    """A parsed app: file name → source, viewdef file name → template."""
 
     name: str
     lua: dict[str, LuaSource]
     viewdefs: dict[str, Template]
     shared: set[str] = field(default_factory=set)
-    """Methods other code may bring: those of `mcp` and of presenters outside the app."""
+    """Methods that may be defined outside the app: those of `mcp` and of other presenters."""
 
     @property
     def methods(self) -> list[tuple[str, Method]]:
-        """Every method with the file it is in."""
+        """Every method with its file."""
         return [(file, method) for file, source in self.lua.items() for method in source.methods]
 
     @property
@@ -60,19 +59,18 @@ class App:
 
 
 def global_name(app: str) -> str:
-    """Return the global an app directory stands for: `claude-panel` → `claudePanel`."""
+    """Return the global variable of an app's directory: `claude-panel` → `claudePanel`."""
     name = re.sub(r"[-_]+(.?)", lambda found: found[1].upper(), app)
     return name[:1].lower() + name[1:]
 
 
 def lua_violations(app: App) -> Iterator[Finding]:
-    """Yield what is wrong in the Lua files."""
     if "app.lua" not in app.lua:
         yield Finding("app.lua", "missing_app_lua", f"apps/{app.name} has no app.lua")
         return
-    wanted = global_name(app.name)
-    if not any(wanted in source.assigned for source in app.lua.values()):
-        yield Finding("app.lua", "global_name_mismatch", f"no global '{wanted}', which apps/{app.name} is displayed by")
+    name = global_name(app.name)
+    if not any(name in source.assigned for source in app.lua.values()):
+        yield Finding("app.lua", "global_name_mismatch", f"no global '{name}', which apps/{app.name} is displayed by")
     for file, source in app.lua.items():
         for name, line in source.unguarded:
             text = f"'{name}' is made anew by every reload; guard it with `if not session.reloading then`"
@@ -81,7 +79,7 @@ def lua_violations(app: App) -> Iterator[Finding]:
 
 
 def dead_methods(app: App) -> Iterator[Finding]:
-    """Yield methods that nothing calls."""
+    """Yield methods that neither Lua code nor a viewdef calls."""
     used = app.named_in_viewdefs.union(*(source.called for source in app.lua.values()))
     exempt = {"mcp"}.union(*(source.made_elsewhere for source in app.lua.values()))
     for file, method in app.methods:
@@ -92,7 +90,6 @@ def dead_methods(app: App) -> Iterator[Finding]:
 
 
 def viewdef_violations(app: App) -> Iterator[Finding]:
-    """Yield what is wrong in the viewdefs."""
     known = app.shared | {method.name for _, method in app.methods}
     known = known.union(*(source.functions for source in app.lua.values()))
     for file, template in app.viewdefs.items():
@@ -139,7 +136,7 @@ def _path_violations(where: str, binding: Binding, known: set[str]) -> Iterator[
 
 
 def warnings(app: App) -> Iterator[Finding]:
-    """Yield what may be meant, but often is not."""
+    """Yield code that may be intended, but is often a mistake."""
     for file, method in app.methods:
         if method.name in CALLED_FROM_OUTSIDE:
             text = f"{method.owner}:{method.name} is called by the agent or the shell, not by the app"
@@ -167,7 +164,7 @@ REMINDERS = (
 
 
 def audit(apps: Path, name: str) -> JsonObject:
-    """Return what is wrong with the app in `apps/NAME`.
+    """Check the app in `apps/NAME`.
 
     Raises:
         NotFoundError: there is no such directory.
@@ -192,7 +189,7 @@ def read_app(folder: Path) -> App:
 
 
 def report(app: App) -> JsonObject:
-    """Apply every rule and count."""
+    """Apply every rule and count the findings."""
     lua, viewdefs = sorted(lua_violations(app)), sorted(viewdef_violations(app))
     return {
         "app": app.name,

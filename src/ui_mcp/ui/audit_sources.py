@@ -1,11 +1,11 @@
-"""Reads Lua and templates for the audit."""
+"""Parses Lua files and templates for the audit."""
 
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 
-_QUIET = re.compile(
+_COMMENT_OR_STRING = re.compile(
     r"--\[(?P<c>=*)\[.*?\](?P=c)\]|--[^\n]*"
     r"|\[(?P<s>=*)\[.*?\](?P=s)\]"
     r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
@@ -29,7 +29,7 @@ _PARAMETERS = re.compile(r"\bfunction\b[^(\n]*\(([^)\n]*)\)")
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """`function OWNER:NAME(` on a line."""
+    """A definition `function OWNER:NAME(` and its line."""
 
     owner: str
     name: str
@@ -38,14 +38,14 @@ class Method:
 
 @dataclass(frozen=True)
 class LuaSource:
-    """One file; the properties are lists of names with their lines."""
+    """One Lua file; its properties are found by pattern, not by a parser."""
 
     text: str
 
     @cached_property
     def code(self) -> str:
-        """The text with comments and the insides of strings blanked, line for line."""
-        return _QUIET.sub(_blank, self.text)
+        """The text with comments and the contents of strings blanked; line numbers stay the same."""
+        return _COMMENT_OR_STRING.sub(_blank, self.text)
 
     @cached_property
     def methods(self) -> list[Method]:
@@ -65,7 +65,7 @@ class LuaSource:
 
     @cached_property
     def unguarded(self) -> list[tuple[str, int]]:
-        """Globals given a new instance at the top level of the file, with their lines."""
+        """Globals that get a new instance at the top level of the file, with their lines."""
         return [(found[1], self.line_of(found.start())) for found in _CREATION.finditer(self.code)]
 
     @cached_property
@@ -75,10 +75,10 @@ class LuaSource:
 
     @cached_property
     def made_elsewhere(self) -> set[str]:
-        """Owners whose methods somebody else may call: handed to a top-level function, or a parameter of one."""
-        handed = [found[1] for found in _TOP_CALL.finditer(self.code)]
+        """Owners whose methods other code may call: passed to a top-level function, or a parameter."""
+        passed = [found[1] for found in _TOP_CALL.finditer(self.code)]
         parameters = [found[1] for found in _PARAMETERS.finditer(self.code)]
-        return {name.strip() for names in (*handed, *parameters) for name in names.split(",")}
+        return {name.strip() for names in (*passed, *parameters) for name in names.split(",")}
 
     @cached_property
     def table_defaults(self) -> list[tuple[str, int]]:
@@ -95,7 +95,6 @@ class LuaSource:
         return found
 
     def line_of(self, offset: int) -> int:
-        """Return the line number of an offset."""
         return self.text.count("\n", 0, offset) + 1
 
 
@@ -106,7 +105,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _first_table(code: str, offset: int) -> tuple[int, int]:
-    """Return where the first `{…}` of an argument list begins and ends, braces left out."""
+    """Return the offsets between the braces of the first table in an argument list."""
     opening = code.find("{", offset)
     closing = code.find(")", offset)
     if opening < 0 or 0 <= closing < opening:
@@ -130,7 +129,7 @@ _OPTIONAL_END = frozenset(["li", "p", "td", "th", "tr", "tbody", "thead", "tfoot
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A `ui-…` attribute on an element."""
+    """A `ui-…` attribute of an element."""
 
     tag: str
     attribute: str
@@ -144,7 +143,7 @@ class Binding:
 
 
 class Template(HTMLParser):
-    """The bindings of one viewdef in document order, its tags, and what is wrong with its nesting."""
+    """Collects the bindings of one viewdef in document order, its tags, and errors in its nesting."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -155,25 +154,24 @@ class Template(HTMLParser):
         try:
             self.feed(text)
             self.close()
-        except AssertionError as error:  # how Python's parser says that a declaration is malformed
+        except AssertionError as error:  # Python's parser raises it for a malformed declaration
             self.problems.append(str(error))
         self.problems += [f"<{tag}> of line {line} is never closed" for tag, line in self._open if _must_close(tag)]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element."""
-        self._note(tag, attrs)
+        self._record(tag, attrs)
         if tag not in _VOID:
             self._open.append((tag, self.getpos()[0]))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element; `<x/>` stays open in HTML unless it is void, or a part of a drawing or a formula."""
-        self._note(tag, attrs)
+        """Record an element; `<x/>` stays open in HTML, unless it is void or inside SVG or MathML."""
+        self._record(tag, attrs)
         foreign = tag in _FOREIGN or any(name in _FOREIGN for name, _ in self._open)
         if tag not in _VOID and not foreign:
             self.problems.append(f"<{tag}/> of line {self.getpos()[0]} does not close itself in HTML")
 
     def handle_endtag(self, tag: str) -> None:
-        """Close an element, and those inside it that may end by themselves."""
+        """Close an element, and those inside it whose end tag is optional."""
         line = self.getpos()[0]
         names = [name for name, _ in self._open]
         if tag in _VOID or tag not in names:
@@ -187,7 +185,7 @@ class Template(HTMLParser):
         ]
         del self._open[at:]
 
-    def _note(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def _record(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         attributes = {name: value or "" for name, value in attrs}
         self.bindings += [

@@ -1,4 +1,4 @@
-"""Opens the chat of the base directory in use, on first need; another directory closes the earlier one."""
+"""Opens the chat of the current base directory on first use, and closes it when the directory changes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ from ui_mcp.errors import ChatError
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.states import Configured, Running
 
-# The server runs without a chat meanwhile, and the next caller tries again.
-_PATIENCE_SECONDS = 2.0
+# Also the time until a failed open is retried; the server runs without a chat meanwhile.
+_OPEN_TIMEOUT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Open:
     url: str
     chat: Chat
     end: anyio.Event = field(default_factory=anyio.Event)
@@ -33,22 +33,22 @@ class _Failed:
 
 
 class Chats:
-    """At most one open chat, owned by the host's task group."""
+    """At most one open chat, owned by the server's task group."""
 
     def __init__(
         self,
         configured: Callable[[], Configured | Running],
         announcements: Announcements,
         tasks: TaskGroup,
-        heard: Callable[[NewMessages], object],
+        on_new_messages: Callable[[NewMessages], object],
     ) -> None:
         self._configured = configured
         self._announcements = announcements
         self._tasks = tasks
-        self._kept: _Kept | None = None
+        self._open: _Open | None = None
         self._lock = anyio.Lock()
         self._failed: _Failed | None = None
-        self._heard = heard
+        self._on_new_messages = on_new_messages
 
     async def current(self) -> Chat:
         """Return the chat of the configured directory.
@@ -60,49 +60,49 @@ class Chats:
         state = self._configured()
         url = store_url(state.config, state.workspace)
         async with self._lock:
-            if self._kept is None or self._kept.url != url:
+            if self._open is None or self._open.url != url:
                 self.close()
-                self._kept = await self._opened(url, state)
-            return self._kept.chat
+                self._open = await self._open_store(url, state)
+            return self._open.chat
 
-    async def _opened(self, url: str, state: Configured | Running) -> _Kept:
+    async def _open_store(self, url: str, state: Configured | Running) -> _Open:
         failed = self._failed
-        if failed and failed.url == url and anyio.current_time() < failed.when + _PATIENCE_SECONDS:
-            raise failed.error  # those who queued behind a failed try do not each wait for one of their own
+        if failed and failed.url == url and anyio.current_time() < failed.when + _OPEN_TIMEOUT:
+            raise failed.error  # callers that waited for the failed attempt do not each repeat it
         try:
-            kept: _Kept = await self._tasks.start(self._keep, url, state)
+            opened: _Open = await self._tasks.start(self._run, url, state)
         except ChatError as error:
             self._failed = _Failed(url, anyio.current_time(), error)
             raise
         self._failed = None
-        return kept
+        return opened
 
-    async def desk(self) -> OpenChat:
-        """Return the chat with its callers: whoever talks to the ui server is the agent."""
+    async def context(self) -> OpenChat:
+        """Return the chat with its authenticator; callers without a token of their own are the agent."""
         chat = await self.current()
         return OpenChat(chat, Authenticator(AccessTokens(chat.store), principal("agent", "agent")))
 
     def cancel_waiters(self) -> None:
-        """Send home who waits for messages."""
-        if self._kept is not None:
-            self._kept.chat.tail.cancel_waiters()
+        """Cancel blocked chat reads."""
+        if self._open is not None:
+            self._open.chat.tail.cancel_waiters()
 
     def close(self) -> None:
-        """Let the open chat end."""
-        if self._kept is not None:
-            self._kept.end.set()
-            self._kept = None
+        """Let the open chat end, without waiting."""
+        if self._open is not None:
+            self._open.end.set()
+            self._open = None
 
-    async def _keep(self, url: str, state: Configured | Running, *, task_status: TaskStatus[_Kept]) -> None:
+    async def _run(self, url: str, state: Configured | Running, *, task_status: TaskStatus[_Open]) -> None:
         async with open_chat(
             url,
             limits=limits_of(state.config),
             announcements=self._announcements,
-            heard=self._heard,
+            heard=self._on_new_messages,
             since=state.since if isinstance(state, Running) else None,
             poll=state.config.storage.poll_ms / 1000,
-            patience=_PATIENCE_SECONDS,
+            patience=_OPEN_TIMEOUT,
         ) as chat:
-            kept = _Kept(url, chat)
-            task_status.started(kept)
-            await kept.end.wait()
+            opened = _Open(url, chat)
+            task_status.started(opened)
+            await opened.end.wait()

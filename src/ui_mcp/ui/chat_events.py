@@ -1,4 +1,4 @@
-"""Chat messages as events and Claude Code channel pushes."""
+"""Turns chat messages into events for the agent and into pushes to a Claude Code channel."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 CAPABILITY: JsonObject = {"claude/channel": {}}
-_WORDS = ("app", "event", "conversation", "last_id")
+_META_KEYS = ("app", "event", "conversation", "last_id")
 
 
 def wants_channel(base_dir: str, flags: JsonObject) -> bool:
-    """Say whether a directory's settings switch the channel on; wrong settings are reported elsewhere."""
+    """Return whether the settings of a directory enable the channel; invalid settings are reported elsewhere."""
     try:
         return settings.load(Workspace.at(base_dir).config_file, flags=flags).mcp.claude_channel
     except ConfigError:
@@ -35,7 +35,7 @@ def wants_channel(base_dir: str, flags: JsonObject) -> bool:
 
 @contextmanager
 def pushing_events(sessions: "SessionRegistry", announcements: Announcements) -> Iterator[None]:
-    """Push what is queued for the agent during the block."""
+    """Push queued events to the channel while the block runs."""
 
     def push(events: Iterable[str]) -> None:
         for event in events:
@@ -50,11 +50,11 @@ def pushing_events(sessions: "SessionRegistry", announcements: Announcements) ->
 
 
 def channel_event(text: str) -> tuple[str, dict[str, str]]:
-    """Write a queued event for the channel: what people said in their own words, anything else as it is."""
+    """Return text and metadata of a queued event for the channel: for chat messages their content, else the JSON."""
     event: Json = loads(text)
     if not isinstance(event, dict):
         return text, {}
-    meta = {word: event[word] for word in _WORDS if isinstance(event.get(word), str)}
+    meta = {word: event[word] for word in _META_KEYS if isinstance(event.get(word), str)}
     if event.get("event") == "chat_message" and event.get("messages"):
         return "\n\n".join(message["content"] for message in event["messages"]), meta
     return text, meta
@@ -64,15 +64,15 @@ _log = logger("chat")
 
 
 async def open_for_subscribers(host: UiServer, announcements: Announcements) -> None:
-    """Open the chat as soon as a client subscribes to it, whether or not the UI runs; with a channel, at once."""
-    wanted = anyio.Event()
-    with calling_for_subscribers(announcements, wanted.set):
+    """Open the chat once a client subscribes to it, whether or not the UI runs; with a channel, immediately."""
+    subscribed = anyio.Event()
+    with calling_for_subscribers(announcements, subscribed.set):
         await host.wait_configured()
         state = host.state
         if isinstance(state, Configured) and state.config.mcp.claude_channel:
-            host.heard = lambda heard: announcements.channel_event(*channel_event(dumps(event_of(heard))))
+            host.on_new_messages = lambda new: announcements.channel_event(*channel_event(dumps(event_of(new))))
         else:
-            await wanted.wait()
+            await subscribed.wait()
     try:
         await host.chats.current()
     except UiMcpError as error:
@@ -81,7 +81,7 @@ async def open_for_subscribers(host: UiServer, announcements: Announcements) -> 
 
 @contextmanager
 def calling_for_subscribers(announcements: Announcements, call: Callable[[], None]) -> Iterator[None]:
-    """Call when a client subscribes to the chat during the block, or had done so before."""
+    """Call `call` when a client subscribes to the chat while the block runs, or did so before."""
 
     def count(uri: str, change: int) -> None:
         if change > 0 and uri.partition("://")[2].startswith("chat/"):
@@ -94,60 +94,60 @@ def calling_for_subscribers(announcements: Announcements, call: Callable[[], Non
         stop()
 
 
-def event_of(heard: "NewMessages") -> JsonObject:
-    """Write what people said as an event for the agent."""
-    return {"app": "ui-mcp", "event": "chat_message", **heard.to_json()}
+def event_of(new: "NewMessages") -> JsonObject:
+    """Return new chat messages as an event for the agent."""
+    return {"app": "ui-mcp", "event": "chat_message", **new.to_json()}
 
 
 QUIET_SECONDS = 3.0
-"""How long a first page has the processor for itself, unless somebody asks for more."""
+"""Delay before the chat is opened, so that the first page has the processor, unless a client needs the chat."""
 
 
 @asynccontextmanager
 async def forward_chat_messages(
     host: UiServer, sessions: "SessionRegistry", announcements: Announcements
 ) -> AsyncIterator[None]:
-    """Push a `chat_message` event for each batch during the block.
+    """Push a `chat_message` event for each batch of new messages while the block runs.
 
     Raises:
-        UiMcpError: the configuration names a store of its own, and it cannot be used.
+        UiMcpError: the settings name a store, and it cannot be opened.
     """
 
-    def push(heard: "NewMessages") -> bool:
+    def push(new: "NewMessages") -> bool:
         try:
             events = sessions.get("1").events
-            waited_for = events.polling
-            events.push(dumps(event_of(heard)))
+            delivered = events.polling
+            events.push(dumps(event_of(new)))
         except (EventQueueFullError, NotFoundError) as error:
             _log.info("No chat event: %s", error.message)
             return False
-        return waited_for
+        return delivered
 
-    earlier, host.heard = host.heard, push
+    earlier, host.on_new_messages = host.on_new_messages, push
     try:
         if host.configured().config.storage.url is not None:
             await _open_chat(host)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_open_when_wanted, host, sessions, announcements)
+            tasks.start_soon(_open_when_needed, host, sessions, announcements)
             yield
             tasks.cancel_scope.cancel()
     finally:
-        host.heard = earlier
+        host.on_new_messages = earlier
 
 
-async def _open_when_wanted(host: UiServer, sessions: "SessionRegistry", announcements: Announcements) -> None:
-    """Wait for somebody who waits for events or subscribes, but not for long; the first page needs the time more."""
-    wanted, events = anyio.Event(), sessions.get("1").events
+async def _open_when_needed(host: UiServer, sessions: "SessionRegistry", announcements: Announcements) -> None:
+    """Open the chat when a client waits for events or subscribes, or after a delay in which the first page loads."""
+    needed, events = anyio.Event(), sessions.get("1").events
 
-    def look(_: object) -> None:
+    def check(_: object) -> None:
         if events.polling:
-            wanted.set()
+            needed.set()
 
-    stop = announcements.listen(look)
-    with calling_for_subscribers(announcements, wanted.set), anyio.move_on_after(QUIET_SECONDS):
-        await wanted.wait()
+    stop = announcements.listen(check)
+    with calling_for_subscribers(announcements, needed.set), anyio.move_on_after(QUIET_SECONDS):
+        await needed.wait()
     stop()
-    await to_thread.run_sync(_read_chat)
+    await to_thread.run_sync(_import_chat)
     await _open_chat(host)
 
 
@@ -158,5 +158,5 @@ async def _open_chat(host: UiServer) -> None:
         _log.error("The chat is not available: %s", error.message)
 
 
-def _read_chat() -> None:
+def _import_chat() -> None:
     import ui_mcp.chat.http  # noqa: F401

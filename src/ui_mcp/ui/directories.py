@@ -1,4 +1,4 @@
-"""Which directories an agent may switch the server to: those of the project it was started for, and listed ones."""
+"""Decides which directories an agent may switch the server to: those of the start-up project, and listed ones."""
 
 import os
 from pathlib import Path
@@ -9,11 +9,11 @@ from ui_mcp.trust import config_folder
 from ui_mcp.workspace import Workspace
 
 OWN = frozenset({".ui-mcp", ".ui-mcp.new", ".git"})
-"""Names of directories that are never a base directory, nor hold one."""
+"""Names of directories that can neither be a base directory nor contain one."""
 
 
 class Directories:
-    """The start-up project, what the person listed, and the base directories used so far."""
+    """The start-up project, the directories that the person listed, and the base directories used so far."""
 
     def __init__(self, listed: tuple[str, ...] = ()) -> None:
         self._listed = listed
@@ -21,11 +21,11 @@ class Directories:
         self._used: list[Workspace] = []
 
     def begin(self, workspace: Workspace) -> None:
-        """Take the first directory as that of the start."""
+        """Record the first directory as that of the start."""
         self._start = self._start or workspace
 
     def used(self, workspace: Workspace) -> tuple[str, ...]:
-        """Note a directory in use; return the files of the others that its apps must not get to."""
+        """Record a directory in use; return the files of the others, which its apps must not access."""
         if workspace not in self._used:
             self._used.append(workspace)
         others = [known for known in self._used if known.base != workspace.base]
@@ -55,6 +55,6 @@ class Directories:
 
 
 def _root(start: Workspace) -> Path:
-    """Return the project of the start; a home directory is no project."""
+    """Return the project of the start; its base directory if the project would contain the home directory."""
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.home() fails where there is no home
     return start.base if home.is_relative_to(start.project) else start.project

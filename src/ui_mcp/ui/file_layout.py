@@ -1,4 +1,4 @@
-"""Which layout the files of a base directory have: `.ui-mcp/`, or `storage/` of an older version."""
+"""Detects the layout of a base directory: ui-mcp's files in `.ui-mcp/`, or in `storage/` of an older version."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ui_mcp.workspace import MOVING, Workspace
 
 
 class Action(Enum):
-    """What has to be done before our own files can be used."""
+    """What has to be done before ui-mcp's own files can be used."""
 
     NOTHING = auto()
     CREATE = auto()
@@ -22,11 +22,11 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a look at the base directory found."""
+    """State of a base directory."""
 
     own: Literal["absent", "unfinished", "ready"]
     left: Collection[str]
-    """Files of ours in `storage/`."""
+    """Files of ui-mcp that are still in `storage/`."""
 
 
 def decide(facts: Facts) -> Action:
@@ -41,7 +41,7 @@ def decide(facts: Facts) -> Action:
 
 
 def look(workspace: Workspace) -> Facts:
-    """Look at the base directory; nothing is changed."""
+    """Read the state of a base directory, without changing it."""
     if not workspace.own.is_dir():
         return Facts("absent", workspace.left_in_storage())
     unfinished = (workspace.own / MOVING).exists()
@@ -49,7 +49,7 @@ def look(workspace: Workspace) -> Facts:
 
 
 def named_store(workspace: Workspace) -> Path | None:
-    """Return the SQLite file that the settings name, in effect or not, which is not ours to move.
+    """Return the SQLite file that the settings name, trusted or not; it is never moved.
 
     Raises:
         ConfigError: the settings cannot be read.
@@ -67,7 +67,7 @@ def named_store(workspace: Workspace) -> Path | None:
 
 
 def locked(file: BinaryIO, *, shared: bool = False) -> bool:
-    """Try to lock a file, and say whether that worked."""
+    """Try to lock a file, and return whether that worked."""
     try:
         instance.try_lock(file, shared=shared)
     except OSError:

@@ -1,4 +1,4 @@
-"""Pure: what to do with each bundled file."""
+"""Decides what to do with each bundled file; pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from ui_mcp.workspace import BUNDLE, Workspace
 
 @dataclass(frozen=True, slots=True)
 class BundledFile:
-    """One file of the bundle and where it belongs."""
+    """One file of the bundle and its destination."""
 
     target: Path
     """Absolute destination."""
     path: str
-    """The destination relative to the project, with `/`: its name in results and records."""
+    """The destination relative to the project, with `/`; its name in results and records."""
     content: bytes
 
     @property
@@ -26,12 +26,12 @@ class BundledFile:
 
     @property
     def executable(self) -> bool:
-        """Scripts say so themselves: wheels and archives may lose the mode."""
+        """Whether the file is a script; the mode may be lost in wheels and archives."""
         return self.content.startswith(b"#!")
 
 
 def bundled_files(workspace: Workspace, bundle: Path = BUNDLE) -> list[BundledFile]:
-    """List every bundled file with its destination; the README is last because it records the version."""
+    """Return every bundled file with its destination; the README is last because it records the version."""
     readme = bundled_readme() if bundle == BUNDLE else bundle / "base" / "README.md"
     sources = [
         *_tree(bundle / "claude", workspace.claude),
@@ -61,23 +61,23 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about one destination; each digest is the SHA-256 of a text."""
+    """What is known about one destination; digests are SHA-256."""
 
     bundled: str
-    """Of the text we bring."""
+    """Of the bundled text."""
     present: str | None
-    """Of the text that is there; `None` when nothing is."""
+    """Of the existing text; `None` if there is none."""
     recorded: str | None
-    """Of the text we installed there last time; `None` when we do not know of it."""
+    """Of the text installed last time; `None` if it is unknown."""
 
 
-def wanted(bundled: Version | None, installed: Version | None, *, force: bool) -> bool:
-    """Say whether to install at all."""
+def should_install(bundled: Version | None, installed: Version | None, *, force: bool) -> bool:
+    """Return whether to install at all."""
     return force or installed is None or (bundled is not None and bundled > installed)
 
 
 def action(facts: Facts, *, upgrade: bool, force: bool) -> Action:
-    """Say what to do with one file of an install that is wanted."""
+    """Return what to do with one file of an install that takes place."""
     if facts.present is None:
         return Action.WRITE
     if facts.present == facts.bundled:
@@ -86,5 +86,5 @@ def action(facts: Facts, *, upgrade: bool, force: bool) -> Action:
         return Action.WRITE
     if force:
         return Action.BACKUP
-    stands = facts.bundled == facts.recorded
-    return Action.MERGE if upgrade and not stands else Action.KEEP
+    unchanged = facts.bundled == facts.recorded
+    return Action.MERGE if upgrade and not unchanged else Action.KEEP

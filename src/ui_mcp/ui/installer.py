@@ -1,4 +1,4 @@
-"""Installs the bundle, records what it wrote."""
+"""Installs the bundled files and records what it wrote."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -8,18 +8,18 @@ from pathlib import Path
 from ui_mcp.errors import InstallError
 from ui_mcp.files import digest_of, write_atomically
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.ui.install_plan import Action, BundledFile, Facts, action, bundled_files, wanted
+from ui_mcp.ui.install_plan import Action, BundledFile, Facts, action, bundled_files, should_install
 from ui_mcp.version import UNKNOWN, Version, bundled_readme, version_in, version_line
 from ui_mcp.workspace import BUNDLE, Workspace, make_own
 
 
 def needs_install(workspace: Workspace) -> bool:
-    """Say whether this directory has never been installed to."""
+    """Return whether this directory has never been installed to."""
     return not workspace.readme.is_file()
 
 
 def outdated(workspace: Workspace) -> str | None:
-    """Say so when the project's files are of an older version than this program."""
+    """Return a message if the project's files are older than this program, else None."""
     bundled, installed = version_in(bundled_readme()), version_in(workspace.readme)
     if bundled is None or installed is None or bundled <= installed:
         return None
@@ -28,14 +28,14 @@ def outdated(workspace: Workspace) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The version installed last and the SHA-256 of each file as we wrote it, by its path in the project."""
+    """The version installed last, and the SHA-256 of each file as written, by its path in the project."""
 
     version: str = ""
     files: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, file: Path) -> "Record":
-        """Read the record; a missing or damaged one knows of no files."""
+        """Read the record; a missing or damaged one counts as empty."""
         try:
             found = loads(file.read_bytes())
             files = found["files"].items()
@@ -44,7 +44,6 @@ class Record:
             return cls()
 
     def save(self, file: Path) -> None:
-        """Write the record."""
         text = dumps({"version": self.version, "files": dict(sorted(self.files.items()))})
         write_atomically(file, text.encode() + b"\n")
 
@@ -54,7 +53,7 @@ HINT = "Use force=true to reinstall"
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A file the user changed, kept, with our new text beside it."""
+    """A file that the user changed; it is kept, with the new text beside it."""
 
     path: str
     merge_path: str
@@ -62,7 +61,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class InstallResult:
-    """Paths are relative to the project, with `/`."""
+    """Result of an install; paths are relative to the project, with `/`."""
 
     installed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
@@ -74,7 +73,7 @@ class InstallResult:
     version_skipped: bool = False
 
     def as_json(self) -> JsonObject:
-        """Return the documented object; rare lists appear only when they hold something."""
+        """Return the documented object; conflicts, backups and removed files appear only if there are any."""
         base: JsonObject = {"installed": self.installed, "skipped": self.skipped, "appended": []}
         if self.version_skipped:
             return {
@@ -90,10 +89,10 @@ class InstallResult:
 
 
 def make_base(workspace: Workspace) -> None:
-    """Make the base directory.
+    """Create the base directory.
 
     Raises:
-        InstallError: it cannot be made; nothing was written.
+        InstallError: it cannot be created; nothing was written.
     """
     try:
         workspace.base.mkdir(parents=True, exist_ok=True)
@@ -108,12 +107,12 @@ def make_base(workspace: Workspace) -> None:
 
 
 def leaves(file: Path, root: Path) -> bool:
-    """Say whether the folder of `file`, with its links followed, lies outside `root`."""
+    """Return whether the folder of `file`, after resolving links, lies outside `root`."""
     return not file.parent.resolve().is_relative_to(root.resolve())
 
 
 def free_backup_name(file: Path) -> Path:
-    """Return `FILE.bak`, or `FILE.bak.1` and so on when earlier backups are there."""
+    """Return `FILE.bak`, or `FILE.bak.1` and so on if earlier backups exist."""
     backup, number = file.with_name(f"{file.name}.bak"), 0
     while backup.exists() or backup.is_symlink():
         number += 1
@@ -125,12 +124,12 @@ def install(workspace: Workspace, *, force: bool = False, bundle: Path = BUNDLE)
     """Install every bundled file that is missing or out of date; `force` also replaces what the user changed.
 
     Raises:
-        InstallError: the directory cannot be made, or some files could not be written; the others are installed.
+        InstallError: the directory cannot be created, or some files could not be written; the others are installed.
     """
     files = bundled_files(workspace, bundle)
     bundled, installed = _version(files, workspace), version_in(workspace.readme)
     names = (str(bundled or UNKNOWN), str(installed) if installed else None)
-    if not wanted(bundled, installed, force=force):
+    if not should_install(bundled, installed, force=force):
         return InstallResult(bundled_version=names[0], installed_version=names[1], version_skipped=True)
     make_base(workspace)
     run = _Run(workspace, InstallResult(bundled_version=names[0], installed_version=names[1]), force=force)
@@ -145,7 +144,7 @@ def _version(files: Sequence[BundledFile], workspace: Workspace) -> Version | No
 
 @dataclass(slots=True)
 class _Run:
-    """One install that was decided on."""
+    """One install that takes place."""
 
     workspace: Workspace
     result: InstallResult
@@ -158,7 +157,7 @@ class _Run:
         return self.result.installed_version is not None
 
     def all(self, files: Sequence[BundledFile]) -> None:
-        """Place every file, the README last and only after the others, so that a failed install is tried again."""
+        """Install every file. The README, which has the version, comes last, so that a failed install is repeated."""
         record_file = self.workspace.state_dir / "install-manifest.json"
         self.recorded = Record.load(record_file).files
         for file in files:
@@ -208,7 +207,7 @@ class _Run:
         if file.target.exists():
             backup = free_backup_name(file.target)
             if file.target.is_symlink():
-                file.target.rename(backup)  # the link itself: what it leads to may be no part of the project
+                file.target.rename(backup)  # the link itself: its target may be outside the project
             else:
                 write_atomically(backup, file.target.read_bytes())
             self.result.backups.append(backup.relative_to(self.workspace.project).as_posix())
@@ -219,12 +218,12 @@ class _Run:
         self.recorded[file.path] = file.digest
 
     def _remove_obsolete(self, bundled: set[str]) -> None:
-        """Forget files we no longer bring, and remove those the user did not change."""
+        """Drop files that are no longer bundled from the record, and delete those that the user did not change."""
         for path in sorted(self.recorded.keys() - bundled):
             target, digest = self.workspace.project / path, self.recorded.pop(path)
             if leaves(target, self.workspace.project) or target.is_symlink() or not target.is_file():
                 continue
-            with suppress(OSError):  # a file that cannot be removed does no harm
+            with suppress(OSError):  # an obsolete file does no harm
                 if digest_of(target) == digest:
                     target.unlink()
                     self.result.removed.append(path)

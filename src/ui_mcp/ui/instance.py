@@ -21,11 +21,11 @@ from ui_mcp.workspace import Workspace
 if sys.platform == "win32":
     import msvcrt
 
-    # Windows locks are mandatory: these bytes are far beyond the text, so that others can read it.
+    # Windows locks are mandatory: lock bytes far beyond the text, so that others can read it.
     _FIRST, _BYTES = 1 << 20, 64
 
     def try_lock(file: BinaryIO, *, shared: bool = False) -> None:
-        """Lock a file or raise OSError at once: all bytes, or one of them where others hold some too."""
+        """Lock a file without waiting, or raise OSError: all bytes, or one free byte for a shared lock."""
         file.seek(_FIRST)
         if not shared:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, _BYTES)
@@ -37,12 +37,12 @@ if sys.platform == "win32":
             with suppress(OSError):
                 msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
                 return
-        raise OSError("all places of the lock are taken")
+        raise OSError("all bytes of the shared lock are taken")
 else:
     import fcntl
 
     def try_lock(file: BinaryIO, *, shared: bool = False) -> None:
-        """Lock a file or raise OSError at once; asking again changes the kind of a lock that is held."""
+        """Lock a file without waiting, or raise OSError; a second call converts a held lock."""
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
 
 
@@ -58,13 +58,13 @@ class Holder:
 
 
 class DirectoryLock:
-    """Held while we serve the directory; tells others who and where we are."""
+    """The lock of a served directory; its content tells other processes the pid and address."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
     def publish(self, url: str) -> None:
-        """Write down where we serve."""
+        """Write pid and address into the lock file."""
         self._file.seek(0)
         self._file.truncate()
         self._file.write(dumps({"pid": os.getpid(), "url": url}).encode())
@@ -73,16 +73,16 @@ class DirectoryLock:
 
 @contextmanager
 def exclusive(workspace: Workspace) -> Iterator[DirectoryLock]:
-    """Hold the directory for the length of the block.
+    """Hold the lock of the directory while the block runs.
 
     Raises:
         AlreadyRunningError: another process serves it; the message names it.
-        ConfigError: a link is in the place of the lock.
+        ConfigError: the lock file is a link.
     """
     own, *older = _lock_files(workspace)
     with ExitStack() as held:
         for path in older:
-            # A server of an older version knows only this one; we hold it, and write nothing there.
+            # A server of an older version knows only this file: hold it, but write nothing to it.
             with suppress(FileNotFoundError, ConfigError):
                 _lock(held.enter_context(open_regular(path, os.O_RDONLY)), path)
         file = held.enter_context(open_regular(own, os.O_RDWR | os.O_CREAT))
@@ -95,7 +95,7 @@ def exclusive(workspace: Workspace) -> Iterator[DirectoryLock]:
 
 
 def other_server(workspace: Workspace) -> Holder | None:
-    """Return who else serves the directory, if anyone does."""
+    """Return another process that serves the directory, or None."""
     for path in _lock_files(workspace):
         try:
             with open_regular(path, os.O_RDONLY) as file:
@@ -108,7 +108,7 @@ def other_server(workspace: Workspace) -> Holder | None:
 
 
 def holder(path: Path) -> Holder:
-    """Return who holds a lock file."""
+    """Return the process that holds a lock file."""
     try:
         with open_regular(path, os.O_RDONLY) as file:
             facts = loads(file.read())
@@ -119,10 +119,10 @@ def holder(path: Path) -> Holder:
 
 
 def open_regular(path: Path, flags: int) -> BinaryIO:
-    """Open a file of ours for its owner alone; a link never leads us to a file of somebody else.
+    """Open one of ui-mcp's files, private to its owner; never follow a link to a file of another program.
 
     Raises:
-        ConfigError: the path is a link, also a hard one, or no file.
+        ConfigError: the path is a symbolic or hard link, or not a regular file.
         OSError: it cannot be opened.
     """
     nofollow = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -170,14 +170,14 @@ _KEPT_PORTS = 500
 
 @contextmanager
 def port_file(file: Path, port: int) -> Iterator[None]:
-    """Keep `port` in `file` for the length of the block, and remove it unless someone else has written theirs."""
+    """Keep `port` in `file` while the block runs; delete it afterwards, unless another process has overwritten it."""
     with _kept(file, str(port), mode=0o644):
         yield
 
 
 @contextmanager
 def token_file(workspace: Workspace) -> Iterator[str]:
-    """Keep a fresh token in `mcp-token`, readable by its owner alone, for the length of the block."""
+    """Keep a new token in `mcp-token`, readable only by its owner, while the block runs."""
     token = secret_id()
     with _kept(workspace.mcp_token, token, mode=0o600):
         yield token
@@ -193,7 +193,7 @@ def _kept(file: Path, text: str, *, mode: int) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError, ConfigError):  # a link that was put there since is not ours to read or remove
+        with suppress(OSError, ConfigError):  # a link that was put there meanwhile is neither read nor removed
             with open_regular(file, os.O_RDONLY) as kept:
                 ours = kept.read() == text.encode()
             if ours:
@@ -203,18 +203,18 @@ def _kept(file: Path, text: str, *, mode: int) -> Iterator[None]:
 def last_port(workspace: Workspace, name: str) -> int:
     """Return the port that a listener of this base directory had last, or 0.
 
-    It is kept with the account and not with the project: a repository must not choose where its pages are served.
+    It is stored per account, not in the project: a repository must not choose the origin of its pages.
     """
     try:
-        port = int(_last(workspace, name).read_text())
+        port = int(_last_port_file(workspace, name).read_text())
     except (OSError, ValueError):
         return 0
     return port if 1024 <= port <= 65535 else 0
 
 
 def keep_port(workspace: Workspace, name: str, port: int) -> None:
-    """Remember the port of a listener for the next start, so that its origin stays; a full disk is no obstacle."""
-    file = _last(workspace, name)
+    """Store the port of a listener for the next start, so that its origin stays the same; disk errors are ignored."""
+    file = _last_port_file(workspace, name)
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file.write_text(str(port))
@@ -223,20 +223,20 @@ def keep_port(workspace: Workspace, name: str, port: int) -> None:
             old.unlink(missing_ok=True)
 
 
-def _last(workspace: Workspace, name: str) -> Path:
+def _last_port_file(workspace: Workspace, name: str) -> Path:
     digest = hashlib.sha256(str(workspace.base).encode("utf-8", "surrogateescape")).hexdigest()[:32]
     return state_folder() / "ports" / f"{digest}-{name}"
 
 
 @dataclass(slots=True)
 class ListenPorts:
-    """Ports to listen on; 0 takes a free one."""
+    """Ports to listen on; 0 means any free port."""
 
     ui: int = 0
     mcp: int = 0
     lasting: bool = False
-    """Whether a free port is the one of the last time, if it is still free."""
+    """Whether 0 prefers the port of the last time, if it is still free."""
     person: int = 0
-    """The port that the person's listener takes if it can; otherwise it takes the last one, or a free one."""
+    """Preferred port of the person's listener; otherwise it takes the last one, or a free one."""
     mcp_is_open: bool = False
-    """`serve` keeps its MCP listener over restarts of the UI; then it is only named here."""
+    """Whether the MCP listener is open already, because `serve` keeps it across restarts of the UI."""

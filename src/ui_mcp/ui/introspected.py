@@ -1,4 +1,4 @@
-"""What introspection sees of this server: its open page and the pages in our own browser."""
+"""Gives introspection access to this server's open page and to the pages of its own browser."""
 
 import os
 from contextlib import suppress
@@ -13,7 +13,7 @@ from ui_mcp.ui.states import Configured, Running
 
 
 def served_ui(state: Configured | Running) -> ServedUi | None:
-    """Return the UI that is served in this state."""
+    """Return the UI that is served in this state, or None."""
     if not isinstance(state, Running):
         return None
     try:
@@ -40,4 +40,4 @@ async def _wait_rendered(session: Session) -> None:
 
 
 async def _nothing_rendered() -> None:
-    """No session, so no page to wait for."""
+    return

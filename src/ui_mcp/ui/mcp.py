@@ -1,4 +1,4 @@
-"""What MCP clients of the ui server see: its tools, its resources, its instructions."""
+"""The MCP server of the UI: tools, resources, instructions."""
 
 from types import ModuleType
 from typing import Any
@@ -49,7 +49,7 @@ def ui_definition(
     *,
     experimental: JsonObject | None = None,
 ) -> ServerDefinition:
-    """Assemble the ui server's face; the tools of a gateway, if there is one, come last."""
+    """Build the definition of the UI server; the gateway's tools, if any, come last."""
     return ServerDefinition(
         name="ui-mcp",
         title="UI for agents",
@@ -61,26 +61,26 @@ def ui_definition(
         list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),
         experimental=experimental or {},
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
-        max_result_chars=lambda: _longest_answer(host),
+        max_result_chars=lambda: _max_result_chars(host),
         spill=OverflowFiles(lambda: host.configured().workspace.log),
     )
 
 
 def all_tools(host: UiServer, gateway: Toolset | None = None) -> Toolset:
-    """Gather the tools of the platform, of the chat and of the gateway."""
+    """Return the tools of the UI, the chat and the gateway."""
     from ui_mcp.chat.tools import ChatTools
 
-    own = [ui_toolset(host), ChatTools(host.chats.desk, "assistant")]
+    own = [ui_toolset(host), ChatTools(host.chats.context, "assistant")]
     return Combined([*own, gateway] if gateway else own)
 
 
-def _longest_answer(host: UiServer) -> int:
-    # An unconfigured server answers too: it says why.
+def _max_result_chars(host: UiServer) -> int:
+    # An unconfigured server still answers calls, with the reason.
     return MAX_RESULT_CHARS if isinstance(host.state, Unconfigured) else host.state.config.mcp.max_result_chars
 
 
 def ui_toolset(host: UiServer) -> Toolset:
-    """Gather every tool of the two tools packages, module by module."""
+    """Return every tool of the two tools packages, module by module."""
     return Combined(
         [FunctionToolset(host, _tools_in(tools)), FunctionToolset(host.targets, _tools_in(introspection_tools))]
     )
@@ -96,6 +96,6 @@ def _tools_in(package: ModuleType) -> list[FunctionTool[Any]]:
 
 
 def ui_resources(host: UiServer, announcements: Announcements) -> ResourceSet:
-    """Gather every resource set of the resources package; those that match any path come last."""
+    """Return every resource set of the resources package; those that match any path come last."""
     modules = sorted(discover_modules(resources), key=lambda module: getattr(module, "CATCH_ALL", False))
     return CombinedResources([module.provide(host, announcements) for module in modules if hasattr(module, "provide")])

@@ -1,4 +1,4 @@
-"""Moves our own files out of `storage/`."""
+"""Moves ui-mcp's own files from `storage/`, where older versions kept them, to `.ui-mcp/`."""
 
 import hashlib
 import os
@@ -22,12 +22,12 @@ from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, fill_own
 PROCESSES = Path("/proc")
 
 
-def waiting_for(pipes: Path) -> int | None:
-    """Return a process that waits at a named pipe in the folder of a store; pipes are named after their process."""
+def pipe_reader(pipes: Path) -> int | None:
+    """Return the pid of a process that reads a named pipe in this folder; pipes are named after their process."""
     if not hasattr(os, "mkfifo") or not pipes.is_dir():
         return None
     for pipe in sorted(pipes.iterdir()):
-        with suppress(OSError):  # without a reader there is nobody to open it for
+        with suppress(OSError):  # opening fails if the pipe has no reader
             if stat.S_ISFIFO(pipe.lstat().st_mode):
                 os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW))
                 number = pipe.name.partition("-")[0]
@@ -35,31 +35,31 @@ def waiting_for(pipes: Path) -> int | None:
     return None
 
 
-def having_open(files: Iterable[Path]) -> tuple[int, Path] | None:
-    """Return another process of this account that has one of the files open, and the file; only Linux tells."""
-    wanted: dict[tuple[int, int], Path] = {}
+def process_with_open_file(files: Iterable[Path]) -> tuple[int, Path] | None:
+    """Return another process of this account that has one of the files open, and the file; Linux only."""
+    searched: dict[tuple[int, int], Path] = {}
     for file in files:
         with suppress(OSError):
             found = file.lstat()
-            wanted[found.st_dev, found.st_ino] = file
-    for process in _others() if wanted else ():
+            searched[found.st_dev, found.st_ino] = file
+    for process in _other_processes() if searched else ():
         for target in _open_files(process):
-            if target in wanted:
-                return int(process.name), wanted[target]
+            if target in searched:
+                return int(process.name), searched[target]
     return None
 
 
-def _others() -> Iterator[Path]:
+def _other_processes() -> Iterator[Path]:
     own = str(os.getpid())
     with suppress(OSError):
         yield from (entry for entry in PROCESSES.iterdir() if entry.name.isdecimal() and entry.name != own)
 
 
 def _open_files(process: Path) -> Iterator[tuple[int, int]]:
-    with suppress(OSError), os.scandir(process / "fd") as entries:  # it has ended, or is not ours to look at
+    with suppress(OSError), os.scandir(process / "fd") as entries:  # it has exited, or belongs to another account
         for entry in entries:
             with suppress(OSError):
-                # Only files: asking for more could wait for a network disk that is away.
+                # Stat only paths, as each stat may block on an unreachable network disk.
                 if os.readlink(entry.path).startswith("/"):  # noqa: PTH115 - many thousands of them
                     found = os.stat(entry.path)  # noqa: PTH116
                     yield found.st_dev, found.st_ino
@@ -69,22 +69,22 @@ _PAUSE = 0.05
 
 
 class NotMovedError(Exception):
-    """The files stay where they are, for the reason given."""
+    """The files were not moved, for the reason given."""
 
 
 @contextmanager
 def sole_connection(path: Path, deadline: float) -> Iterator[sqlite3.Connection]:
-    """Open a store so that no other process can, with everything in the one file and its write-ahead log gone.
+    """Open a store exclusively, with its write-ahead log merged into the one file.
 
     Raises:
-        NotMovedError: another process has it open until the deadline.
+        NotMovedError: another process still has it open at the deadline.
     """
     uri = f"{path.absolute().as_uri()}?mode=rw"
     with closing(sqlite3.connect(uri, uri=True, timeout=0.1, isolation_level=None, check_same_thread=False)) as opened:
         opened.execute("PRAGMA locking_mode=EXCLUSIVE")
         while True:
             try:
-                # Leaving WAL mode is possible only for the sole connection: this finds idle users as well as busy ones.
+                # Only a sole connection can leave WAL mode: this detects idle connections as well as busy ones.
                 opened.execute("PRAGMA journal_mode=DELETE")
                 opened.execute("BEGIN EXCLUSIVE")
                 opened.execute("COMMIT")  # the lock stays until the connection is closed
@@ -95,15 +95,15 @@ def sole_connection(path: Path, deadline: float) -> Iterator[sqlite3.Connection]
                 if time.monotonic() > deadline:
                     raise NotMovedError(f"another process has {path.name} open; end it") from error
                 time.sleep(_PAUSE)
-        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)  # a killed process left it
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)  # left over by a killed process
         yield opened
 
 
 def copy_checked(source: Path, target: Path, store: sqlite3.Connection | None) -> None:
-    """Copy a file, or a store by its sole connection.
+    """Copy a file, or a store through its sole connection, and verify the copy.
 
     Raises:
-        NotMovedError: the copy is not what the original is, or that is damaged.
+        NotMovedError: the copy differs from the original, or the original is damaged.
     """
     target.parent.mkdir(mode=0o700, exist_ok=True)
     if store is None:
@@ -116,9 +116,9 @@ def copy_checked(source: Path, target: Path, store: sqlite3.Connection | None) -
     with closing(sqlite3.connect(target, isolation_level=None)) as copy:
         copy.execute("PRAGMA synchronous=EXTRA")
         store.backup(copy)
-        judged = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
-        if judged != ["ok"]:
-            raise NotMovedError(f"{source.name} is damaged: {'; '.join(judged)}")
+        results = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
+        if results != ["ok"]:
+            raise NotMovedError(f"{source.name} is damaged: {'; '.join(results)}")
         if _rows(copy) != _rows(store):
             raise NotMovedError(f"the copy of {source.name} differs")
 
@@ -131,7 +131,7 @@ def _rows(database: sqlite3.Connection) -> Mapping[str, int]:
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write a new file for its owner alone, on disk when this returns."""
+    """Write a new file, readable only by its owner, and sync it to disk."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
@@ -140,7 +140,7 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Have the names in a folder on disk when this returns."""
+    """Sync the entries of a folder to disk."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -156,7 +156,7 @@ _SMALL = re.compile(r"runtime\.db\.schema-\d+\.bak|targets/[^/\\]+\.json")
 
 
 def kept_names(names: Collection[str], taken: Collection[str], version: str) -> dict[str, str]:
-    """Return the name under which each original is kept: one suffix for all, which none of them has yet; pure."""
+    """Return the name under which each original is kept, with one suffix for all that is not taken yet; pure."""
     number, suffix = 1, f".before-{version}"
     while any(f"{name}{suffix}" in taken for name in names):
         number += 1
@@ -165,15 +165,15 @@ def kept_names(names: Collection[str], taken: Collection[str], version: str) -> 
 
 
 def is_target(facts: object) -> bool:
-    """Say whether the content of a file is what `ui-mcp attach` or the agent in a program writes down; pure."""
+    """Return whether the content of a file is a record that `ui-mcp attach` or the agent in a program writes; pure."""
     return isinstance(facts, dict) and {"pid", "port", "token"} <= facts.keys()
 
 
 def moving(workspace: Workspace) -> Iterator[str]:
-    """Move everything, a step at a time; the caller holds `.ui-mcp.lock`. Each step is named once it is done.
+    """Move everything in steps, yielding the name of each completed step; the caller holds `.ui-mcp.lock`.
 
     Raises:
-        NotMovedError: everything is as it was.
+        NotMovedError: it was not possible; all changes were undone.
     """
     with ExitStack() as held:
         try:
@@ -187,10 +187,10 @@ def moving(workspace: Workspace) -> Iterator[str]:
             yield from _undo(workspace)
             yield from _copied_and_renamed(workspace, held)
         except NotMovedError:
-            _take_back(workspace)
+            _try_undo(workspace)
             raise
         except (OSError, sqlite3.Error, ConfigError) as error:
-            _take_back(workspace)
+            _try_undo(workspace)
             raise NotMovedError(str(error).partition("\n")[0]) from error
     _remove_pipes(workspace)
     yield "pipes removed"
@@ -204,7 +204,7 @@ def _copied_and_renamed(workspace: Workspace, held: ExitStack) -> Iterator[str]:
     _refuse_users(workspace, names, deadline)
     stores = {name: held.enter_context(sole_connection(storage / name, deadline)) for name in names if _is_store(name)}
     yield "stores locked"
-    new.mkdir(mode=0o700)  # whatever is there instead, a link for one, is not ours
+    new.mkdir(mode=0o700)  # fails if something else is there, such as a link
     fill_own(new)
     write_durably(new / MOVING, dumps({"kept": kept}).encode())
     yield "folder made"
@@ -218,11 +218,11 @@ def _copied_and_renamed(workspace: Workspace, held: ExitStack) -> Iterator[str]:
     yield "folder renamed"
     for name, later in kept.items():
         if sys.platform == "win32" and name in stores:
-            stores[name].close()  # an open file has no other name there; one that others have open neither
+            stores[name].close()  # Windows cannot rename open files
         (storage / name).rename(storage / later)
         yield f"{name} renamed"
     sync(storage)
-    # Who opened a store in the last moment has its new name open now, and would write where nobody reads.
+    # A process that opened a store at the last moment now has the renamed file open; its writes would be lost.
     _refuse_users(workspace, kept.values(), deadline=0)
     (workspace.own / MOVING).unlink()
     sync(workspace.own)
@@ -230,7 +230,7 @@ def _copied_and_renamed(workspace: Workspace, held: ExitStack) -> Iterator[str]:
 
 
 def _ours(workspace: Workspace) -> list[str]:
-    """Name what moves: only what we wrote ourselves, no links, and not a store that the settings name."""
+    """Return the files to move: only those that ui-mcp wrote, no links, and not a store that the settings name."""
     storage = workspace.storage
     found = [*OLD_FILES, *_JARS]
     found += [path.name for path in storage.glob("runtime.db.schema-*.bak")]
@@ -254,16 +254,16 @@ def _by_link(storage: Path, name: str) -> bool:
 
 
 def _refuse_users(workspace: Workspace, names: Collection[str], deadline: float) -> None:
-    """Wait for processes that have our files open.
+    """Wait for processes that have the files open.
 
     Raises:
         NotMovedError: one is a server, or still has them open at the deadline.
     """
-    if (pid := waiting_for(workspace.storage / "runtime.db-bells")) is not None:
+    if (pid := pipe_reader(workspace.storage / "runtime.db-bells")) is not None:
         raise NotMovedError(f"process {pid} has runtime.db open; end it")
-    # A server of this version would hold the lock that we hold now, so whoever writes the log is an older one.
+    # A server of this version would hold the lock held here, so the process that writes the log is an older one.
     log, stores = workspace.log / "mcp.log", [workspace.storage / name for name in names if _is_store(name)]
-    while user := having_open([log, *stores]):
+    while user := process_with_open_file([log, *stores]):
         if user[1] == log:
             raise NotMovedError(f"process {user[0]} is an older ui-mcp that uses this directory; end it")
         if time.monotonic() > deadline:
@@ -281,7 +281,7 @@ def _old_lock(workspace: Workspace) -> Iterator[None]:
 
 
 def _undo(workspace: Workspace) -> Iterator[str]:
-    """Take back what an interrupted move has done; both places are whole at each step."""
+    """Undo the completed steps of an interrupted move; at each step one of the two folders is complete."""
     if workspace.storage_leads_away:
         return
     if not (workspace.own / MOVING).exists():
@@ -315,7 +315,7 @@ def _remove_new(workspace: Workspace) -> None:
 
 
 def _put_aside(path: Path) -> None:
-    """Keep what an older version began anew while a move was interrupted."""
+    """Rename a file that an older version created while a move was interrupted."""
     with ExitStack() as held:
         if _is_store(path.name):
             held.enter_context(sole_connection(path, time.monotonic() + WRITE_LOCK_SECONDS))
@@ -325,7 +325,7 @@ def _put_aside(path: Path) -> None:
         path.rename(path.with_name(f"{path.name}.after-{number}"))
 
 
-def _take_back(workspace: Workspace) -> None:
+def _try_undo(workspace: Workspace) -> None:
     with suppress(OSError, sqlite3.Error, NotMovedError):  # the next start tries again
         for _ in _undo(workspace):
             pass
@@ -335,7 +335,7 @@ def _kept(workspace: Workspace) -> dict[str, str]:
     facts = _json(workspace.own / MOVING)
     if facts is None or not isinstance(facts.get("kept"), dict):
         raise NotMovedError(f"{workspace.own / MOVING} cannot be read; remove {workspace.own} if storage/ is complete")
-    # The file may have come with the repository: no name leads to anything but our own files.
+    # The file may come from the repository: accept only names of ui-mcp's own files.
     return {
         name: later
         for name, later in facts["kept"].items()

@@ -1,4 +1,4 @@
-"""Where our own files are, and which processes use them."""
+"""Locates ui-mcp's own files in a base directory, and moves those of an older version."""
 
 import os
 import time
@@ -13,28 +13,28 @@ from ui_mcp.ui.file_layout import Action, decide, locked, look, named_store
 from ui_mcp.workspace import OLD_FILES, Workspace, make_own
 
 OTHER_MOVE_SECONDS = 60.0
-"""How long a process waits for another one that is moving the files."""
+"""Longest time to wait for another process that is moving the files."""
 
 _PAUSE = 0.05
 _log = logger("storage")
 
 _shared: dict[Path, BinaryIO] = {}
-"""Held until this process ends, by base directory: we use the old place there."""
+"""Shared locks by base directory, held until this process exits: it uses the old location there."""
 
 
 def settle(workspace: Workspace) -> Path:
-    """Make the folder of our own files ready, moving what an older version kept in `storage/`, and return it.
+    """Prepare the folder of ui-mcp's own files, moving those that an older version kept in `storage/`, and return it.
 
-    When that is not possible, the old place goes on being used; the log and `ui-mcp doctor` say why. Blocks.
+    If the move is not possible, the old location stays in use; the log and `ui-mcp doctor` give the reason. Blocks.
 
     Raises:
-        ConfigError: a link or file is in the place of our own, or another process does not finish moving.
+        ConfigError: a link or file has the name of the folder, or another process does not finish moving.
     """
     action = decide(look(workspace))
     if action is Action.MOVE and workspace.base not in _shared:
         _move_or_stay(workspace)
     if workspace.state_dir == workspace.own:
-        with suppress(OSError):  # who wants to keep something there says what it was
+        with suppress(OSError):  # the code that writes there reports the error
             make_own(workspace)
     if link := own_link(workspace):
         raise ConfigError(f"{link} is a link, and must be a file of ui-mcp's own\nRemove the link.")
@@ -46,7 +46,7 @@ def settle(workspace: Workspace) -> Path:
 
 
 def own_link(workspace: Workspace) -> Path | None:
-    """Return a link in the place of one of our own files: a repository's would have us write what it leads to."""
+    """Return a link in the place of one of the own files; one from a repository could redirect writes."""
     folder = workspace.state_dir
     in_use = [folder / name for name in OLD_FILES]
     files = sorted(folder.iterdir()) if folder == workspace.own and folder.is_dir() else in_use
@@ -54,14 +54,14 @@ def own_link(workspace: Workspace) -> Path | None:
 
 
 def behind_links(workspace: Workspace) -> list[Path]:
-    """Return files of an older version to which a link leads; it may be a repository's, and is not followed."""
+    """Return files of an older version behind links, which are not followed, as they may come from a repository."""
     away = workspace.storage_leads_away
     files = [workspace.storage / name for name in OLD_FILES]
     return [file.resolve() for file in files if (away or file.is_symlink()) and file.is_file()]
 
 
 def left_behind(workspace: Workspace) -> list[str]:
-    """Name what an older version wrote to `storage/` after everything had been moved; it is never touched."""
+    """Return what an older version wrote to `storage/` after the move; it is never touched."""
     facts = look(workspace)
     if facts.own != "ready" or not facts.left:
         return []
@@ -80,9 +80,9 @@ def _move_or_stay(workspace: Workspace) -> None:
             _log.warning("ui-mcp's own files stay in %s: %s", workspace.storage, error.strerror or error)
             return
         if locked(file):
-            _moved_or_held(workspace, file)
+            _move_or_hold_lock(workspace, file)
         elif locked(file, shared=True):
-            _shared[workspace.base] = file  # a process that uses the old place runs, so we use it too
+            _shared[workspace.base] = file  # a running process uses the old location, so this one does too
             return
         else:
             file.close()
@@ -94,9 +94,9 @@ def _move_or_stay(workspace: Workspace) -> None:
             return
 
 
-def _moved_or_held(workspace: Workspace, file: BinaryIO) -> None:
+def _move_or_hold_lock(workspace: Workspace, file: BinaryIO) -> None:
     from ui_mcp.ui.migration import (
-        NotMovedError,  # once in the life of a directory
+        NotMovedError,  # imported late: needed once per directory
         moving,
     )
 
@@ -112,7 +112,7 @@ def _moved_or_held(workspace: Workspace, file: BinaryIO) -> None:
             file.truncate(0)
             file.write(str(why).encode())
             file.flush()
-        # Between the two locks another process may have moved the files; the caller looks again.
+        # Between the two locks another process may have moved the files; the caller checks again.
         if locked(file, shared=True) and decide(look(workspace)) is Action.MOVE:
             _shared[workspace.base] = file
         else:
@@ -120,12 +120,12 @@ def _moved_or_held(workspace: Workspace, file: BinaryIO) -> None:
 
 
 def lock_file(workspace: Workspace) -> Path:
-    """Return the lock of those who move files or need them unmoved; it holds the reason of the last failure."""
+    """Return the lock of processes that move files or need them unmoved; it contains the reason of the last failure."""
     return workspace.base / ".ui-mcp.lock"
 
 
 def _is_current(file: BinaryIO, path: Path) -> bool:
-    """Say whether the file we hold is still the one at the path: who moved the files has removed it."""
+    """Return whether the locked file is still the one at the path; the process that moved the files deletes it."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.lstat())
     except OSError:

@@ -1,4 +1,4 @@
-"""What app code was refused lately, kept in `log/refused.json` so that `ui-mcp doctor` can show the way out."""
+"""Stores the latest refusals of app code in `log/refused.json`, for `ui-mcp doctor`."""
 
 import os
 from contextlib import suppress
@@ -14,7 +14,7 @@ _log = logger("permissions")
 
 
 def note_refusal(workspace: Workspace, kind: str, text: str) -> None:
-    """Log a `refused` remark of a Lua world and keep it; other remarks are not for us."""
+    """Log and store a `refused` note of a worker; other kinds are ignored."""
     if kind != "refused":
         return
     refusal: JsonObject = loads(text)
@@ -29,7 +29,7 @@ def note_refusal(workspace: Workspace, kind: str, text: str) -> None:
 
 
 def refusals(workspace: Workspace) -> list[JsonObject]:
-    """Return what was refused, the latest last."""
+    """Return the stored refusals, latest last."""
     try:
         found = loads(_file(workspace).read_bytes())
         return [{key: str(one[key]) for key in ("setting", "path", "message", "line")} for one in found]

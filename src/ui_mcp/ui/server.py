@@ -1,4 +1,4 @@
-"""UiServer: unconfigured → configured ⇄ running."""
+"""UiServer and its states: unconfigured → configured ⇄ running."""
 
 import os
 import tempfile
@@ -77,7 +77,7 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
 
 
 def reason(error: OSError) -> str:
-    """Say what the system said, naming the path it complains of."""
+    """Return the system's message, with the name of the path."""
     blocked = isinstance(error, FileExistsError | NotADirectoryError)
     text = "a file is in the way" if blocked else error.strerror or str(error)
     return f"{text} ({Path(os.fsdecode(error.filename)).name})" if error.filename else text
@@ -93,7 +93,7 @@ def _make_log(workspace: Workspace, name: str) -> None:
 
 
 def _unless_linked(make: Callable[[], None]) -> None:
-    """Do without a log whose place is taken by a link: what it leads to is not ours to write."""
+    """Skip a log whose path is a link; its target is never written."""
     try:
         make()
     except LinkError as error:
@@ -112,7 +112,7 @@ def _install(workspace: Workspace) -> str | None:
 
 
 def _require_writable(folder: Path) -> None:
-    # Permission bits say nothing to root or on network drives; only writing tells.
+    # Permission bits do not apply to root or network drives, so try to write.
     with tempfile.TemporaryFile(dir=folder):
         pass
 
@@ -122,7 +122,7 @@ Serve = Callable[[Configured], AbstractAsyncContextManager[Running]]
 
 
 class UiServer:
-    """Holds the state and moves it; enter it as a context, everything it runs ends with it."""
+    """Holds the server's state and its transitions; an async context manager that ends everything it runs."""
 
     def __init__(
         self,
@@ -137,12 +137,12 @@ class UiServer:
         self._directories = Directories(directories)
         self._state: State = Unconfigured("", "not configured yet")
         self._lock = anyio.Lock()
-        self._settled = anyio.Event()
+        self._first_configured = anyio.Event()
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
         self._tasks: TaskGroup
-        self.heard: Callable[[NewMessages], object] = lambda _: None
-        """Told of what people write, while the chat is open; says whether that reached an agent."""
+        self.on_new_messages: Callable[[NewMessages], object] = lambda _: None
+        """Called with people's messages while the chat is open; returns whether an agent received them."""
 
     async def __aenter__(self) -> Self:
         self._tasks = await anyio.create_task_group().__aenter__()
@@ -158,26 +158,26 @@ class UiServer:
             self.chats.close()
         return await self._tasks.__aexit__(kind, error, trace)
 
-    # Chat and introspection are loaded when they are first needed: an agent's first answer must not wait for them.
+    # Chat and introspection are imported on first use, because importing them would delay the server's first answer.
 
     @cached_property
     def chats(self) -> "Chats":
-        """The chat of the base directory in use."""
+        """The chat of the current base directory."""
         from ui_mcp.ui.chat import Chats
 
-        return Chats(self.configured, self._announcements, self._tasks, self._tell)
+        return Chats(self.configured, self._announcements, self._tasks, self._forward_messages)
 
-    def _tell(self, heard: "NewMessages") -> object:
-        return self.heard(heard)
+    def _forward_messages(self, new: "NewMessages") -> object:
+        return self.on_new_messages(new)
 
     def cancel_chat_waiters(self) -> None:
-        """Send home who waits for messages: the listeners are about to close."""
+        """Cancel blocked chat reads before the listeners close."""
         if "chats" in vars(self):
             self.chats.cancel_waiters()
 
     @cached_property
     def targets(self) -> "TargetRegistry":
-        """What can be looked at and operated."""
+        """The UIs that introspection can inspect and operate."""
         from ui_mcp.introspection.targets import TargetRegistry, target_folder
         from ui_mcp.ui.introspected import served_ui
 
@@ -189,7 +189,6 @@ class UiServer:
 
     @property
     def state(self) -> State:
-        """The present state."""
         return self._state
 
     def configured(self) -> Configured | Running:
@@ -203,7 +202,7 @@ class UiServer:
         return self._state
 
     def running(self) -> Running:
-        """Return what runs.
+        """Return the running state.
 
         Raises:
             NotConfiguredError: start-up configuration failed.
@@ -215,11 +214,11 @@ class UiServer:
         return state
 
     async def wait_configured(self) -> None:
-        """Wait until the first configuration has been tried."""
-        await self._settled.wait()
+        """Wait until the start-up configuration has succeeded or failed."""
+        await self._first_configured.wait()
 
     async def begin(self, base_dir: str) -> None:
-        """Try the start-up configuration; a failure leaves the server unconfigured with the reason."""
+        """Try the start-up configuration; on failure the server stays unconfigured, with the reason."""
         self._directories.begin(Workspace.at(base_dir))
         try:
             await self.configure(base_dir)
@@ -227,7 +226,7 @@ class UiServer:
             _log.error("%s", error.message)
             self._state = Unconfigured(base_dir, error.message)
         finally:
-            self._settled.set()
+            self._first_configured.set()
 
     async def switch(self, base_dir: str) -> Configured:
         """Switch to a directory that an agent named.
@@ -240,7 +239,7 @@ class UiServer:
         return await self.configure(base_dir)
 
     async def configure(self, base_dir: str) -> Configured:
-        """Switch to `base_dir`, which the person named; on failure everything stays as it was.
+        """Switch to `base_dir`, which the person named; on failure nothing changes.
 
         Raises:
             ConfigError: the directory cannot be used, or its configuration file is wrong.
@@ -252,16 +251,16 @@ class UiServer:
             if isinstance(self._state, Running):
                 await self._end(self._state)
             self._state = configured
-            self._settled.set()
+            self._first_configured.set()
             return configured
 
     async def start(self) -> Running:
-        """Serve the UI.
+        """Start serving the UI.
 
         Raises:
             NotConfiguredError: there is no usable base directory.
-            AlreadyRunningError: it is being served already, by us or by another process.
-            DiskError: it cannot be written.
+            AlreadyRunningError: this or another process serves it already.
+            DiskError: the directory cannot be written.
         """
         async with self._lock:
             state = self.configured()
@@ -276,13 +275,13 @@ class UiServer:
             return running
 
     async def stop(self) -> None:
-        """Stop serving, if we do."""
+        """Stop serving the UI, if it is running."""
         async with self._lock:
             if isinstance(self._state, Running):
                 await self._end(self._state)
 
     def status(self) -> JsonObject:
-        """Describe the state, for `ui_status`."""
+        """Return the state as the result of `ui_status`."""
         common = {"version": bundled_version()}
         match self._state:
             case Unconfigured(given, reason):
@@ -294,9 +293,9 @@ class UiServer:
                     "state": "configured",
                     **common,
                     "base_dir": workspace.given,
-                    **_stale(workspace),
+                    **_outdated_status(workspace),
                     **shown,
-                    **_waiting(pending),
+                    **_pending_status(pending),
                 }
             case Running(workspace, _, sessions, url, mcp_port, pending=pending) as running:
                 return {
@@ -307,8 +306,8 @@ class UiServer:
                     "sessions": sessions.pages,
                     "mcp_port": mcp_port,
                     **({"person_url": running.person_url} if running.person_url else {}),
-                    **_stale(workspace),
-                    **_waiting(pending),
+                    **_outdated_status(workspace),
+                    **_pending_status(pending),
                 }
 
     async def _end(self, running: Running) -> None:
@@ -334,12 +333,12 @@ class UiServer:
             stopped.set()
 
 
-def _waiting(pending: tuple[str, ...]) -> JsonObject:
-    """Say in the status which settings wait for the person; nothing when none do."""
+def _pending_status(pending: tuple[str, ...]) -> JsonObject:
+    """Return the status fields for settings that the person has not agreed to yet."""
     return {"not_in_effect": [*pending], "hint": "the person can run: ui-mcp trust"} if pending else {}
 
 
-def _stale(workspace: Workspace) -> JsonObject:
-    """Say in the status that the installed files are older than the program; nothing when they are not."""
+def _outdated_status(workspace: Workspace) -> JsonObject:
+    """Return the status field for installed files that are older than the program."""
     found = outdated(workspace)
     return {"outdated": found} if found else {}

@@ -1,4 +1,4 @@
-"""The states of the server; each carries what exists in it, so what a state lacks cannot be touched."""
+"""The states of the server; each has only the data that exists in it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ui_mcp.config import Config
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
-    # An agent's first answer must not wait for the session machinery, which only `ui_start` needs.
+    # Importing the session modules, which only `ui_start` needs, would delay the server's first answer.
     from ui_mcp.ui.sessions.registry import SessionRegistry
 
 
 @dataclass(frozen=True, slots=True)
 class Unconfigured:
-    """Start-up configuration failed; only `ui_configure` leads out."""
+    """Start-up configuration failed; `ui_configure` is needed."""
 
     given: str
     reason: str
@@ -25,22 +25,20 @@ class Unconfigured:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A usable base directory; nothing listens yet."""
+    """There is a usable base directory; nothing listens yet."""
 
     workspace: Workspace
     config: Config
     install_problem: str | None = None
-    """Why the automatic installation failed, if it did; bundled files stand in."""
+    """Why the automatic installation failed, or None; bundled files are used instead."""
     pending: tuple[str, ...] = ()
     """Settings of the directory that are not in effect because the person has not agreed to them."""
     protected: tuple[str, ...] = ()
-    """Files of other base directories that this process used: app code of this one never gets to them."""
+    """Files of other base directories that this process used, which app code of this one may not access."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The UI is being served."""
-
     workspace: Workspace
     config: Config
     sessions: SessionRegistry
@@ -48,24 +46,24 @@ class Running:
     """Address of the UI without a trailing slash."""
     mcp_port: int
     mint_token: Callable[[str], str] = lambda _: ""
-    """Makes a one-time token that opens one socket of the session with this secret id."""
+    """Creates a one-time token for one WebSocket of the session with this secret id."""
     mint_code: Callable[[str], str] = lambda _: ""
-    """Makes a one-time code that lets one browser in to the session with this secret id."""
+    """Creates a one-time code that admits one browser to the session with this secret id."""
     person_url: str = ""
-    """Address of the person's own page, which grants nothing by itself."""
+    """Address of the person's page; it grants no access by itself."""
     since: float = field(default_factory=time)
-    """When it began, in seconds since 1970; what people write from then on is news, whenever the chat is opened."""
+    """Unix time of the start; later messages count as new, whenever the chat is opened."""
     pending: tuple[str, ...] = ()
     """Settings of the directory that are not in effect because the person has not agreed to them."""
 
     @property
     def local_url(self) -> str:
-        """The same for a browser on this machine: with a one-time code where pages open with no other."""
+        """The address for a browser on this machine, with a one-time code if pages require one."""
         return self.entry_url if self.config.server.require_token else self._local_address
 
     @property
     def entry_url(self) -> str:
-        """An address on this machine that lets one browser in, once."""
+        """An address on this machine that admits one browser, once."""
         return f"{self._local_address}/?code={self.mint_code(self.sessions.get('1').secret)}"
 
     @property

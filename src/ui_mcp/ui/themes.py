@@ -1,4 +1,4 @@
-"""Theme files: list, parse, page head, class report."""
+"""Theme files: listing, parsing, the page's head block, class report."""
 
 import json
 import re
@@ -28,19 +28,16 @@ class StyleClass:
     elements: str = ""
 
     def as_json(self) -> JsonObject:
-        """Return what `ui_theme` shows."""
         return {"name": self.name, "description": self.description, "usage": self.usage, "elements": self.elements}
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One theme file."""
-
     name: str
     file: str
-    """File name, below `themes/`."""
+    """File name in `themes/`."""
     version: int
-    """Changes with the file."""
+    """Modification time, for cache busting."""
     description: str = ""
     accent: str = ""
     dark: bool = False
@@ -48,7 +45,7 @@ class Theme:
 
 
 def read_theme(path: Path) -> Theme:
-    """Read a theme file; one without a header is named after its file."""
+    """Read a theme file; without a header, its name is that of the file."""
     text = path.read_text(encoding="utf-8", errors="replace")
     header = HEADER.search(text)
     lines = (header[1] if header else "").splitlines()
@@ -91,19 +88,19 @@ BASE = "base.css"
 
 
 def theme_files(workspace: Workspace) -> dict[str, Path]:
-    """Return file name → path of every style sheet, `base.css` included."""
+    """Return file name → path of every style sheet, including `base.css`; project files override bundled ones."""
     folders = (BUNDLED, workspace.html / "themes")
     return {path.name: path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.css"))}
 
 
 def themes_of(workspace: Workspace) -> list[Theme]:
-    """Return every theme, by name."""
+    """Return every theme, sorted by name."""
     files = theme_files(workspace)
     return sorted((read_theme(path) for name, path in files.items() if name != BASE), key=lambda theme: theme.name)
 
 
 def chosen_theme(workspace: Workspace) -> str:
-    """Return the theme named in `storage/settings.json`, or nothing."""
+    """Return the theme named in `storage/settings.json`, or an empty string."""
     try:
         settings = json.loads((workspace.storage / "settings.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -118,7 +115,7 @@ ALL = "(all)"
 
 
 def list_themes(workspace: Workspace) -> JsonObject:
-    """List the themes and name the chosen one."""
+    """Return the themes and the chosen one, as `ui_theme` answers."""
     themes = [
         {
             "name": theme.name,
@@ -131,7 +128,7 @@ def list_themes(workspace: Workspace) -> JsonObject:
 
 
 def list_classes(workspace: Workspace, name: str) -> JsonObject:
-    """List the documented classes of one theme, or of all."""
+    """Return the documented classes of one theme, or of all, as `ui_theme` answers."""
     return {
         "theme": name or ALL,
         "classes": [found.as_json() for found in _documented(_picked(workspace, name)).values()],
@@ -139,7 +136,11 @@ def list_classes(workspace: Workspace, name: str) -> JsonObject:
 
 
 def audit_classes(workspace: Workspace, app: str, name: str) -> JsonObject:
-    """Compare the classes an app uses with the documented ones."""
+    """Compare the classes that an app uses with the documented ones.
+
+    Raises:
+        NotFoundError: there is no such app or theme.
+    """
     folder = workspace.apps / app
     if Path(app).name != app or app in {"", ".", ".."} or not folder.is_dir():
         raise NotFoundError(f"app {app} not found")
@@ -185,13 +186,13 @@ def _used_in(file: Path, folder: Path) -> Iterator[JsonObject]:
 OPEN, CLOSE = "<!-- #frictionless -->", "<!-- /frictionless -->"
 BLOCK = re.compile(re.escape(OPEN) + ".*?" + re.escape(CLOSE) + r"\n?", re.DOTALL)
 
-# A script that must not wait for style sheets may stand before the block.
+# A script that must not wait for style sheets may come before the block.
 HEAD = re.compile(
     r"<head[^>]*>\n?(\s*<meta charset[^>]*>\s*<script data-first>.*?</script>\n?)?", re.IGNORECASE | re.DOTALL
 )
 
 
-# Runs before the first paint; storage may be forbidden, and then the project's choice or the system's counts.
+# Runs before the first paint. If storage is blocked, the project's choice or the system's applies.
 SCRIPT = (
     "(()=>{let t;try{t=localStorage.getItem('theme')}catch{}"
     "const i=window.uiThemes=%s;if(!i.names.includes(t))t=i.chosen;"
@@ -202,13 +203,13 @@ SCRIPT = (
 
 
 def decorate(html: str, workspace: Workspace, session: str = "") -> str:
-    """Return the page with an up-to-date block; the file it came from is never touched."""
+    """Return the page with a current head block; its file is not changed."""
     bare = BLOCK.sub("", html)
     return HEAD.sub(lambda head: head[0] + head_block(workspace, session), bare, count=1)
 
 
 def head_block(workspace: Workspace, session: str = "") -> str:
-    """Write the block for a project's themes; `session` is the number of the page's session."""
+    """Return the head block for a project's themes; `session` is the number of the page's session."""
     themes = themes_of(workspace)
     base = theme_files(workspace).get(BASE)
     links = [_link(BASE, int(base.stat().st_mtime))] if base else []
@@ -217,7 +218,7 @@ def head_block(workspace: Workspace, session: str = "") -> str:
     lines = [
         OPEN,
         *meta,
-        f"<script>{SCRIPT % _facts(themes, chosen_theme(workspace))}</script>",
+        f"<script>{SCRIPT % _theme_data(themes, chosen_theme(workspace))}</script>",
         *links,
         '<link rel="icon" id="app-favicon" href="data:,">',
         CLOSE,
@@ -225,21 +226,21 @@ def head_block(workspace: Workspace, session: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _facts(themes: list[Theme], chosen: str) -> str:
+def _theme_data(themes: list[Theme], chosen: str) -> str:
     names = [theme.name for theme in themes]
-    facts = {
+    data = {
         "names": names,
         "dark": [theme.name for theme in themes if theme.dark],
         "chosen": chosen if chosen in names else "",
         "files": {theme.name: _address(theme.file, theme.version) for theme in themes},
     }
-    return json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _link(file: str, version: int, theme: str = "") -> str:
-    # Themes that are not shown load without holding the page up; the script has asked for the one that is.
-    asleep = f' data-theme="{escape(theme)}" media="not all"' if theme else ""
-    return f'<link rel="stylesheet" href="{_address(file, version)}"{asleep}>'
+    # Inactive themes load without blocking rendering; the script has loaded the active one.
+    inactive = f' data-theme="{escape(theme)}" media="not all"' if theme else ""
+    return f'<link rel="stylesheet" href="{_address(file, version)}"{inactive}>'
 
 
 def _address(file: str, version: int) -> str:

@@ -1,4 +1,4 @@
-"""HTML template → binding table."""
+"""Compiles an HTML template into a table of bindings."""
 
 import re
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ _KEY = re.compile(r"[A-Za-z0-9_.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One bound attribute. Its place in `Viewdef.bindings` is the position both sides know it by."""
+    """One bound attribute; its index in `Viewdef.bindings` identifies it in frames."""
 
     kind: str
     """`value`, `attr`, `class`, `style`, `html`, `code`, `action`, `event`, `keypress`, `view` or `viewlist`."""
@@ -20,7 +20,7 @@ class Binding:
     text: str
     """The attribute's value: PATH[?QUERY]."""
     namespace: str = ""
-    """`ui-namespace` of the element or the nearest element around it."""
+    """`ui-namespace` of the element or its nearest ancestor that has one."""
     item_namespace: str = ""
     """For lists: `ui-namespace` inside the list element."""
     item_wrapper: str = ""
@@ -33,16 +33,16 @@ class Viewdef:
 
     key: str
     html: str
-    """The template as pages get it: with positions stamped, otherwise as written."""
+    """The template as sent to pages: with binding positions added, otherwise unchanged."""
     bindings: tuple[Binding, ...]
     warnings: tuple[str, ...] = ()
 
 
 def checked_key(type_name: str, namespace: str) -> str:
-    """Join type and namespace.
+    """Return the key of a type and namespace.
 
     Raises:
-        ViewdefError: one of them has characters a file name should not have.
+        ViewdefError: one of them has characters that are not allowed in file names.
     """
     for what, name in (("type", type_name), ("namespace", namespace)):
         if not _KEY.fullmatch(name):
@@ -50,7 +50,7 @@ def checked_key(type_name: str, namespace: str) -> str:
     return f"{type_name}.{namespace}"
 
 
-STAMP = "data-ui-b"
+POSITIONS = "data-ui-b"
 WRAPPED = "there is no top-level <template>; the content was wrapped in one"
 
 _VOID = frozenset(
@@ -80,7 +80,7 @@ Attributes = list[tuple[str, str | None]]
 
 
 def compile_viewdef(key: str, content: str) -> Viewdef:
-    """Number and stamp the bindings of a template.
+    """Number the bindings of a template and write their positions into it.
 
     Raises:
         ViewdefError: there is no element to show, or more than one template.
@@ -93,11 +93,11 @@ def compile_viewdef(key: str, content: str) -> Viewdef:
         reader = _Reader(f"<template>{content}</template>")
     if reader.elements == 0:
         raise ViewdefError("invalid viewdef: the template holds no element", key=key)
-    return Viewdef(key, reader.stamped(), tuple(reader.bindings), (WRAPPED,) if bare else ())
+    return Viewdef(key, reader.with_positions(), tuple(reader.bindings), (WRAPPED,) if bare else ())
 
 
 def kind_of(attribute: str) -> str | None:
-    """Say what an attribute binds; None for one that binds nothing."""
+    """Return the kind of binding of an attribute, or None if it binds nothing."""
     if attribute in _NAMES:
         return _NAMES[attribute]
     return next((kind for prefix, kind in _PREFIXES if attribute.startswith(prefix) and attribute != prefix), None)
@@ -108,11 +108,11 @@ class _Element:
     tag: str
     namespace: str = ""
     list_at: int | None = None
-    """Position of the list binding this element carries."""
+    """Position of this element's list binding."""
 
 
 class _Walker(HTMLParser):
-    """Follows the open elements the way a browser nests them, roughly."""
+    """Tracks open elements, nested approximately as in a browser."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -124,18 +124,18 @@ class _Walker(HTMLParser):
         try:
             self.feed(html)
             self.close()
-        except AssertionError as error:  # how Python's parser says that a declaration is malformed
+        except AssertionError as error:  # Python's parser raises it for a malformed declaration
             raise ViewdefError(f"invalid viewdef: {error}") from error
 
-    def entered(self, element: _Element, attrs: Attributes) -> None:
-        """Hear of a start tag; `open` holds what is around it."""
+    def start_element(self, element: _Element, attrs: Attributes) -> None:
+        """Handle a start tag; `open` holds its ancestors."""
         raise NotImplementedError
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         if self.open and self.open[-1].tag in _RAW:
             return
         element = _Element(tag)
-        self.entered(element, attrs)
+        self.start_element(element, attrs)
         if tag not in _VOID:
             self.open.append(element)
 
@@ -151,30 +151,30 @@ class _Walker(HTMLParser):
 
     @property
     def tag_start(self) -> int:
-        """Where the current tag begins in the text."""
+        """Offset of the current tag in the text."""
         line, column = self.getpos()
         return self._lines[line - 1] + column
 
 
 class _Reader(_Walker):
-    """Counts what stands at the top of a file; collects the bindings below it and where their numbers are stamped."""
+    """Counts the top-level elements; collects the bindings below them and the offsets for their positions."""
 
     def __init__(self, html: str) -> None:
         self.templates = self.others = self.elements = 0
         self.bindings: list[Binding] = []
-        self._stamps: list[tuple[int, str]] = []
+        self._insertions: list[tuple[int, str]] = []
         super().__init__(html)
 
-    def stamped(self) -> str:
-        """Return the text with the numbers in it."""
+    def with_positions(self) -> str:
+        """Return the text with the positions inserted."""
         parts: list[str] = []
         last = 0
-        for at, text in self._stamps:
-            parts += (self._html[last:at], f' {STAMP}="{text}"')
+        for at, text in self._insertions:
+            parts += (self._html[last:at], f' {POSITIONS}="{text}"')
             last = at
         return "".join((*parts, self._html[last:]))
 
-    def entered(self, element: _Element, attrs: Attributes) -> None:
+    def start_element(self, element: _Element, attrs: Attributes) -> None:
         if not self.open:
             self.templates += element.tag == "template"
             self.others += element.tag != "template"
@@ -190,16 +190,16 @@ class _Reader(_Walker):
 
     def _bind(self, element: _Element, names: list[str], found: dict[str, str]) -> None:
         namespace = element.namespace or next((outer.namespace for outer in reversed(self.open) if outer.namespace), "")
-        marks: list[str] = []
+        positions: list[str] = []
         for name in dict.fromkeys(names):
             kind = kind_of(name) or ""
             if kind == "viewlist":
                 element.list_at = len(self.bindings)
-            marks.append(f"{len(self.bindings)} {name}")
+            positions.append(f"{len(self.bindings)} {name}")
             wrapper = found.get("ui-item-wrapper", "") if kind == "viewlist" else ""
             self.bindings.append(Binding(kind, name, element.tag, found[name], namespace, item_wrapper=wrapper))
-        if marks:
-            self._stamps.append((self.tag_start + 1 + len(element.tag), ";".join(marks)))
+        if positions:
+            self._insertions.append((self.tag_start + 1 + len(element.tag), ";".join(positions)))
 
     def _item_namespace(self, at: int, namespace: str) -> None:
         binding = self.bindings[at]

@@ -1,4 +1,4 @@
-"""Viewdefs by key and the files they come from."""
+"""Viewdefs by key, and the files that they come from."""
 
 import os
 import tempfile
@@ -28,16 +28,14 @@ _AS_ROW = attrgetter(*(field.name for field in fields(Binding)))
 
 
 class ViewdefStore:
-    """Compiled viewdefs by key."""
-
     def __init__(
-        self, builtin: Mapping[str, str] = BUILTIN, why_not: Callable[[Path], str | None] = lambda _: None
+        self, builtin: Mapping[str, str] = BUILTIN, refusal: Callable[[Path], str | None] = lambda _: None
     ) -> None:
-        """Make a store that refuses files for which `why_not` has a reason."""
-        self._why_not = why_not
+        """Create a store; it skips files for which `refusal` returns a reason."""
+        self._refusal = refusal
         self._viewdefs = {key: compile_viewdef(key, html) for key, html in builtin.items()}
         self.problems: dict[str, str] = {}
-        """Why a file of this key could not be used."""
+        """Key → why its file could not be used."""
 
     def __contains__(self, key: str) -> bool:
         return key in self._viewdefs
@@ -46,19 +44,18 @@ class ViewdefStore:
         return iter(self._viewdefs.values())
 
     def get(self, key: str) -> Viewdef | None:
-        """Return the viewdef of exactly this key."""
         return self._viewdefs.get(key)
 
     def put(self, type_name: str, namespace: str, content: str) -> Viewdef:
         """Register a viewdef given as text.
 
         Raises:
-            ViewdefError: the names or the content are wrong; nothing changed.
+            ViewdefError: the names or the content are invalid; nothing changed.
         """
-        return self._keep(checked_key(type_name, namespace), content)
+        return self._register(checked_key(type_name, namespace), content)
 
     def load(self, *folders: Path) -> list[str]:
-        """Read every `*.html` below the folders; the first file of a name wins. Returns the keys read."""
+        """Read every `*.html` below the folders, the first file of each name, and return the keys that were read."""
         files: dict[str, Path] = {}
         for folder in folders:
             for file in html_files(folder):
@@ -66,27 +63,27 @@ class ViewdefStore:
         return [key for key, file in files.items() if self.read(file) == key]
 
     def read(self, file: Path) -> str | None:
-        """Read one file again; None, and a problem noted, when it cannot be used (the old one stays)."""
+        """Read one file and return its key; if it is invalid, keep the old viewdef, record the problem, return None."""
         key = key_of(file)
-        refused = self._why_not(file)
+        refused = self._refusal(file)
         if refused is not None:
             self.problems[key] = f"{file.name}: {refused}"
             return None
         try:
-            self._keep(key, file.read_text(encoding="utf-8", errors="replace"))
+            self._register(key, file.read_text(encoding="utf-8", errors="replace"))
         except (OSError, ViewdefError) as error:
             self.problems[key] = f"{file.name}: {error}"
             return None
         return key
 
     def bundle(self, keys: Iterable[str] | None = None) -> str:
-        """Write viewdefs as the text a Lua world takes: key → [html, bindings]."""
+        """Return viewdefs as JSON text for a worker: key → [html, bindings]."""
         chosen = self._viewdefs if keys is None else {key: self._viewdefs[key] for key in keys}
         return dumps(
             {key: [viewdef.html, [_AS_ROW(binding) for binding in viewdef.bindings]] for key, viewdef in chosen.items()}
         )
 
-    def _keep(self, key: str, content: str) -> Viewdef:
+    def _register(self, key: str, content: str) -> Viewdef:
         viewdef = compile_viewdef(key, content)
         self._viewdefs[key] = viewdef
         self.problems.pop(key, None)
@@ -94,7 +91,7 @@ class ViewdefStore:
 
 
 def key_of(file: Path) -> str:
-    """Name the viewdef a file holds: its base name without `.html`."""
+    """Return the key of a viewdef file: its name without `.html`."""
     return file.name.removesuffix(".html")
 
 
@@ -109,7 +106,7 @@ BUNDLED = BUNDLE / "base" / "viewdefs"
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """What reading saved files gave: text for the Lua worlds, or nothing new; good files, and wrong ones."""
+    """Result of reading saved files: the text for workers, or None if nothing changed; valid and invalid files."""
 
     bundle: str | None
     good: list[str]
@@ -117,25 +114,25 @@ class Reloaded:
 
 
 class ViewdefFiles:
-    """Files of `viewdefs/` win over those of apps, and these over the bundled ones."""
+    """The viewdefs of a workspace: files of `viewdefs/` override those of apps, and these the bundled ones."""
 
     def __init__(self, workspace: Workspace, permissions: Permissions | None = None) -> None:
         self._workspace = workspace
         self._permissions = permissions
-        self._store = ViewdefStore(why_not=self._why_not)
+        self._store = ViewdefStore(refusal=self._refusal)
 
     def load(self) -> None:
-        """Read all files."""
+        """Read all files and log the problems."""
         self._store.load(*self._folders())
         for problem in self._store.problems.values():
             _log.warning("viewdef %s", problem)
 
     def bundle(self) -> str:
-        """Return all viewdefs as the text a Lua world takes."""
+        """Return all viewdefs as JSON text for a worker."""
         return self._store.bundle()
 
     def upload(self, key: str, content: str) -> str:
-        """Register `content` and save it; return the text for the Lua worlds.
+        """Register `content` and save it; return the JSON text for the workers.
 
         Raises:
             ViewdefError: it cannot be compiled; nothing has changed.
@@ -151,7 +148,7 @@ class ViewdefFiles:
         return self._store.bundle([key])
 
     def reload(self, files: Iterable[SavedFile]) -> Reloaded:
-        """Read saved files again; those hidden by a file of higher rank change nothing."""
+        """Read saved files again; those that another file overrides change nothing."""
         changed: list[str] = []
         good: list[str] = []
         problems: list[JsonObject] = []
@@ -165,8 +162,8 @@ class ViewdefFiles:
                 changed.append(key)
         return Reloaded(self._store.bundle(changed) if changed else None, good, problems)
 
-    def _why_not(self, file: Path) -> str | None:
-        """Say why a file is not read: a link of a repository leads no further than apps may read themselves."""
+    def _refusal(self, file: Path) -> str | None:
+        """Return why a file may not be read: a link may only lead to files that apps may read themselves."""
         real = os.path.realpath(file)
         if self._permissions is None or inside(real, os.path.realpath(BUNDLED)):
             return None
@@ -188,7 +185,7 @@ class ViewdefFiles:
         return existing if existing and existing.is_relative_to(own) else self._workspace.viewdefs / f"{key}.html"
 
     def _real_file(self, key: str) -> Path:
-        """Return where a viewdef is saved: links are followed only to viewdefs of this base directory."""
+        """Return where a viewdef is saved; links are followed only to viewdefs of this base directory."""
         file = self._file_for(key)
         real = Path(os.path.realpath(file))
         ours = real.is_relative_to(self._workspace.base) and real.parent.name == "viewdefs" and real.suffix == ".html"

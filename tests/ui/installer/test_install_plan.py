@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.ui.install_plan import Action, Facts, action, wanted
+from ui_mcp.ui.install_plan import Action, Facts, action, should_install
 from ui_mcp.version import Version
 
 OLD, NEW, USER = "old", "new", "user"
@@ -47,9 +47,9 @@ def test_a_text_of_the_user_is_never_replaced_without_a_backup(
 def test_an_install_is_wanted_when_it_is_first_newer_or_forced() -> None:
     nine, ten = Version((0, 9, 0)), Version((0, 10, 0))
 
-    assert wanted(nine, None, force=False)
-    assert wanted(ten, nine, force=False)
-    assert wanted(nine, ten, force=True)
-    assert not wanted(nine, nine, force=False)
-    assert not wanted(nine, ten, force=False)
-    assert not wanted(None, nine, force=False)
+    assert should_install(nine, None, force=False)
+    assert should_install(ten, nine, force=False)
+    assert should_install(nine, ten, force=True)
+    assert not should_install(nine, nine, force=False)
+    assert not should_install(nine, ten, force=False)
+    assert not should_install(None, nine, force=False)

@@ -1,1 +1,1 @@
-"""What an agent can read, one family of URIs per module; each offers `provide(host, announcements)`."""
+"""MCP resources of the UI server, one family of URIs per module; each defines `provide(host, announcements)`."""

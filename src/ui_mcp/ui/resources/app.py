@@ -20,34 +20,31 @@ PAGE = BUNDLE / "web" / "app" / "main.html"
 
 
 class AppPage:
-    """One self-contained document; hosts find it through the tools that name it, so it is not listed."""
+    """Serves one self-contained document; hosts find it through tool metadata, so it is not listed."""
 
     def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """List nothing."""
         return []
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Have no template."""
         return []
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Return the page, with the addresses its host may let it reach."""
+        """Return the page, with the addresses that it needs to connect to."""
         if uri != URI or not PAGE.is_file():
             raise ResourceNotFoundError(uri)
         html = await to_thread.run_sync(Path.read_text, PAGE, "utf-8")
-        return [ResourceContent(URI, MIME, html, meta={"ui": self._wishes()})]
+        return [ResourceContent(URI, MIME, html, meta={"ui": self._ui_metadata()})]
 
-    def _wishes(self) -> JsonObject:
-        wishes: JsonObject = {"prefersBorder": True}
+    def _ui_metadata(self) -> JsonObject:
+        metadata: JsonObject = {"prefersBorder": True}
         if isinstance(self._host.state, Running):
             url = self._host.state.url
-            wishes["csp"] = {"connectDomains": [url.replace("http", "ws", 1), url]}
-        return wishes
+            metadata["csp"] = {"connectDomains": [url.replace("http", "ws", 1), url]}
+        return metadata
 
 
 def provide(host: UiServer, announcements: Announcements) -> AppPage:
-    """Serve the page of MCP Apps."""
     return AppPage(host)

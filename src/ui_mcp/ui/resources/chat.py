@@ -7,5 +7,4 @@ from ui_mcp.ui.server import UiServer
 
 
 def provide(host: UiServer, announcements: Announcements) -> ResourceSet:
-    """Read the chat of the directory in use."""
-    return ChatResources(host.chats.desk)
+    return ChatResources(host.chats.context)

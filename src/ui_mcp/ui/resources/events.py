@@ -1,4 +1,4 @@
-"""`ui://events`: events waiting for the agent, not drained by reading."""
+"""`ui://events`: events queued for the agent; reading does not drain them."""
 
 from collections.abc import Sequence
 
@@ -14,26 +14,22 @@ JSON = "application/json"
 
 
 class Events:
-    """Reads the queue of session 1; updates are announced by the session."""
+    """Reads the event queue of session 1, which announces its changes."""
 
     def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """List the one resource."""
         return [Resource(URI, "events", "Events queued for the agent; reading does not take them.", JSON)]
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Offer none."""
         return []
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Return the queue as JSON."""
         if uri != URI:
             raise ResourceNotFoundError(uri)
         return [ResourceContent(uri, JSON, as_array(self._host.running().sessions.get("1").events.texts()))]
 
 
 def provide(host: UiServer, announcements: Announcements) -> Events:
-    """Make the set for one server."""
     return Events(host)

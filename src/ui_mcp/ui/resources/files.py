@@ -1,4 +1,4 @@
-"""`ui://{path}`: the guides and other files of the project's `resources/` folder, else of the bundled one."""
+"""`ui://{path}`: guides and other files of the project's `resources/` folder, or else of the bundled one."""
 
 from collections.abc import Iterator, Sequence
 from mimetypes import guess_type
@@ -16,15 +16,16 @@ from ui_mcp.ui.states import Unconfigured
 from ui_mcp.workspace import BUNDLE
 
 CATCH_ALL = True
-"""This family matches any path, so the others are asked first."""
+"""This family matches any path, so it is tried last."""
 SCHEME = "ui://"
 BUNDLED = BUNDLE / "base" / "resources"
 RESERVED = frozenset({"state", "variables", "events", "app", "chat"})
-"""First segments that belong to live resources; a file of that name is not served."""
-LARGEST = 8 * 1024 * 1024
-MOST_LISTED = 500
-"""Further files can be read, but listing them would only fill an agent's context."""
-KEPT_MS = 60_000
+"""First path segments of live resources; files of that name are not served."""
+MAX_BYTES = 8 * 1024 * 1024
+MAX_LISTED = 500
+"""Further files can be read, but are not listed, to save the agent's context."""
+CACHE_MS = 60_000
+"""How long clients may cache a file."""
 
 GUIDES = {
     "reference": ("Platform reference", "Start here: how the platform works, its files, tools and rules, in one page."),
@@ -35,20 +36,19 @@ GUIDES = {
 
 
 class Files:
-    """Serves files below `resources/`, never anything outside it; readable in every state of the server."""
+    """Serves files below `resources/` and nothing outside it, in every state of the server."""
 
     def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """List the guides, then the other files by name."""
+        """Return the guides, then the other files by name."""
         guides = [
             Resource(f"{SCHEME}{name}", name, about, "text/markdown", title) for name, (title, about) in GUIDES.items()
         ]
         return guides + await run_sync(lambda: list(_listed(self._folders())))
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return the one template."""
         about = "A file of the resources directory; `.md` may be left out. Example: ui://patterns/form.md"
         return [ResourceTemplate("ui://{path}", "resource file", about, title="Resource files")]
 
@@ -70,7 +70,6 @@ class Files:
 
 
 def provide(host: UiServer, announcements: Announcements) -> Files:
-    """Offer the files to agents."""
     return Files(host)
 
 
@@ -79,7 +78,7 @@ def _listed(folders: Sequence[Path]) -> Iterator[Resource]:
     for folder in folders:
         for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
             name = file.relative_to(folder).as_posix()
-            if name in seen or len(seen) > MOST_LISTED or not _servable(file, folder, name):
+            if name in seen or len(seen) > MAX_LISTED or not _servable(file, folder, name):
                 continue
             seen.add(name)
             about = f"resources/{name}"
@@ -122,19 +121,19 @@ def _inside(file: Path, folder: Path) -> bool:
 
 
 def _content(uri: str, file: Path) -> ResourceContent:
-    if file.stat().st_size > LARGEST:
-        raise RefusedError(f"{uri} is larger than {LARGEST // 1024 // 1024} MB", uri=uri)
+    if file.stat().st_size > MAX_BYTES:
+        raise RefusedError(f"{uri} is larger than {MAX_BYTES // 1024 // 1024} MB", uri=uri)
     body, kind = file.read_bytes(), mime_type(file)
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         binary = "application/octet-stream" if kind.startswith("text/") else kind
-        return ResourceContent(uri, binary, body, KEPT_MS)
-    return ResourceContent(uri, kind, text if _textual(kind) else body, KEPT_MS)
+        return ResourceContent(uri, binary, body, CACHE_MS)
+    return ResourceContent(uri, kind, text if _textual(kind) else body, CACHE_MS)
 
 
 def mime_type(file: Path) -> str:
-    """Tell a file's type by its extension; without a known one it counts as plain text."""
+    """Return a file's MIME type by its extension; plain text if it is unknown."""
     if file.suffix == ".md":
         return "text/markdown"
     return guess_type(file.name)[0] or "text/plain"

@@ -13,21 +13,18 @@ JSON = "application/json"
 
 
 class State:
-    """Reads a session's state; updates are announced by the session."""
+    """Reads the state of a session, which announces its changes."""
 
     def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """List session 1's state."""
         return [Resource(URI, "state", "Live JSON state of the displayed app, with queued events in _events.", JSON)]
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """List the state of any session."""
         return [ResourceTemplate(f"{URI}/{{sessionId}}", "state by session", "Live state of one session.", JSON)]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Return the state as JSON."""
         if uri != URI and not uri.startswith(f"{URI}/"):
             raise ResourceNotFoundError(uri)
         sessions = self._host.running().sessions
@@ -39,5 +36,4 @@ class State:
 
 
 def provide(host: UiServer, announcements: Announcements) -> State:
-    """Make the set for one server."""
     return State(host)

@@ -1,4 +1,4 @@
-"""`ui://variables`: every variable the open pages are bound to."""
+"""`ui://variables`: every variable that the open pages are bound to."""
 
 from collections.abc import Sequence
 
@@ -13,26 +13,22 @@ JSON = "application/json"
 
 
 class Variables:
-    """Reads the variables of session 1; updates are announced by the session."""
+    """Reads the variables of session 1, which announces their changes."""
 
     def __init__(self, host: UiServer) -> None:
         self._host = host
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """List the one resource."""
         return [Resource(URI, "variables", "Every tracked variable with path, value and type, parents first.", JSON)]
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Offer none."""
         return []
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Return the variables as JSON."""
         if uri != URI:
             raise ResourceNotFoundError(uri)
         return [ResourceContent(uri, JSON, await self._host.running().sessions.get("1").variables_json())]
 
 
 def provide(host: UiServer, announcements: Announcements) -> Variables:
-    """Make the set for one server."""
     return Variables(host)

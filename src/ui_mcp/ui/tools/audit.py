@@ -1,4 +1,4 @@
-"""`ui_audit`: read an app's files and say what is wrong with them."""
+"""`ui_audit`: check an app's files for mistakes."""
 
 from anyio import to_thread
 from pydantic import Field
@@ -22,7 +22,7 @@ async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
     Finds methods nothing calls, methods a viewdef calls but no code defines, operators in paths, missing reload
     guards, mismatched tags and more. `violations` want mending; `warnings` want a look. Works before ui_start.
     """
-    # Imported late: the audit compiles dozens of patterns, and an agent's first answer must not wait for them.
+    # Imported late: the audit compiles dozens of patterns, which would delay the server's first answer.
     from ui_mcp.ui.audit import audit as audit_app
 
     return await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)

@@ -1,4 +1,4 @@
-"""`ui_configure`: work in another base directory."""
+"""`ui_configure`: switch to another base directory."""
 
 from pydantic import Field, StrictStr, model_validator
 
@@ -43,5 +43,5 @@ async def configure(host: UiServer, args: ConfigureArgs, call: Call) -> JsonObje
         "install_needed": configured.install_problem is not None,
     }
     if configured.install_problem:
-        answer["hint"] = f"{configured.install_problem}; mend that and call ui_install"
+        answer["hint"] = f"{configured.install_problem}; fix that and call ui_install"
     return answer

@@ -18,7 +18,7 @@ SHOWN_INLINE: JsonObject = {
     "ui/resourceUri": PAGE,
     "openai/outputTemplate": PAGE,
 }
-"""What tells hosts that render MCP Apps to show the page with the answer of a tool."""
+"""Metadata that makes hosts with MCP Apps show the page with a tool's result."""
 
 
 class DisplayArgs(Args):

@@ -1,4 +1,4 @@
-"""`ui_install`: put the bundled files into the project."""
+"""`ui_install`: install the bundled files into the project."""
 
 from anyio.to_thread import run_sync
 from pydantic import Field

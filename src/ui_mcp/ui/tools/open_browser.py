@@ -1,4 +1,4 @@
-"""`ui_open_browser`: show the UI to the person."""
+"""`ui_open_browser`: open the UI in the person's browser."""
 
 from urllib.parse import urlsplit
 
@@ -47,7 +47,7 @@ async def open_browser(host: UiServer, args: OpenBrowserArgs, call: Call) -> str
 
 
 def addresses(running: Running, args: OpenBrowserArgs) -> tuple[str, str]:
-    """Return a bare address, which grants nothing, and the link with a one-time code for the browser alone.
+    """Return a bare address, which grants no access, and the link with a one-time code for the browser.
 
     Raises:
         RefusedError: the path leads to another server.
@@ -56,10 +56,10 @@ def addresses(running: Running, args: OpenBrowserArgs) -> tuple[str, str]:
     session = running.sessions.get(args.session_id)
     shared = session.vended == "1" and running.config.session.root == "shared"
     if running.person_url and shared and args.path in {"", "/"}:
-        asked = "?conserve=true" if args.conserve else ""
-        # Browsers say where a request comes from only at loopback addresses and over https.
-        here = running.config.server.local_url(int(running.person_url.rpartition(":")[2]))
-        return f"{here}/", f"{here}/{asked}#code={PersonKeys().new_code()}"
+        query_text = "?conserve=true" if args.conserve else ""
+        # Browsers send Sec-Fetch headers only to loopback addresses and over HTTPS.
+        person_base = running.config.server.local_url(int(running.person_url.rpartition(":")[2]))
+        return f"{person_base}/", f"{person_base}/{query_text}#code={PersonKeys().new_code()}"
     base = running.url if shared else f"{running.url}/{session.vended}"
     query = (*(("conserve=true",) if args.conserve else ()), f"code={running.mint_code(session.secret)}")
     return address(base, args.path, query[:-1]), address(base, args.path, query)

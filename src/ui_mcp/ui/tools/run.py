@@ -28,10 +28,10 @@ async def run(host: UiServer, args: RunArgs, call: Call) -> ToolResult:
         return text_result(await session.run_lua(args.code))
     except (LuaError, SessionGoneError) as error:
         trace = str(error.details.get("traceback") or "")
-        raise type(error)(_told(error.message, trace), **error.details) from error
+        raise type(error)(_failure_text(error.message, trace), **error.details) from error
 
 
-def _told(message: str, trace: str) -> str:
-    """Join message and traceback, which often begins with the message itself."""
+def _failure_text(message: str, trace: str) -> str:
+    """Join message and traceback, which often begins with the message."""
     text = trace if trace.startswith(message) else f"{message}\n{trace}"
     return f"execution failed: {text}".rstrip()

@@ -1,4 +1,4 @@
-"""`ui_start`: serve the UI."""
+"""`ui_start`: start serving the UI."""
 
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call

@@ -1,4 +1,4 @@
-"""`ui_status`: where things stand."""
+"""`ui_status`: report the server's state."""
 
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import NoArgs, tool

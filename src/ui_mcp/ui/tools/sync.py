@@ -1,4 +1,4 @@
-"""`ui_sync`: how a page inside an MCP host talks to its session."""
+"""`ui_sync`: transport for pages inside an MCP host."""
 
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,10 @@ from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult
 from ui_mcp.ui.server import UiServer
 
 if TYPE_CHECKING:
-    # An agent's first answer must not wait for the session machinery.
+    # Importing the session modules would delay the server's first answer.
     from ui_mcp.ui.sessions.longpoll import Synced
 
-MOST_WAIT_MS = 25_000
+MAX_WAIT_MS = 25_000
 
 
 class SentFrame(Args):
@@ -53,8 +53,8 @@ async def sync(host: UiServer, args: SyncArgs, call: Call) -> ToolResult:
     if poll is None:
         return _answer(args.conn or "", GONE)
     sent = [Numbered(one.n, one.frame if isinstance(one.frame, str) else dumps(one.frame)) for one in args.frames]
-    # A page that just connected sends its first frame next; nothing is worth waiting for before that.
-    wait = min(max(args.wait_ms, 0), MOST_WAIT_MS) / 1000 if args.conn else 0
+    # A page that just connected sends its first frame next, so there is nothing to wait for yet.
+    wait = min(max(args.wait_ms, 0), MAX_WAIT_MS) / 1000 if args.conn else 0
     synced = await poll.sync(args.after, sent, wait, call.closing)
     if args.conn:
         return _answer(poll.name, synced)

@@ -1,4 +1,4 @@
-"""`ui_test`: play a scenario against an app."""
+"""`ui_test`: run a scenario against an app."""
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ from ui_mcp.ui.server import UiServer
 class TestArgs(Request):
     """The scenario."""
 
-    __test__ = False  # pytest: this is no test
+    __test__ = False  # keeps pytest from collecting it
 
     app: str | None = Field(None, description="App to display first; absent = what is displayed.")
     steps: list[JsonObject] = Field(

@@ -1,4 +1,4 @@
-"""`ui_theme`: the themes of the page, their documented classes, and how an app uses them."""
+"""`ui_theme`: list themes and their documented classes, and check an app's use of them."""
 
 from typing import Literal
 

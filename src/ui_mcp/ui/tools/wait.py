@@ -1,4 +1,4 @@
-"""`ui_wait`: block until the app has something to say."""
+"""`ui_wait`: wait until the app pushes events."""
 
 from contextlib import suppress
 from time import monotonic
@@ -37,19 +37,19 @@ async def _taken(queue: EventQueue, seconds: float, call: Call) -> list[str]:
     taken: list[str] = []
     try:
         async with create_task_group() as tasks:
-            tasks.start_soon(_tell_progress, call, seconds)
+            tasks.start_soon(_report_progress, call, seconds)
             with CancelScope() as waiting, suppress(SessionGoneError):
                 tasks.start_soon(_leave_when_closing, call, waiting)
                 async with queue.taken(seconds) as events:
                     taken = events
             tasks.cancel_scope.cancel()
     except BaseException:
-        queue.give_back(taken)  # cancelled while the helpers of this call were being put away
+        queue.give_back(taken)  # cancelled while the task group was closing
         raise
     return taken
 
 
-async def _tell_progress(call: Call, seconds: float) -> None:
+async def _report_progress(call: Call, seconds: float) -> None:
     began = monotonic()
     while True:
         await sleep(PROGRESS_SECONDS)
