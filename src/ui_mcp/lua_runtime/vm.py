@@ -202,6 +202,7 @@ class LuaVm:
                 *[_to_lua(value) if type(value) is str else value for value in (op, *facts, *args)]
             )
         except lupa.LuaError as error:
+            # The engine was interrupted before it could lift the limit.
             self._runtime.set_max_memory(0)
             reply = (b"memory" if isinstance(error, lupa.LuaMemoryError) else b"lua-error", str(error), b"", b"null")
         self._recover()

@@ -31,6 +31,7 @@ def serve(pipe: "Pipe", runtime: LuaRuntime) -> None:
         pipe.write("out", kind, text, float(number))
 
     vm = LuaVm(json.loads(str(settings[0])), emit, _watchdog(), runtime)
+    # The engine's objects live as long as the process; the collector need not visit them.
     gc.freeze()
     while (request := pipe.read()) is not None:
         op, count, *rest = request

@@ -21,6 +21,7 @@ class Page:
     def apply(self, frame: str) -> None:
         self.frames.append(frame)
         content = loads(frame)
+        # A frame holds one message or a list of them, and the update of a binding is itself a list.
         single = isinstance(content, dict) or (content and not isinstance(content[0], dict | list))
         for message in [content] if single else content:
             self._apply(message)

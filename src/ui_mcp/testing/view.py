@@ -63,6 +63,7 @@ class Template(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Close the nearest open element of that name."""
+        # Elements that were left open inside it are closed too.
         for depth in range(len(self._open) - 1, 0, -1):
             if self._open[depth].tag == tag:
                 del self._open[depth:]

@@ -135,6 +135,7 @@ def open_regular(path: Path, flags: int) -> BinaryIO:
             raise _refused(path, "a link") from error
         raise
     found = os.fstat(descriptor)
+    # A hard link could be another program's file under a name of ours.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
         raise _refused(path, "a link" if stat.S_ISREG(found.st_mode) else "no ordinary file")
@@ -189,6 +190,7 @@ def _kept(file: Path, text: str, *, mode: int) -> Iterator[None]:
     with os.fdopen(descriptor, "w") as temporary:
         temporary.write(text)
     Path(name).chmod(mode)
+    # An atomic rename: readers never see a partial file.
     Path(name).replace(file)
     try:
         yield

@@ -325,6 +325,7 @@ class UiServer:
                     task_status.started(running)
                     await stop.wait()
         except Exception as error:
+            # A failed start is reported to its caller; a later failure only ends the UI.
             if not serving:
                 raise
             _log.error("the UI server ended: %r", error)

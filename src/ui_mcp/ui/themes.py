@@ -234,6 +234,7 @@ def _theme_data(themes: list[Theme], chosen: str) -> str:
         "chosen": chosen if chosen in names else "",
         "files": {theme.name: _address(theme.file, theme.version) for theme in themes},
     }
+    # Escaped, so that a theme named "</script>" cannot end the script element.
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 

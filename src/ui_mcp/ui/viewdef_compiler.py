@@ -118,6 +118,7 @@ class _Walker(HTMLParser):
         super().__init__(convert_charrefs=True)
         self._html = html
         self._lines = [0]
+        # HTMLParser reports line and column; the text is changed by offset.
         for line in html.split("\n"):
             self._lines.append(self._lines[-1] + len(line) + 1)
         self.open: list[_Element] = []
@@ -180,8 +181,10 @@ class _Reader(_Walker):
             self.others += element.tag != "template"
             return
         self.elements += 1
+        # Reversed: of repeated attributes the first counts, as in browsers.
         found = {name: value or "" for name, value in reversed(attrs)}
         element.namespace = found.get("ui-namespace", "")
+        # Elements inside a list element are not bound, because rows have viewdefs of their own.
         inside = next((outer.list_at for outer in reversed(self.open) if outer.list_at is not None), None)
         if inside is not None:
             self._item_namespace(inside, element.namespace)

@@ -209,6 +209,7 @@ def _write(target: Path, content: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as temporary:
             temporary.write(content)
         Path(name).chmod(0o644)
+        # An atomic rename: hot reload never reads a partial file.
         Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)

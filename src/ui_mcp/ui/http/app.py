@@ -138,6 +138,7 @@ class Pages:
             return failure(request, 500, "The page is missing", text)
         html = self._decorate(Path(index).read_text(encoding="utf-8"), self._workspace, session.vended)
         html = with_notice(html, self._workspace)
+        # Theme links and notices change while index.html stays the same.
         response = HTMLResponse(html, headers={"Cache-Control": "no-store"})
         return set_cookie(response, request, self._host.running().sessions, session)
 

@@ -146,6 +146,7 @@ class EventQueue:
 
     async def _next(self, seconds: float) -> list[str]:
         self._require_open()
+        # Callers that already wait come first.
         if self._events and not self._waiters:
             return self.drain()
         events = await self._block(seconds)

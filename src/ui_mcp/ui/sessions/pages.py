@@ -39,7 +39,7 @@ class Outbox:
         self._frames: deque[str] = deque()
         self._size = 0
         self._limit = limit
-        self._news = Event()
+        self._wakeup = Event()
         self._waiting = False
         self.line: Callable[[str], bool] | None = None
         """Sends a frame directly, if it can; used while the reader waits and the queue is empty."""
@@ -57,21 +57,21 @@ class Outbox:
             self.close(FELL_BEHIND, "the page did not read")
             return
         self._frames.append(frame)
-        self._news.set()
+        self._wakeup.set()
 
     def close(self, code: int, reason: str) -> None:
         """Close the connection after the queued frames; only the first reason counts."""
         if self.closed is None:
             self.closed = Closed(code, reason)
-            self._news.set()
+            self._wakeup.set()
 
     async def take(self) -> list[str]:
         """Wait for frames and take all of them; return an empty list once the connection is closed."""
         while not self._frames and self.closed is None:
-            self._news.clear()
+            self._wakeup.clear()
             self._waiting = True
             try:
-                await self._news.wait()
+                await self._wakeup.wait()
             finally:
                 self._waiting = False
         return self.take_now()

@@ -220,6 +220,7 @@ class SessionRegistry:
         Raises:
             LuaError: the project's start-up code failed.
         """
+        # Numbers restart when no session is left, because clients use session 1 by default.
         self._last = self._last + 1 if self._sessions else 1
         session = Session(str(self._last), self._context)
         self._sessions[session.vended] = session
@@ -238,6 +239,7 @@ class SessionRegistry:
         """
         found = self._sessions.get(given)
         for session in self._sessions.values() if found is None else ():
+            # No early exit, so that timing does not reveal which secret matches.
             found = session if same_secret(given, session.secret) else found
         if found is None:
             raise NotFoundError(f"session {given} not found", session=given)

@@ -155,6 +155,7 @@ class Session:
         self.touched = monotonic()
         async with self._lock:
             if self._supervisor.crash_reason is not None and self._supervisor.end_reason is None:
+                # A cancelled caller must not leave the session without a worker.
                 with CancelScope(shield=True):
                     await self._restart_worker(self._supervisor.crash_reason)
             try:

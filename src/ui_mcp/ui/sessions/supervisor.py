@@ -166,6 +166,7 @@ class WorkerSupervisor:
     async def close(self) -> None:
         """End the current worker and ignore its further outputs."""
         if self._outputs is not None:
+            # First: outputs of the old worker must not reach pages and timers of the next one.
             self._outputs.current = False
         if self._worker is not None:
             await self._worker.close()
