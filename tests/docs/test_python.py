@@ -50,11 +50,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @together("run", *blocks("docs/engine.md"))
-async def test_a_world_is_launched_opened_and_watched(given: tuple[Block], here: Path) -> None:
+async def test_a_worker_is_launched_opened_and_watched(given: tuple[Block], here: Path) -> None:
     outputs = Recorded()
     at_hand = {
-        "ChildHost": ProcessWorkerHost,
-        "Launch": WorkerConfig,
+        "ProcessWorkerHost": ProcessWorkerHost,
+        "WorkerConfig": WorkerConfig,
         "Op": Op,
         "store": ViewdefStore(),
         "facts": EntryContext(),
@@ -62,7 +62,7 @@ async def test_a_world_is_launched_opened_and_watched(given: tuple[Block], here:
 
     left = await run(given[0].code, outputs=outputs, **at_hand)
 
-    await left["world"].close()
+    await left["worker"].close()
     assert left["reply"].fault is None
     assert [connection for connection, _ in outputs.frames] == [1]
 
@@ -71,33 +71,33 @@ async def test_a_world_is_launched_opened_and_watched(given: tuple[Block], here:
 async def test_a_session_is_found_shown_asked_and_attached_to(given: tuple[Block], tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, ROOT / "examples" / "contacts")
     announcements = Announcements()
-    async with UiServer(lambda _: None) as host:  # type: ignore[arg-type, return-value]
+    async with UiServer(lambda _: None) as server:  # type: ignore[arg-type, return-value]
         left = await run(
             given[0].code, SessionRegistry=SessionRegistry, ServerInfo=ServerInfo, workspace=workspace,
-            config=settings(), host=host, announcements=announcements,
+            config=settings(), server=server, announcements=announcements,
         )  # fmt: skip
 
     assert left["session"].vended == "1"
 
 
 @together("run", *blocks("docs/mcp.md"))
-async def test_a_face_is_served_and_a_foreign_server_called(
+async def test_a_definition_is_served_and_a_foreign_server_called(
     given: tuple[Block, Block], terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    face, mounting = given
+    serving, mounting = given
     announcements = Announcements()
-    async with UiServer(lambda _: None) as host:  # type: ignore[arg-type, return-value]
+    async with UiServer(lambda _: None) as server:  # type: ignore[arg-type, return-value]
         left = await run(
-            face.code, version="1", toolset=ui_toolset(host), resources=ui_resources(host, announcements),
-            announcements=announcements, ResultFiles=OverflowFiles, workspace=make_workspace(terminal.home),
+            serving.code, version="1", toolset=ui_toolset(server), resources=ui_resources(server, announcements),
+            announcements=announcements, OverflowFiles=OverflowFiles, workspace=make_workspace(terminal.home),
         )  # fmt: skip
-        async with wired(left["face"]) as wire:
+        async with wired(left["definition"]) as wire:
             hello = await wire.shake_hands()
     assert hello["result"]["serverInfo"]["title"] == "UI MCP"
 
     monkeypatch.setenv("PATH", terminal.environment["PATH"])
     told: list[Any] = []
-    at_hand = {"connected": connect, "Command": Command, "Options": Options, "call": Call()}
+    at_hand = {"connect": connect, "Command": Command, "Options": Options, "call": Call()}
     await run(mounting.code, listed=told.append, updated=lambda *news: told.append(news), **at_hand)
 
 
