@@ -32,7 +32,9 @@ def test_every_module_file_and_attribute_that_a_document_names_exists(page: Path
     assert [name for name in modules_in_tables(text) if name not in modules()] == []
 
 
-@pytest.mark.parametrize("name", ["storage/gone", "gone/face.py", "gone/NAME.py", "storage/database.Gone"])
+@pytest.mark.parametrize(
+    "name", ["storage/gone", "gone/face.py", "gone/NAME.py", "storage/database.Gone", "storage/database.Path"]
+)
 def test_a_name_that_is_gone_is_noticed(name: str) -> None:
     assert not exists(name)
 
@@ -74,4 +76,5 @@ def defined_in(file: Path) -> set[str]:
     """Return the classes, functions and constants of a module."""
     body = ast.parse(file.read_text("utf-8")).body if file.is_file() else []
     names = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)}
-    return names | {node.id for line in body for node in ast.walk(line) if isinstance(node, ast.Name)}
+    assigned = (target for node in body if isinstance(node, ast.Assign) for target in node.targets)
+    return names | {target.id for target in assigned if isinstance(target, ast.Name)}
