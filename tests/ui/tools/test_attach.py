@@ -32,7 +32,7 @@ async def test_an_agent_attaches_nothing_where_nothing_is(
         async with open_host({"introspection.allow_attach": True}, ListenPorts(), announcements) as host:
             await host.begin(str(folder))
 
-            result = await FunctionToolset(host, [attach]).call("ui_attach", given, Call())
+            result = await FunctionToolset(host.targets, [attach]).call("ui_attach", given, Call())
 
     assert result.structured is not None
     assert result.structured["error"]["code"] == code

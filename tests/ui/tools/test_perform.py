@@ -10,7 +10,7 @@ from ui_mcp.ui.server import UiServer
 async def test_a_target_that_names_no_node_is_told_how_nodes_are_named(host: UiServer, target: object) -> None:
     given = {"actions": [{"type": "click", "target": target}]}
 
-    result = await FunctionToolset(host, [act]).call("ui_perform", given, Call())
+    result = await FunctionToolset(host.targets, [act]).call("ui_perform", given, Call())
 
     assert result.structured is not None
     assert result.structured["error"]["code"] == "MCP_UI_INVALID_ARGUMENT"
