@@ -15,7 +15,7 @@ else:
 from gateway.conftest import Recorded, Recorder, Reply, document, json_reply
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.openapi.live import LiveTarget
-from ui_mcp.gateway.openapi.send import patience
+from ui_mcp.gateway.openapi.send import retry_delay
 from ui_mcp.gateway.results import pick, trim
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
@@ -178,7 +178,7 @@ async def test_a_busy_server_is_asked_again_but_only_for_what_may_be_repeated(re
     [("3", 3.0), ("31", None), (None, 0.5), ("soon", 0.5), ("Mon, 99999999999999999999 Jan 2024 00:00:00 GMT", 0.5)],
 )
 def test_patience_with_a_busy_server_has_a_limit(header: str | None, wait: float | None) -> None:
-    assert patience(header, 0) == wait
+    assert retry_delay(header, 0) == wait
 
 
 @pytest.mark.covers("GW-REQ-10")

@@ -1,4 +1,4 @@
-"""Checks the arguments of a call before anything is sent, mends what is safe to mend, and says how to mend the rest."""
+"""Validates the arguments of a call before anything is sent, and repairs what is safe to repair."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Arguments ready to send, with the call options taken out and what was mended said."""
+    """Arguments ready to send, without the call options; `remarks` tells the caller what was changed or suspect."""
 
     arguments: JsonObject
     options: JsonObject = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Checked:
 
 
 class ArgumentCheck:
-    """Checks the calls of one operation."""
+    """Validates the arguments of one operation."""
 
     def __init__(self, operation: Operation, strictness: Strictness = "strict") -> None:
         self._operation = operation
@@ -41,16 +41,17 @@ class ArgumentCheck:
         self._checker = Checker(self._schema)
 
     def check(self, given: JsonObject, meta: JsonObject) -> Checked:
-        """Return what to send.
+        """Return the arguments to send; call options come from `_name` arguments or from `ui-mcp/name` keys of `meta`.
 
         Raises:
-            InvalidArgumentsError: lists every problem with its place.
+            InvalidArgumentsError: strictness is "strict" and something does not fit; lists every problem by path.
         """
+        # An operation may have a parameter of its own called `_fields`; then it is an argument, not an option.
         options = {name: given[name] for name in OPTIONS if name in given and name not in self._known}
         by_meta = {f"_{key.removeprefix(META)}": value for key, value in meta.items() if key.startswith(META)}
         options |= {name: value for name, value in by_meta.items() if name in OPTIONS}
         arguments = {name: value for name, value in given.items() if name not in options or name in self._known}
-        arguments, remarks = self._body_gathered(arguments)
+        arguments, remarks = self._gather_body_fields(arguments)
         if self._strictness == "off":
             return Checked(arguments, options, remarks)
         try:
@@ -62,10 +63,10 @@ class ArgumentCheck:
         return Checked(arguments, options, (*remarks, *problems))
 
     def is_dry_run(self, given: JsonObject, meta: JsonObject) -> bool:
-        """Say whether a call asks for its preview only; a parameter of the operation's own never does.
+        """Return whether a call asks for its preview only; a parameter of the API called `_dry_run` does not count.
 
         Raises:
-            InvalidArgumentsError: it is neither yes nor no, or both.
+            InvalidArgumentsError: the value is not a boolean, or argument and `meta` contradict each other.
         """
         by_argument = None if DRY_RUN in self._known else _flag(DRY_RUN, given.get(DRY_RUN))
         key = f"{META}{DRY_RUN[1:]}"
@@ -75,24 +76,25 @@ class ArgumentCheck:
             raise InvalidArgumentsError(f"{said}; nothing was sent\nGive only one of them, or the same in both.")
         return bool(by_argument or by_meta)
 
-    def _body_gathered(self, arguments: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
-        """Move fields of the body that were given beside it into it."""
+    def _gather_body_fields(self, arguments: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
+        """Move body fields that were given as top-level arguments into the body."""
         body = arguments.get("body", {})
         fields = _fields(self._known.get("body"), self._schema)
-        strays = [name for name in arguments if name not in self._known and name in fields]
-        if not strays or not isinstance(body, dict) or any(name in body for name in strays):
+        misplaced = [name for name in arguments if name not in self._known and name in fields]
+        if not misplaced or not isinstance(body, dict) or any(name in body for name in misplaced):
             return arguments, ()
-        kept = {name: value for name, value in arguments.items() if name not in strays}
-        kept["body"] = body | {name: arguments[name] for name in strays}
-        return kept, (f"Moved into body: {', '.join(strays)}",)
+        kept = {name: value for name, value in arguments.items() if name not in misplaced}
+        kept["body"] = body | {name: arguments[name] for name in misplaced}
+        return kept, (f"Moved into body: {', '.join(misplaced)}",)
 
     def _validated(self, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
         errors = self._checker.errors(arguments)
         if errors:
-            mended = _coerced(arguments, errors)
-            if mended != arguments and not self._checker.errors(mended):
-                return mended, self._unknown(mended)
-        return arguments, [*self._unknown(arguments), *(_sentence(error) for error in errors)]
+            # All or nothing: a half-repaired call would report errors about values that the caller never gave.
+            repaired = _coerced(arguments, errors)
+            if repaired != arguments and not self._checker.errors(repaired):
+                return repaired, self._unknown(repaired)
+        return arguments, [*self._unknown(arguments), *(_describe(error) for error in errors)]
 
     def _unknown(self, arguments: JsonObject) -> list[str]:
         problems = []
@@ -125,46 +127,46 @@ def _word(flag: bool) -> str:
 
 
 def _without_nulls(arguments: JsonObject, schema: JsonObject) -> JsonObject:
-    """Drop parameters given as null: that means absent everywhere but in a body."""
+    """Drop optional parameters given as null, which means absent everywhere but in a body."""
     required = schema.get("required", ())
     return {name: value for name, value in arguments.items() if value is not None or name == "body" or name in required}
 
 
 def _fields(body: Json, root: JsonObject) -> frozenset[str]:
-    """Return the names of the fields a body may have, each part looked at once however often it is referred to."""
+    """Return the names of the fields that a body may have, in any of its alternatives."""
     found: set[str] = set()
-    known: set[str] = set()
-    left = [body]
-    while left:
-        part = left.pop()
+    visited: set[str] = set()  # definitions may refer to each other in a circle
+    pending = [body]
+    while pending:
+        part = pending.pop()
         if not isinstance(part, dict):
             continue
         reference = part.get("$ref")
         if not isinstance(reference, str):
             found.update(part.get("properties", ()))
-            left += [one for key in ("anyOf", "oneOf", "allOf") for one in part.get(key, ())]
-        elif reference not in known:
-            known.add(reference)
-            left.append(root.get("$defs", {}).get(reference.removeprefix("#/$defs/")))
+            pending += [one for key in ("anyOf", "oneOf", "allOf") for one in part.get(key, ())]
+        elif reference not in visited:
+            visited.add(reference)
+            pending.append(root.get("$defs", {}).get(reference.removeprefix("#/$defs/")))
     return frozenset(found)
 
 
 def _coerced(arguments: JsonObject, errors: Sequence[ValidationError]) -> JsonObject:
-    mended = deepcopy(arguments)
+    repaired = deepcopy(arguments)
     for error in errors:
         found = error if error.validator == "type" else best_match([error])
         if found is None or found.validator != "type" or not found.absolute_path:
             continue
         *path, last = found.absolute_path
-        node: Json = mended
+        node: Json = repaired
         for key in path:
             node = node[key]
         wanted: Json = found.validator_value
-        node[last] = _as(node[last], wanted if isinstance(wanted, list) else [wanted])
-    return mended
+        node[last] = _coerce(node[last], wanted if isinstance(wanted, list) else [wanted])
+    return repaired
 
 
-def _as(value: Json, kinds: Sequence[str]) -> Json:
+def _coerce(value: Json, kinds: Sequence[str]) -> Json:
     if isinstance(value, str):
         if "integer" in kinds or "number" in kinds:
             if _NUMBER.fullmatch(value.strip()):
@@ -183,7 +185,7 @@ def _as(value: Json, kinds: Sequence[str]) -> Json:
     return value
 
 
-def _sentence(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     found = best_match([error]) or error
     where = ".".join(str(part) for part in found.absolute_path) or "arguments"
     wanted: Json = found.validator_value
@@ -195,9 +197,9 @@ def _sentence(error: ValidationError) -> str:
         choices = [str(choice) for choice in wanted]
         near = closest(str(found.instance), choices, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"{where}: {_short(repr(found.instance))} is not one of {_short(', '.join(choices))}{hint}"
-    return f"{where}: {_short(found.message)}"
+        return f"{where}: {_shorten(repr(found.instance))} is not one of {_shorten(', '.join(choices))}{hint}"
+    return f"{where}: {_shorten(found.message)}"
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 300 else f"{text[:300]}…"

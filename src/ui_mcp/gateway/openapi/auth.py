@@ -1,4 +1,4 @@
-"""Credentials, OAuth 2 tokens."""
+"""Chooses and attaches the credentials of an API, and obtains OAuth 2 tokens."""
 
 import base64
 import time
@@ -17,14 +17,15 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import closest
 
 _EARLY = 60.0
+"""Seconds before its expiry at which a token is renewed."""
 
 Post = Callable[[str, Mapping[str, str], Mapping[str, str]], Awaitable[tuple[int, Json]]]
-"""Sends a form (url, fields, headers) and returns status and JSON."""
+"""Posts a form (url, fields, headers) and returns status and JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """How tokens are obtained."""
+    """How to obtain a token: the parameters of an OAuth 2 client credentials or refresh token grant."""
 
     token_url: str
     client_id: str
@@ -42,7 +43,7 @@ class _Token:
 
 
 class Tokens:
-    """Holds the tokens of one API in memory."""
+    """In-memory cache of the OAuth 2 tokens of one API."""
 
     def __init__(self, post: Post, now: Callable[[], float] = time.monotonic) -> None:
         self._post = post
@@ -52,15 +53,16 @@ class Tokens:
         self._locks: dict[Grant, anyio.Lock] = {}
 
     def secrets(self) -> Iterable[str]:
-        """Return the values nobody may see."""
+        """Return the values to mask wherever text is shown or logged."""
         return [*(token.value for token in self._held.values()), *self._rotated.values()]
 
     async def token(self, grant: Grant, *, renew: bool = False) -> str:
-        """Return a token that is valid for a while; `renew` does not trust the held one.
+        """Return a token that is valid for at least a minute; `renew` replaces the cached one even if it seems valid.
 
         Raises:
-            UpstreamError: the token endpoint refused.
+            UpstreamError: the token endpoint returned no token.
         """
+        # Many calls may be rejected at once: only the first that gets the lock renews, the others use its token.
         before = self._held.get(grant)
         async with self._locks.setdefault(grant, anyio.Lock()):
             held = self._held.get(grant)
@@ -76,6 +78,7 @@ class Tokens:
         if status >= 400 or not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):
             reason = answer.get("error_description") or answer.get("error") if isinstance(answer, dict) else ""
             raise UpstreamError(f"{grant.token_url} gave no token: HTTP {status} {reason or ''}".rstrip())
+        # Servers that rotate refresh tokens reject the configured one after its first use.
         if isinstance(answer.get("refresh_token"), str):
             self._rotated[grant] = answer["refresh_token"]
         return _Token(answer["access_token"], self._now() + _lifetime(answer))
@@ -106,12 +109,12 @@ def _lifetime(answer: JsonObject) -> float:
 Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh", "any"]
 
 DEFAULT = ""
-"""The credential that fits the first scheme of its kind, or stands alone."""
+"""Key of the credential that is used for every scheme of its kind that has none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What the user gave for one scheme."""
+    """A credential that the user supplied for one scheme."""
 
     kind: Kind
     token: str = ""
@@ -122,7 +125,7 @@ class Credential:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The values nobody may see."""
+        """The values to mask wherever text is shown or logged; for Basic, the encoded pair is the last."""
         from_grant = (self.grant.client_secret, self.grant.refresh_token) if self.grant else ()
         encoded = _basic(self) if self.kind == "basic" else ""
         return tuple(value for value in (self.token, self.password, encoded, *from_grant) if value)
@@ -130,19 +133,20 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """What a request carries to prove who sends it."""
+    """The authentication of one request: where each credential goes, and what to mask."""
 
     headers: tuple[tuple[str, str], ...] = ()
     query: tuple[str, ...] = ()
     cookies: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    """Schemes the operation asks for and nobody supplied."""
+    """Schemes that the operation requires and that have no credential."""
     renewable: tuple[Grant, ...] = ()
+    """Grants whose tokens are worth renewing when the API answers 401."""
 
 
 class Credentials:
-    """Chooses and attaches credentials per operation and per caller."""
+    """Chooses credentials by operation and by calling principal."""
 
     def __init__(
         self,
@@ -157,66 +161,68 @@ class Credentials:
         self._tokens = tokens
         self._strict = strict
         self._by_principal: dict[str, dict[str, Credential]] = {}
-        self._carried: dict[tuple[str, str], Credential] = {}
+        self._forwarded: dict[tuple[str, str], Credential] = {}
 
     def set(self, principal: str, scheme: str, credential: Credential) -> None:
-        """Use a credential for the calls of one principal, from now on."""
+        """Use a credential for the following calls of one principal."""
         self._by_principal.setdefault(principal, {})[scheme] = credential
 
     def carry(self, principal: str, conversation: str, token: str) -> None:
-        """Use a bearer token for what a principal calls in one conversation, and nowhere else."""
-        self._carried[principal, conversation] = Credential("bearer", token=token)
+        """Use a bearer token for a principal's calls in one conversation only."""
+        self._forwarded[principal, conversation] = Credential("bearer", token=token)
 
     def adopt(self, schemes: Mapping[str, Scheme]) -> None:
-        """Take the schemes of a reloaded document."""
+        """Replace the schemes by those of a reloaded document."""
         self._schemes = schemes
 
     def secrets(self) -> Iterable[str]:
-        """Return every value that must never be shown."""
+        """Yield the values to mask wherever text is shown or logged."""
         given = [*self._configured.values(), *(c for own in self._by_principal.values() for c in own.values())]
-        given += self._carried.values()
+        given += self._forwarded.values()
         yield from (value for credential in given for value in credential.secrets)
         yield from self._tokens.secrets()
 
     async def attach(
         self, operation: Operation, principal: str, conversation: str = "", *, renew: bool = False
     ) -> Attached:
-        """Return what to send with a call of `operation`; a token may have to be fetched for it.
+        """Return the authentication of a call of `operation`; may fetch a token.
 
         Raises:
-            RefusedError: nothing fits and the configuration says not to try without.
+            RefusedError: no credential fits, and the configuration is strict.
+            UpstreamError: the token endpoint returned no token.
         """
         chosen, missing = self._chosen(operation, principal, conversation)
         total = Attached(missing=missing)
         for scheme, credential in chosen:
-            total = _joined(total, await self._one(scheme, credential, renew=renew))
+            total = _merged(total, await self._attach_one(scheme, credential, renew=renew))
         return total
 
     def sketch(self, operation: Operation, principal: str, conversation: str = "") -> Attached:
-        """Return what a call would carry, without fetching anything: a token stands there as a mask.
+        """Return the authentication that a call would have, with a mask for tokens; fetches nothing.
 
         Raises:
-            RefusedError: nothing fits and the configuration says not to try without.
+            RefusedError: no credential fits, and the configuration is strict.
         """
         chosen, missing = self._chosen(operation, principal, conversation)
         total = Attached(missing=missing)
         for scheme, credential in chosen:
             token = Attached((("Authorization", f"Bearer {MASK}"),), secrets=credential.secrets)
-            total = _joined(total, _placed(scheme, credential) if credential.grant is None else token)
+            total = _merged(total, _place_static(scheme, credential) if credential.grant is None else token)
         return total
 
     def _chosen(
         self, operation: Operation, principal: str, conversation: str
     ) -> tuple[list[tuple[Scheme | None, Credential]], tuple[str, ...]]:
-        """Return the credentials of the first alternative that is satisfied, else the schemes that are missing."""
+        """Return the credentials of the first alternative that is satisfied, or the names of the missing schemes."""
         given = self._configured | self._by_principal.get(principal, {})
-        carried = self._carried.get((principal, conversation))
-        given |= {DEFAULT: carried} if carried else {}
+        forwarded = self._forwarded.get((principal, conversation))
+        given |= {DEFAULT: forwarded} if forwarded else {}
         for alternative in operation.security:
             chosen = [(name, self._fitting(name, given)) for name in alternative]
             if all(credential is not None for _, credential in chosen):
                 return [(self._schemes.get(name), credential) for name, credential in chosen if credential], ()
         missing = tuple(dict.fromkeys(name for alternative in operation.security for name in alternative))
+        # Documents without any security section still describe APIs that need the credential in the configuration.
         if not missing and not operation.security and not self._schemes and given:
             return [(None, next(iter(given.values())))], ()
         if missing and self._strict and () not in operation.security:
@@ -229,19 +235,19 @@ class Credentials:
         scheme, default = self._schemes.get(name), given.get(DEFAULT)
         if scheme is None or default is None:
             return default
-        return default if _fits(scheme, default) else None
+        return default if _matches_scheme(scheme, default) else None
 
-    async def _one(self, scheme: Scheme | None, credential: Credential, *, renew: bool) -> Attached:
+    async def _attach_one(self, scheme: Scheme | None, credential: Credential, *, renew: bool) -> Attached:
         if credential.grant is None:
-            return _placed(scheme, credential)
-        grant = _completed(credential.grant, scheme)
+            return _place_static(scheme, credential)
+        grant = _with_token_url(credential.grant, scheme)
         token = await self._tokens.token(grant, renew=renew)
         headers = (("Authorization", f"Bearer {token}"),)
         return Attached(headers, secrets=(*credential.secrets, token), renewable=(grant,))
 
 
-def _placed(scheme: Scheme | None, credential: Credential) -> Attached:
-    """Put a credential that needs no fetching where its scheme says it goes."""
+def _place_static(scheme: Scheme | None, credential: Credential) -> Attached:
+    """Place a static credential in header, query or cookie, as its scheme says."""
     secrets = credential.secrets
     name = (scheme.parameter if scheme else "") or credential.parameter
     where: str = credential.kind
@@ -261,7 +267,7 @@ def _placed(scheme: Scheme | None, credential: Credential) -> Attached:
             return Attached((("Authorization", f"Bearer {credential.token}"),), secrets=secrets)
 
 
-def _joined(total: Attached, one: Attached) -> Attached:
+def _merged(total: Attached, one: Attached) -> Attached:
     return Attached(
         total.headers + one.headers,
         total.query + one.query,
@@ -273,17 +279,17 @@ def _joined(total: Attached, one: Attached) -> Attached:
 
 
 def how_to(missing: Iterable[str]) -> str:
-    """Say how a missing credential can be supplied."""
+    """Return the remedy for missing credentials, for error messages."""
     first = next(iter(missing), "NAME")
     return f"Supply it in nlui.yaml (auth.schemes.{first}) or with the set_auth tool."
 
 
-def _completed(grant: Grant, scheme: Scheme | None) -> Grant:
-    """Take the token endpoint from the document when the user gave none."""
+def _with_token_url(grant: Grant, scheme: Scheme | None) -> Grant:
+    """Take the token endpoint from the document if the user configured none."""
     return replace(grant, token_url=scheme.token_url) if scheme and not grant.token_url else grant
 
 
-def _fits(scheme: Scheme, credential: Credential) -> bool:
+def _matches_scheme(scheme: Scheme, credential: Credential) -> bool:
     if credential.kind == "any":
         return True
     if credential.kind == "bearer":
@@ -308,7 +314,7 @@ _ALIASES = {"apikey": "header", "api_key": "header", "oauth2": "oauth2_client_cr
 
 
 def configured(auth: Auth | None) -> dict[str, Credential]:
-    """Return the credentials by scheme name; the short form has none."""
+    """Return the configured credentials by scheme name; the short form is stored under `DEFAULT`."""
     if auth is None:
         return {}
     found = {name: _credential(entry) for name, entry in auth.schemes.items()}
@@ -316,7 +322,7 @@ def configured(auth: Auth | None) -> dict[str, Credential]:
 
 
 def header_of(auth: Auth | None) -> dict[str, str]:
-    """Return the header that fetches a document."""
+    """Return the authentication header for fetching the document itself."""
     if auth is None or not auth.is_short:
         return {}
     credential = _credential(auth)

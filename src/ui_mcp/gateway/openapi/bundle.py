@@ -1,4 +1,4 @@
-"""Self-contained and shrunk schemas."""
+"""Makes schemas self-contained, and shrinks them to a size that clients accept."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,11 @@ _PREFIX = "#/$defs/"
 _DATA = frozenset({"enum", "const", "default", "required", "dependentRequired"})
 
 NAMED = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs"})
-"""Keywords whose keys are names and whose values are schemas: a property may be called `default` or `$ref`."""
+"""Keywords whose keys are free names, not keywords: a property may be called `default` or `$ref`."""
 
 
 def bundle(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonObject:
-    """Return `schema` with the definitions it reaches, and no others."""
+    """Return `schema` with the definitions it needs: those used once are inlined, the others stay in `$defs`."""
     uses = _uses(schema, definitions)
     if not uses:
         return schema
@@ -26,7 +26,7 @@ def bundle(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonObj
 
 
 def references(node: Json) -> Iterator[str]:
-    """Yield the name of every definition a schema refers to, as often as it does."""
+    """Yield the name of each referenced definition, once per reference."""
     stack = [node]
     while stack:
         value = stack.pop()
@@ -55,7 +55,7 @@ def _uses(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> Counter[
 
 
 def _recursive(names: Counter[str], definitions: Mapping[str, JsonObject]) -> set[str]:
-    """Return the names that reach themselves, by removing what does not until nothing changes."""
+    """Return a superset of the names that refer to themselves: what is left after removing leaves repeatedly."""
     edges = {name: {other for other in references(definitions[name]) if other in names} for name in names}
     changed = True
     while changed:
@@ -74,6 +74,7 @@ def _inline(node: Json, definitions: Mapping[str, JsonObject], kept: set[str]) -
     if type(reference) is str and reference.startswith(_PREFIX) and reference[len(_PREFIX) :] not in kept:
         target = _inline(definitions[reference[len(_PREFIX) :]], definitions, kept)
         siblings = {key: _inline_keyword(key, value, definitions, kept) for key, value in node.items() if key != "$ref"}
+        # Where both say something different, both must hold; annotations beside `$ref` simply win.
         clash = (siblings.keys() & target.keys()) - {"description", "title", "default", "deprecated"}
         return {"allOf": [target], **siblings} if clash else {**target, **siblings}
     return {key: _inline_keyword(key, value, definitions, kept) for key, value in node.items()}
@@ -90,22 +91,23 @@ def _inline_keyword(key: str, value: Json, definitions: Mapping[str, JsonObject]
 _MORE = "… details: nlui__describe"
 
 _LADDER = ((8, 120), (8, 60), (8, 0), (6, 0), (5, 0), (4, 0), (3, 60), (3, 0), (2, 60), (2, 0), (1, 60), (1, 0))
-"""Attempts in order: how many levels stay, and how long descriptions below the arguments may be."""
+"""Attempts in order: levels that stay, and characters per description below the top-level arguments."""
 
 _STEP = 0.25
-"""An alternative or an array's items is less of a level than a property, but recursion through them must end too."""
+"""Depth of an alternative or of array items: less than 1, which a property counts, but not 0: recursion must end."""
 
 
 class _TooBigError(Exception):
-    """The attempt passed its budget."""
+    """The attempt exceeded its budget."""
 
 
 def shrunk(schema: JsonObject, budget: int) -> JsonObject:
-    """Return the most telling form of `schema` within `budget` bytes; required names always stay."""
+    """Return the most detailed form of `schema` within `budget` bytes; required names stay even if that exceeds it."""
     if len(dumps(schema)) <= budget:
         return schema
     for depth, described in _LADDER:
         try:
+            # Twice the budget, because a cut is counted only roughly while it is made.
             cut: JsonObject = _Cutter(schema.get("$defs", {}), depth, described, budget * 2).cut(schema, 0)
         except _TooBigError:
             continue
@@ -125,10 +127,10 @@ class _Cutter:
     left: int
 
     def cut(self, schema: Json, level: float) -> Json:
-        """Copy a schema down to the depth; references are followed, so recursion ends there too."""
+        """Copy a schema down to the depth, with references replaced by their targets."""
         if not isinstance(schema, dict):
             return schema
-        self.left -= 20
+        self.left -= 20  # about the bytes of the smallest schema
         if self.left < 0:
             raise _TooBigError
         schema = self._followed(schema)
@@ -145,20 +147,20 @@ class _Cutter:
         if key in {"title", "$defs", "$comment"}:
             return None
         if key == "description":
-            return self._words(value, level)
+            return self._shortened(value, level)
         if key in _DATA:
-            return _few(value) if key == "enum" else value
+            return _if_short(value) if key == "enum" else value
         if key in NAMED:
             return {name: self.cut(member, level + 1) for name, member in value.items()}
         if isinstance(value, list):
             return [self.cut(member, level + _STEP) for member in value]
         return self.cut(value, level + _STEP) if isinstance(value, dict) else value
 
-    def _words(self, words: str, level: float) -> str | None:
+    def _shortened(self, text: str, level: float) -> str | None:
         limit = self.described or (60 if level <= 1 and self.depth > 1 else 0)
         if level == 0 or not limit:
             return None
-        return words if len(words) <= limit else words[: limit - 1].rsplit(" ", 1)[0] + "…"
+        return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + "…"
 
     def _followed(self, schema: JsonObject) -> JsonObject:
         reference = schema.get("$ref")
@@ -176,5 +178,5 @@ def _stub(schema: JsonObject) -> JsonObject:
     return {"type": kind, "description": _MORE} if kind else {"description": _MORE}
 
 
-def _few(choices: list[Json]) -> list[Json] | None:
+def _if_short(choices: list[Json]) -> list[Json] | None:
     return choices if len(choices) <= 30 else None

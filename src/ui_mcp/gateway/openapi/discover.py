@@ -1,4 +1,4 @@
-"""Finds the OpenAPI document of an API from nothing but its address."""
+"""Finds the OpenAPI document of an API, given only its base URL."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,9 +13,11 @@ from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.jsontypes import loads
 
 _BUDGET = 15.0
+"""Seconds for the whole search."""
 _PAGE = 512 * 1024
+"""Characters of a page that are searched."""
 _LINKS = 4096
-"""How much of a Link header is looked at; a search through a long one could take its time."""
+"""Characters of a Link header that are searched: the regular expression is quadratic on hostile ones."""
 _RELATIONS = frozenset({"service-desc", "service-meta", "describedby"})
 _VERSIONED = tuple(f"/{prefix}v{n}/openapi.json" for prefix in ("api/", "") for n in (1, 2, 3))
 WELL_KNOWN: tuple[str, ...] = (
@@ -49,7 +51,7 @@ PAGES: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One candidate and what became of it."""
+    """One URL that was tried, and the result in words."""
 
     url: str
     outcome: str
@@ -57,16 +59,16 @@ class Attempt:
 
 @dataclass(slots=True)
 class Discovery:
-    """What was found, and every candidate that was tried."""
+    """The documents that were found, and every URL that was tried."""
 
     found: list[str] = field(default_factory=list)
     tried: list[Attempt] = field(default_factory=list)
     unreachable: str = ""
-    """Why nothing answers there at all."""
+    """Why the base URL cannot be connected to; empty if it can."""
 
 
 async def discover(base_url: str, client: httpx2.AsyncClient) -> Discovery:
-    """Probe the address itself, then well-known paths, then documentation pages; stops at the first that holds."""
+    """Probe the base URL, then well-known paths, then documentation pages; stop at the first stage that finds some."""
     probe = _Probe(client)
     with anyio.move_on_after(_BUDGET) as scope:
         await probe.run(base_url.rstrip("/"))
@@ -82,26 +84,25 @@ class _Probe:
         self.result = Discovery()
 
     async def run(self, base: str) -> None:
-        """Try the stages in order."""
         page = await self._get(base or "/")
         if self.result.unreachable:
             return
         if page is not None and self._accept(base, page):
             return
-        if page is not None and await self._any(_linked(page, base)):
+        if page is not None and await self._accept_first(_linked(page, base)):
             return
         candidates = [root + path for path in WELL_KNOWN for root in _roots(base)]
         for start in range(0, len(candidates), 8):
-            if await self._any(candidates[start : start + 8]):
+            if await self._accept_first(candidates[start : start + 8]):
                 return
         for path in PAGES:
             for root in _roots(base):
                 page = await self._get(root + path)
-                if page is not None and await self._several(_in_page(page.text[:_PAGE], root + path)):
+                if page is not None and await self._accept_all(_in_page(page.text[:_PAGE], root + path)):
                     return
 
-    async def _any(self, urls: Iterable[str]) -> bool:
-        """Fetch candidates together; the first in order that is a document wins."""
+    async def _accept_first(self, urls: Iterable[str]) -> bool:
+        """Fetch the candidates concurrently; accept the first in order that is a document."""
         pages: dict[str, httpx2.Response | None] = {}
 
         async def one(url: str) -> None:
@@ -114,8 +115,8 @@ class _Probe:
         answered = [(url, page) for url in wanted if (page := pages[url]) is not None]
         return any(self._accept(url, page) for url, page in answered)
 
-    async def _several(self, urls: list[str]) -> bool:
-        """Accept every document a page names."""
+    async def _accept_all(self, urls: list[str]) -> bool:
+        """Accept every document that a page refers to."""
         before = len(self.result.found)
         for url in urls[:20]:
             page = await self._get(url)
@@ -130,38 +131,39 @@ class _Probe:
         try:
             answer = await self._client.get(url, timeout=5.0, follow_redirects=True)
         except (httpx2.HTTPError, httpx2.InvalidURL, UiMcpError) as error:
-            self._tell(url, f"no answer: {error or type(error).__name__}")
+            self._record(url, f"no answer: {error or type(error).__name__}")
+            # The first request goes to the base URL: without a connection the other candidates are hopeless too.
             if isinstance(error, httpx2.ConnectError) and len(self._seen) == 1:
                 self.result.unreachable = str(error) or type(error).__name__
             return None
         if answer.status_code in {401, 403}:
-            self._tell(url, f"found, needs credentials (HTTP {answer.status_code}); set spec_auth")
+            self._record(url, f"found, needs credentials (HTTP {answer.status_code}); set spec_auth")
             return None
         if answer.is_error:
-            self._tell(url, f"HTTP {answer.status_code}")
+            self._record(url, f"HTTP {answer.status_code}")
             return None
         return answer
 
     def _accept(self, url: str, page: httpx2.Response) -> bool:
         if page.text.lstrip()[:1] == "<":
-            self._tell(url, "a web page, not a document")
+            self._record(url, "a web page, not a document")
             return False
         try:
-            holds = is_openapi(parse(page.content))
+            is_document = is_openapi(parse(page.content))
         except UiMcpError as error:
-            self._tell(url, error.message.splitlines()[0][:200])
+            self._record(url, error.message.splitlines()[0][:200])
             return False
-        self._tell(url, "found" if holds else "not an OpenAPI document")
-        if holds:
+        self._record(url, "found" if is_document else "not an OpenAPI document")
+        if is_document:
             self.result.found.append(url)
-        return holds
+        return is_document
 
-    def _tell(self, url: str, outcome: str) -> None:
+    def _record(self, url: str, outcome: str) -> None:
         self.result.tried.append(Attempt(url, outcome))
 
 
 def slugs(urls: Sequence[str]) -> list[str]:
-    """Name several documents after the part of their addresses in which they differ."""
+    """Return a short distinct name for each document: the last URL part in which all differ, else numbers."""
     words = [re.findall(r"[^/.?&=]+", url.partition("://")[2]) for url in urls]
     for position in range(1, min(map(len, words)) + 1):
         named = [line[-position] for line in words]
@@ -187,7 +189,7 @@ def _linked(page: httpx2.Response, base: str) -> Iterator[str]:
 
 
 def _in_page(text: str, url: str) -> list[str]:
-    """Find document addresses in a Swagger UI, ReDoc or Scalar page, or in a Swagger configuration."""
+    """Return the document URLs in a Swagger UI, ReDoc or Scalar page, or in a Swagger UI configuration."""
     found: list[str] = []
     try:
         config = loads(text)
@@ -203,4 +205,5 @@ def _in_page(text: str, url: str) -> list[str]:
     )
     for pattern in patterns:
         found += re.findall(pattern, text)
+    # Swagger UI ships with the pet store as its default document.
     return [urljoin(url, target) for target in dict.fromkeys(found) if "petstore.swagger.io" not in target]

@@ -1,4 +1,4 @@
-"""An OpenAPI document with every file it refers to, and the resolution of references between them."""
+"""Loads an OpenAPI document with the files it refers to, and resolves references between them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, join
 from ui_mcp.jsontypes import Json, JsonObject
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const", "x-examples"})
+"""Keywords that hold data: a `$ref` in there is no reference."""
 _MAX_HOPS = 50
 
 
@@ -25,7 +26,7 @@ class Place:
     value: Json
 
     def at(self, *keys: str | int) -> "Place":
-        """Step down; the value is None when there is nothing."""
+        """Return the descendant by its path of keys; its value is None if it does not exist."""
         value, pointer = self.value, self.pointer
         for key in keys:
             pointer += "/" + escape(str(key))
@@ -39,7 +40,7 @@ class Place:
         return Place(self.file, pointer, value)
 
     def items(self) -> Iterator[tuple[str, "Place"]]:
-        """Yield the members of an object or array; nothing for anything else."""
+        """Yield the members of an object or array; a scalar has none."""
         match self.value:
             case dict():
                 for key, value in self.value.items():
@@ -49,12 +50,11 @@ class Place:
                     yield str(index), Place(self.file, f"{self.pointer}/{index}", value)
 
     def values(self) -> Iterator["Place"]:
-        """Yield the members without their keys."""
         return (member for _, member in self.items())
 
 
 class Document:
-    """The root file and its relatives, read once; resolving touches neither disk nor network."""
+    """A parsed root file and the files it refers to; resolving a reference does no I/O."""
 
     def __init__(self, root: str, files: dict[str, Json], notes: Notes) -> None:
         self.location = root
@@ -64,57 +64,56 @@ class Document:
 
     @property
     def root(self) -> Place:
-        """The whole root document."""
         return Place(self.location, "", self.files[self.location])
 
     @property
     def version(self) -> str:
-        """The version of the standard the document follows."""
+        """The OpenAPI or Swagger version, as written."""
         root: JsonObject = self.files[self.location]
         return str(root.get("openapi") or root.get("swagger") or "")
 
     def follow(self, place: Place) -> Place:
-        """Follow references until something else stands there.
+        """Follow references until the value is not a reference.
 
         Raises:
-            NotFoundError: a reference leads nowhere, or round in a circle.
+            NotFoundError: a reference has no target, or the chain is circular.
         """
         for _ in range(_MAX_HOPS):
             reference = reference_of(place.value)
             if reference is None:
                 return place
             place = self.target(reference, place.file)
-        raise NotFoundError(f"Reference at {place.pointer} goes round in a circle")
+        raise NotFoundError(f"Reference at {place.pointer} is circular")
 
     def target(self, reference: str, file: str) -> Place:
-        """Find what `reference`, standing in `file`, points at.
+        """Return the target of a `reference` that is written in `file`.
 
         Raises:
-            NotFoundError: nothing is there.
+            NotFoundError: the target does not exist, or its file could not be read.
         """
         location, _, fragment = reference.partition("#")
         where = join(file, location) if location else file
         if where not in self.files:
-            raise NotFoundError(f"Reference {reference} leads to a file that could not be read")
+            raise NotFoundError(f"Reference {reference} points to a file that could not be read")
         if fragment and not fragment.startswith("/"):
             return self._anchor(where, fragment, reference)
         place = Place(where, "", self.files[where])
         keys = [unescape(key) for key in fragment.split("/")[1:]]
         place = place.at(*keys)
         if place.value is None:
-            raise NotFoundError(f"Reference {reference} leads nowhere")
+            raise NotFoundError(f"Reference {reference} points to nothing")
         return place
 
     def _anchor(self, file: str, name: str, reference: str) -> Place:
         if file not in self._anchors:
             self._anchors[file] = dict(_anchors(Place(file, "", self.files[file])))
         if name not in self._anchors[file]:
-            raise NotFoundError(f"Reference {reference} names an anchor that is not there")
+            raise NotFoundError(f"Reference {reference} names an unknown anchor")
         return self._anchors[file][name]
 
 
 async def load(fetcher: Fetcher, root: Fetched) -> Document:
-    """Read the root document and, in parallel, every file it refers to; what cannot be read is noted.
+    """Parse the root document and fetch every file it refers to; files that cannot be read become notes.
 
     Raises:
         ConfigError: the root is not an OpenAPI document.
@@ -124,7 +123,7 @@ async def load(fetcher: Fetcher, root: Fetched) -> Document:
     if not is_openapi(tree):
         raise ConfigError(f"{root.location} is not an OpenAPI document")
     files: dict[str, Json] = {root.location: tree}
-    wanted = _outside(tree, root.location, notes)
+    wanted = _external_files(tree, root.location, notes)
     while wanted:
         fresh = sorted(wanted - files.keys())
         results = await _fetch_all(fetcher, fresh, notes)
@@ -132,15 +131,16 @@ async def load(fetcher: Fetcher, root: Fetched) -> Document:
         wanted = {
             found
             for place, value in results.items()
-            for found in _outside(value, place, notes)
+            for found in _external_files(value, place, notes)
             if found not in files and found not in fresh
         }
     return Document(root.location, files, notes)
 
 
 def reference_of(value: Json) -> str | None:
-    """Return the reference an object is, if it is one; a *property* called `$ref` holds a schema and is none."""
+    """Return the `$ref` of a reference object; None for everything else."""
     if isinstance(value, dict):
+        # In `properties`, a member called `$ref` is a schema, not a text.
         reference = value.get("$ref")
         if isinstance(reference, str):
             return reference
@@ -148,17 +148,17 @@ def reference_of(value: Json) -> str | None:
 
 
 def escape(key: str) -> str:
-    """Write a key as a part of a JSON pointer."""
+    """Escape a key for a JSON pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
 def unescape(part: str) -> str:
-    """Read a part of a JSON pointer in a URI fragment."""
+    """Decode one part of a JSON pointer in a URI fragment."""
     return unquote(part).replace("~1", "/").replace("~0", "~")
 
 
 async def _parsed(fetched: Fetched, notes: Notes) -> Json:
-    """Parse in a worker thread: a large YAML text takes seconds, and others are being served."""
+    # In a thread: parsing a large YAML text takes seconds and would block the event loop.
     return await anyio.to_thread.run_sync(parse, fetched.body, notes)
 
 
@@ -179,7 +179,7 @@ async def _fetch_all(fetcher: Fetcher, locations: list[str], notes: Notes) -> di
     return {location: found[location] for location in locations if location in found}
 
 
-def _outside(tree: Json, file: str, notes: Notes) -> set[str]:
+def _external_files(tree: Json, file: str, notes: Notes) -> set[str]:
     found: set[str] = set()
     stack = [tree]
     while stack:
@@ -188,7 +188,7 @@ def _outside(tree: Json, file: str, notes: Notes) -> set[str]:
             stack.extend(node)
         elif type(node) is dict:
             members = node.get("properties")
-            if type(members) is dict:
+            if type(members) is dict:  # a property may be called `default`; then it is a schema, not data
                 stack.extend(value for key, value in members.items() if key in _DATA_KEYS)
             reference = node.get("$ref")
             if isinstance(reference, str) and reference and reference[0] != "#":

@@ -1,4 +1,4 @@
-"""Fetches files; SSRF guard."""
+"""Fetches the files of a document, guarded against server-side request forgery (SSRF)."""
 
 import ipaddress
 import socket
@@ -21,7 +21,7 @@ from ui_mcp.http_client import TooLargeError, open_client
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Resolves each host once, refuses private addresses unless the user named the host, and connects to what it saw.
+    """Refuses hosts that resolve to private addresses, except the trusted ones that the user configured.
 
     Redirects pass through here like any other request, so each hop is checked.
     """
@@ -31,31 +31,31 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._inner = inner or httpx2.AsyncHTTPTransport(verify=tls())
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Check where the request goes, then send it there."""
         host = request.url.host.lower()
         if host not in self._trusted:
             address = await public_address(host, request.url.port or (443 if request.url.scheme == "https" else 80))
+            # Connect to the address that was checked: a second DNS lookup could return another one.
             request.extensions = {**request.extensions, "sni_hostname": host}
             request.headers.setdefault("Host", request.url.netloc.decode("ascii"))
             request.url = request.url.copy_with(host=address)
         return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._inner.aclose()
 
 
 @cache
 def tls() -> ssl.SSLContext:
-    """Return the one TLS context; reading the system's certificates takes a tenth of a second."""
+    """Return the shared TLS context."""
+    # Reading the system's certificates takes 0.1 s.
     return ssl.create_default_context()
 
 
 async def public_address(host: str, port: int) -> str:
-    """Resolve `host` to an address anyone may reach.
+    """Resolve `host` to a public address.
 
     Raises:
-        RefusedError: one of its addresses is private, or there is none.
+        RefusedError: one of its addresses is private, or it has none.
     """
     try:
         found = await getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -66,14 +66,14 @@ async def public_address(host: str, port: int) -> str:
         if not is_public(address):
             raise RefusedError(
                 f"Host {host} resolves to the private address {address}\n"
-                "Name the host in the configuration (refs.allow_hosts) if it is meant.",
+                "Name the host in the configuration (refs.allow_hosts) to allow it.",
                 host=host,
             )
     return addresses[0]
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether a host, by name or address, is this machine."""
+    """Return whether a host name or address means this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -81,9 +81,10 @@ def is_loopback(host: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Say whether an address lies outside every private, local and multicast range."""
+    """Return whether an address is outside all private, local, reserved and multicast ranges."""
     parsed = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
     if isinstance(parsed, ipaddress.IPv6Address):
+        # An IPv6 address that embeds an IPv4 address reaches that one.
         inner = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo[1] if parsed.teredo else None)
         if inner is not None:
             return is_public(str(inner))
@@ -94,13 +95,13 @@ _MAX_FILES = 5_000
 _MAX_TOTAL = 200 * 1024 * 1024
 _SECONDS = 10.0
 
-_BESIDE = frozenset({".json", ".yaml", ".yml"})
-"""What a document may also take from folders beside its own (`../common/Error.json`)."""
+_SIBLING_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
+"""Suffixes of files that a document may also read from sibling folders (`../common/Error.json`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The bytes of one file or address."""
+    """The content of one file or URL."""
 
     location: str
     body: bytes
@@ -109,7 +110,7 @@ class Fetched:
 
 
 class Fetcher:
-    """Fetches everything that belongs to one root document, and nothing else."""
+    """Fetches one root document and the files below its folder or on its origin."""
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class Fetcher:
         origin: str = "",
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        """`headers` go to the origin of the URL `origin`, the root's unless given, and nowhere else."""
+        """Send `headers` only to the origin of the URL `origin`, by default the root's."""
         self._root = root
         self._remote = is_url(root)
         self._tree = None if self._remote else Path(root).resolve().parent
@@ -133,7 +134,7 @@ class Fetcher:
 
     @cached_property
     def _client(self) -> httpx2.AsyncClient:
-        """Made when first used: documents on disk need none."""
+        # Lazy: documents on disk need no client.
         return open_client(
             GuardedTransport({self._host, *self._allow_hosts}, self._transport),
             limit=MAX_BYTES,
@@ -155,17 +156,17 @@ class Fetcher:
             await client.aclose()
 
     async def root(self, *, etag: str = "", modified: str = "") -> Fetched | None:
-        """Fetch the root document, or return None when it has not changed since `etag` or `modified`."""
+        """Fetch the root document; None if it has not changed since `etag` or `modified`."""
         conditions = {"If-None-Match": etag, "If-Modified-Since": modified}
         extra = {name: value for name, value in conditions.items() if value}
         return await self._web(self._root, extra) if self._remote else await self._file(Path(self._root))
 
     async def related(self, location: str) -> Fetched:
-        """Fetch a file that the root, or a file it refers to, refers to.
+        """Fetch a file that the root refers to, directly or through other files.
 
         Raises:
-            RefusedError: it lies outside the root's tree or origin, or there are too many.
-            NotFoundError: it is not there.
+            RefusedError: it is outside the root's folder or origin, or there are too many files or bytes.
+            NotFoundError: it does not exist.
             UpstreamError: its server failed.
         """
         self._files += 1
@@ -184,15 +185,15 @@ class Fetcher:
             )
         fetched = await self._web(location, {} if same_origin else None)
         if fetched is None:
-            raise NotFoundError(f"{location} answered with nothing")
+            raise NotFoundError(f"{location} sent no content")
         return fetched
 
     async def _related_file(self, location: str) -> Fetched:
         if self._tree is None:
             raise RefusedError(f"A document from the network may not refer to the file {location}")
         path = await anyio.Path(location).resolve()
-        beside = path.is_relative_to(self._tree.parent) and path.suffix in _BESIDE
-        if not beside and not path.is_relative_to(self._tree):
+        in_sibling = path.is_relative_to(self._tree.parent) and path.suffix in _SIBLING_SUFFIXES
+        if not in_sibling and not path.is_relative_to(self._tree):
             raise RefusedError(f"{location} lies outside the document's directory {self._tree}")
         return await self._file(Path(path))
 
@@ -222,12 +223,16 @@ class Fetcher:
 
 
 def is_url(location: str) -> bool:
-    """Say whether a location is on the web rather than on disk."""
+    """Return whether a location is an HTTP URL rather than a path."""
     return location.startswith(("http://", "https://"))
 
 
 def join(base: str, reference: str) -> str:
-    """Resolve the file part of a reference against the file it stands in."""
+    """Resolve the file part of a reference against the file that contains it.
+
+    Raises:
+        RefusedError: the reference has a scheme other than HTTP.
+    """
     if is_url(base):
         return str(httpx2.URL(base).join(reference))
     if is_url(reference):

@@ -1,4 +1,4 @@
-"""Files as arguments: by path, address, base64 or text, read before the request is built."""
+"""Reads file arguments, given as path, URL, base64 or text, before the request is built."""
 
 import base64
 import binascii
@@ -28,28 +28,28 @@ Download = Callable[[str], Awaitable[bytes]]
 
 
 def with_files(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonObject:
-    """Say in the schema of a multipart body where files may be given."""
-    reached = _reached(schema, definitions)
-    properties = reached.get("properties")
+    """Return the schema of a multipart body with its binary fields described as file arguments."""
+    resolved_schema = _resolved(schema, definitions)
+    properties = resolved_schema.get("properties")
     if not isinstance(properties, dict):
         return schema
     changed = {name: _as_file(member, definitions) for name, member in properties.items()}
-    return schema if changed == properties else {**reached, "properties": changed}
+    return schema if changed == properties else {**resolved_schema, "properties": changed}
 
 
 def _as_file(member: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonObject:
-    reached = _reached(member, definitions)
-    if is_file(reached):
-        described = reached.get("description")
+    resolved_schema = _resolved(member, definitions)
+    if is_file(resolved_schema):
+        described = resolved_schema.get("description")
         return {**FILE, "description": f"{described} {FILE['description']}"} if described else FILE
-    items = reached.get("items")
-    if isinstance(items, dict) and is_file(_reached(items, definitions)):
-        return {**reached, "items": FILE}
+    items = resolved_schema.get("items")
+    if isinstance(items, dict) and is_file(_resolved(items, definitions)):
+        return {**resolved_schema, "items": FILE}
     return member
 
 
-def _reached(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonObject:
-    for _ in range(20):
+def _resolved(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonObject:
+    for _ in range(20):  # definitions may refer to each other in a circle
         reference = schema.get("$ref")
         if not isinstance(reference, str):
             break
@@ -58,22 +58,22 @@ def _reached(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonO
 
 
 def is_file(schema: JsonObject) -> bool:
-    """Say whether a schema stands for the bytes of a file."""
+    """Return whether a schema describes the bytes of a file."""
     raw_media = "contentMediaType" in schema and "contentEncoding" not in schema
     return schema.get("format") == "binary" or (raw_media and "properties" not in schema)
 
 
 class Files:
-    """Reads the files of a call; paths only below the configured roots."""
+    """Reads the files of a call; paths must be below the configured roots."""
 
     def __init__(self, roots: tuple[Path, ...], download: Download) -> None:
         self._roots = tuple(root.resolve() for root in roots)
         self._download = download
 
     async def read(self, variant: Variant, body: Json) -> Json:
-        """Return the body with every file argument replaced by its bytes; sends nothing.
+        """Return the body with every file argument replaced by `FileData`; uses no network.
 
-        What has to be downloaded stands there by its address until `downloaded`.
+        Files given by URL stay placeholders until `downloaded` fetches them, which only calls that run may do.
         """
         kind = variant.media_type
         if model.is_multipart(kind) and isinstance(body, dict):
@@ -83,7 +83,7 @@ class Files:
         return body if structured or model.is_multipart(kind) else await self.file(body, "body")
 
     async def downloaded(self, body: Json) -> Json:
-        """Return a body that was read, with the files that are elsewhere."""
+        """Return a body from `read` with the files that are given by URL fetched."""
         match body:
             case FileData(url=str(url)):
                 return replace(body, data=await self._download(url), url=None)
@@ -104,7 +104,7 @@ class Files:
         """Read one file argument.
 
         Raises:
-            InvalidArgumentsError: it is none of the forms.
+            InvalidArgumentsError: it has none of the known forms, or cannot be read or decoded.
             RefusedError: the path is outside the configured roots.
         """
         match value:
@@ -113,8 +113,8 @@ class Files:
             case {"path": str(path)}:
                 data = FileData(await self._from_path(path), Path(path).name)
             case {"url": str(url)}:
-                words = f"(the file at {url}, downloaded when the call runs)"
-                data = FileData(words.encode(), url.split("?")[0].rsplit("/", 1)[-1] or None, url=url)
+                placeholder = f"(the file at {url}, downloaded when the call runs)"
+                data = FileData(placeholder.encode(), url.split("?")[0].rsplit("/", 1)[-1] or None, url=url)
             case {"base64": str(encoded)}:
                 data = FileData(_decoded(encoded, name))
             case {"text": str(plain)}:
@@ -130,7 +130,7 @@ class Files:
         resolved = Path(await anyio.Path(resolved).resolve())
         if not any(resolved.is_relative_to(root) for root in self._roots):
             allowed = ", ".join(str(root) for root in self._roots) or "none"
-            raise RefusedError(f"{path} is not below a directory files may come from (files.roots: {allowed})")
+            raise RefusedError(f"{path} is not in a directory that files may be read from (files.roots: {allowed})")
         try:
             return await anyio.Path(resolved).read_bytes()
         except OSError as error:

@@ -1,4 +1,4 @@
-"""The plain keywords of a schema, whatever version wrote them, as JSON Schema 2020-12 wants them."""
+"""Converts the schema keywords that hold no other schema, of any OpenAPI version, to JSON Schema 2020-12."""
 
 import math
 import re
@@ -8,10 +8,10 @@ from functools import lru_cache
 from ui_mcp.jsontypes import Json, JsonObject
 
 Report = Callable[[str, str], None]
-"""Notes an oddity: code, message."""
+"""Reports a problem in the document: code, message."""
 
 TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
-_MEANT = {
+_TYPE_ALIASES = {
     "int": "integer",
     "int32": "integer",
     "int64": "integer",
@@ -33,9 +33,10 @@ _MEANT = {
     "dict": "object",
     "enum": "string",
 }
+"""Types that documents use although the standard does not have them."""
 _TEXTS = ("title", "description", "format", "contentEncoding", "contentMediaType", "$comment")
 _FLAGS = ("uniqueItems", "deprecated", "readOnly", "writeOnly")
-_SIZES = (
+_COUNTS = (
     "minLength",
     "maxLength",
     "minItems",
@@ -45,15 +46,15 @@ _SIZES = (
     "minContains",
     "maxContains",
 )
-_LONGEST_PATTERN = 4096
+_MAX_PATTERN = 4096
 _BOUNDS = ("minimum", "maximum", "multipleOf")
-_SHRINK = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_EXCLUSIVE = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
-def plain_keywords(schema: Mapping[str, Json], tell: Report) -> JsonObject:
-    """Return every keyword that holds no other schema, mended or left out."""
+def plain_keywords(schema: Mapping[str, Json], report: Report) -> JsonObject:
+    """Return the keywords that hold no other schema; wrong values are repaired or left out, and reported."""
     out: JsonObject = {}
-    kind = _type(schema.get("type"), tell)
+    kind = _type(schema.get("type"), report)
     if kind is not None:
         out["type"] = kind
     for name in _TEXTS:
@@ -62,19 +63,19 @@ def plain_keywords(schema: Mapping[str, Json], tell: Report) -> JsonObject:
     for name in _FLAGS:
         if schema.get(name) is True:
             out[name] = True
-    out |= _numbers(schema, tell)
-    out |= _values(schema, tell)
+    out |= _numbers(schema, report)
+    out |= _values(schema, report)
     pattern = schema.get("pattern")
     if isinstance(pattern, str):
         if compiles(pattern):
             out["pattern"] = pattern
         else:
-            tell("bad_pattern", f"Pattern {pattern!r} does not compile and is left out")
+            report("bad_pattern", f"Pattern {pattern!r} does not compile and is left out")
     return out
 
 
 def nullable(schema: Mapping[str, Json], out: JsonObject) -> JsonObject:
-    """Let `null` through where an older version said so beside the type."""
+    """Translate `nullable` of OpenAPI 3.0 and `x-nullable` of 2.0, which 2020-12 writes as a type; changes `out`."""
     if schema.get("nullable") is not True and schema.get("x-nullable") is not True:
         return out
     if "enum" in out and None not in out["enum"]:
@@ -94,8 +95,9 @@ def nullable(schema: Mapping[str, Json], out: JsonObject) -> JsonObject:
 
 @lru_cache(maxsize=4096)
 def compiles(pattern: str) -> bool:
-    """Say whether a pattern is one we can list; nothing is ever matched against it here."""
-    if len(pattern) > _LONGEST_PATTERN:
+    """Return whether a pattern is a valid regular expression of acceptable length."""
+    # It is only listed for clients, never matched here, so a slow pattern does no harm.
+    if len(pattern) > _MAX_PATTERN:
         return False
     try:
         re.compile(pattern)
@@ -104,50 +106,51 @@ def compiles(pattern: str) -> bool:
     return True
 
 
-def _type(kind: Json, tell: Report) -> str | list[str] | None:
+def _type(kind: Json, report: Report) -> str | list[str] | None:
     if isinstance(kind, list):
-        known = list(dict.fromkeys(found for part in kind if isinstance(found := _type(part, tell), str)))
+        known = list(dict.fromkeys(found for part in kind if isinstance(found := _type(part, report), str)))
         return known if len(known) > 1 else (known[0] if known else None)
     if kind is None:
         return None
     if isinstance(kind, str) and kind in TYPES:
         return kind
-    meant = _MEANT.get(kind.lower()) if isinstance(kind, str) else None
-    if not isinstance(kind, str) or kind not in {"file", "any"}:
-        tell("bad_type", f"Type {kind!r} is not known; taken as {meant or 'anything'}")
+    meant = _TYPE_ALIASES.get(kind.lower()) if isinstance(kind, str) else None
+    if not isinstance(kind, str) or kind not in {"file", "any"}:  # both are common and harmless
+        report("bad_type", f"Type {kind!r} is not known; treated as {meant or 'any type'}")
     return meant
 
 
-def _numbers(schema: Mapping[str, Json], tell: Report) -> JsonObject:
+def _numbers(schema: Mapping[str, Json], report: Report) -> JsonObject:
     out: JsonObject = {}
-    for name in _SIZES:
+    for name in _COUNTS:
         if name in schema:
             size = number(schema[name])
             if size is not None and size >= 0 and size == int(size):
                 out[name] = int(size)
             else:
-                tell("bad_bound", f"{name} {schema[name]!r} is left out")
-    for name in (*_BOUNDS, *_SHRINK):
+                report("bad_bound", f"{name} {schema[name]!r} is left out")
+    for name in (*_BOUNDS, *_EXCLUSIVE):
         if name not in schema or isinstance(schema[name], bool):
             continue
         bound = number(schema[name])
         if bound is None or (name == "multipleOf" and bound <= 0):
-            tell("bad_bound", f"{name} {schema[name]!r} is left out")
+            report("bad_bound", f"{name} {schema[name]!r} is left out")
         else:
             out[name] = bound
-    for exclusive, inclusive in _SHRINK.items():
+    # Up to OpenAPI 3.0 `exclusiveMinimum: true` modifies `minimum`; in 2020-12 it is the bound itself.
+    for exclusive, inclusive in _EXCLUSIVE.items():
         if schema.get(exclusive) is True and inclusive in out:
             out[exclusive] = out.pop(inclusive)
     return out
 
 
-def _values(schema: Mapping[str, Json], tell: Report) -> JsonObject:
+def _values(schema: Mapping[str, Json], report: Report) -> JsonObject:
     out: JsonObject = {}
     choices = schema.get("enum")
     if isinstance(choices, list) and choices:
         out["enum"] = choices
     elif choices is not None:
-        tell("bad_enum", "An empty enum allows nothing and is left out")
+        report("bad_enum", "An empty enum allows nothing and is left out")
     out |= {name: schema[name] for name in ("const", "default") if name in schema}
     required = schema.get("required")
     if isinstance(required, list):
@@ -165,7 +168,7 @@ def _values(schema: Mapping[str, Json], tell: Report) -> JsonObject:
 
 
 def number(value: Json) -> float | int | None:
-    """Read a finite number, also one written as text."""
+    """Return a finite number, also one written as text; None for everything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -1,9 +1,9 @@
-"""Finds, caches and follows one API's document."""
+"""Finds and caches the document of one API, and reloads it when it changes."""
 
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,26 +39,25 @@ from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
 
 _VERSION = 1
+"""Format of the cache files; files of another version are ignored."""
 _log = logger("compositor.cache")
 
 
 @dataclass(frozen=True, slots=True)
 class CachedDocument:
-    """A document as it was last read."""
-
     document: Document
     etag: str
     modified: str
 
 
 class DocumentCache:
-    """One file per source, mode 0600; holds documents only, never credentials."""
+    """Documents on disk, one file with mode 0600 per source; never contains credentials."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def load(self, source: str) -> CachedDocument | None:
-        """Return the last good document of a source, if there is one we can read."""
+        """Return the last good document of a source; None if there is none or its file is unreadable."""
         try:
             held = loads(self._file(source).read_bytes())
         except (OSError, ValueError):
@@ -71,7 +70,7 @@ class DocumentCache:
         return None
 
     def save(self, source: str, document: Document, *, etag: str = "", modified: str = "") -> None:
-        """Replace what is held for a source; failing to, for whatever reason, is only a loss of speed."""
+        """Replace the cached document of a source; a failure is logged, since the cache only saves time."""
         held = {
             "version": _VERSION,
             "source": source,
@@ -96,13 +95,14 @@ class DocumentCache:
 
 AGENT = "ui-mcp"
 _FILE_POLL = 1.0
+"""Seconds between checks of the document's files where the system reports no changes."""
 
 _CLOCK_TICK = 0.1
-"""How far the times of files may lag behind the clock."""
+"""Seconds by which a file's modification time may lag behind the clock."""
 
 
 class LiveTarget:
-    """Owns the connections and the document of one API; `source` is what the gateway offers."""
+    """Owns the connections and the document of one API; `source` is its part of the gateway's catalog."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class LiveTarget:
         self.settings = settings
         self.discovery = Discovery()
         self.first = anyio.Event()
-        """Set once the document was read, or could not be."""
+        """Set after the first attempt to read the document, successful or not."""
         self._cache = cache
         given = configured(settings.auth)
         self.credentials = Credentials(
@@ -132,12 +132,12 @@ class LiveTarget:
         )
         scrubber.add(self.credentials.secrets())
         self.source = Target(settings, parts, limits, budget)
-        self.boundary = Boundary(f"target {settings.name}", self._failed)
+        self.boundary = Boundary(f"target {settings.name}", self._record_error)
         self._clients: dict[tuple[str, bool], httpx2.AsyncClient] = {}
         self._etag = self._modified = ""
         self._location = settings.spec
-        self._stamps: dict[str, float] = {}
-        """When each file of the document was last changed, as far as that was read."""
+        self._mtimes: dict[str, float] = {}
+        """Modification time of each file of the document when it was read."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -152,55 +152,57 @@ class LiveTarget:
 
     @cached_property
     def _connections(self) -> httpx2.AsyncHTTPTransport:
-        """The connections to the API; made when first used, since reading certificates takes its time."""
+        # Lazy: reading the system's certificates takes 0.1 s, which start-up should not wait for.
         return httpx2.AsyncHTTPTransport(verify=tls(), proxy=self.settings.proxy, trust_env=False)
 
     def _client(self, principal: str, host: str, redirected: bool) -> httpx2.AsyncClient:
-        """Return a principal's client: the connections are shared, the cookies are not.
+        """Return a principal's client: all share the connections, each has its own cookies.
 
-        Where only the API or its document says to go, addresses that this machine alone can reach are refused.
+        Hosts that only a redirect or a document from the network names are refused if their address is private.
         """
-        named = host in _hosts(self.settings) or self.settings.proxy is not None
-        guarded = not named and (redirected or not self._is_ours)
+        named = host in _configured_hosts(self.settings) or self.settings.proxy is not None
+        guarded = not named and (redirected or not self._is_from_this_machine)
         key = (principal, guarded)
         if key not in self._clients:
-            transport = GuardedTransport(_hosts(self.settings), self._connections) if guarded else self._connections
+            transport = (
+                GuardedTransport(_configured_hosts(self.settings), self._connections) if guarded else self._connections
+            )
             self._clients[key] = open_client(transport, timeout=self.settings.timeout_s)
         return self._clients[key]
 
     @property
-    def _is_ours(self) -> bool:
-        """Say whether the document comes from this machine, so that the servers it names may be here too."""
+    def _is_from_this_machine(self) -> bool:
+        """Whether the document comes from this machine, so that it may name servers on this machine."""
         host = urlsplit(self.settings.spec or self.settings.base_url).hostname or ""
         return self.is_local or is_loopback(host)
 
     @cached_property
     def _guarded(self) -> httpx2.AsyncClient:
-        """The connections for what a document or a caller names."""
-        return open_client(GuardedTransport(_hosts(self.settings)), timeout=10.0, follow_redirects=True)
+        """Client for URLs that come from a document or a caller: token endpoints and files."""
+        return open_client(GuardedTransport(_configured_hosts(self.settings)), timeout=10.0, follow_redirects=True)
 
     @property
     def is_local(self) -> bool:
-        """Say whether the document is a file, which is always waited for."""
+        """Whether the document is a file; start-up always waits for it to be read."""
         return bool(self.settings.spec) and not is_url(self.settings.spec)
 
     def start_from_cache(self) -> bool:
-        """Offer the tools of the last good document at once, marked stale."""
+        """Offer the tools of the cached document, marked stale; return whether there is one."""
         with self.boundary:
-            held = self._cache.load(self._key)
-            if held is not None:
-                self.source.adopt(self._understood(held.document), stale=True)
-                self._etag, self._modified = held.etag, held.modified
+            cached = self._cache.load(self._key)
+            if cached is not None:
+                self.source.adopt(self._read_api(cached.document), stale=True)
+                self._etag, self._modified = cached.etag, cached.modified
                 return True
         return False
 
     async def refresh(self) -> bool:
-        """Read the document again; say whether the tools changed. A broken one leaves the old tools in force."""
+        """Read the document again and return whether the tools changed; on failure the old tools stay."""
         with self.boundary:
-            return await self._refreshed()
+            return await self._reload()
         return False
 
-    async def _refreshed(self) -> bool:
+    async def _reload(self) -> bool:
         began = time.time()
         found = await self._read()
         if found is None:
@@ -208,36 +210,37 @@ class LiveTarget:
             return False
         document, fetched = found
         etag, modified = _header(fetched, "etag"), _header(fetched, "last-modified")
-        api = await anyio.to_thread.run_sync(self._understood, document)
-        stamps = await anyio.to_thread.run_sync(_stamps, document, began - _CLOCK_TICK)
+        api = await anyio.to_thread.run_sync(self._read_api, document)
+        mtimes = await anyio.to_thread.run_sync(_mtimes, document, began - _CLOCK_TICK)
         changed = self.source.adopt(api)
-        self._etag, self._modified, self._stamps = etag, modified, stamps
+        self._etag, self._modified, self._mtimes = etag, modified, mtimes
         await anyio.to_thread.run_sync(lambda: self._cache.save(self._key, document, etag=etag, modified=modified))
         return changed
 
-    def _failed(self, message: str) -> None:
+    def _record_error(self, message: str) -> None:
         self.source.error = message
 
-    def _understood(self, document: Document) -> Api:
+    def _read_api(self, document: Document) -> Api:
         return read_api(document, self.settings.server_variables, outputs=self.settings.output_schemas)
 
     async def follow(self, changed: Callable[[], None]) -> None:
-        """Keep reading the document as it changes, for ever; tell when the tools did."""
+        """Reload the document whenever it changes, until cancelled; call `changed` when the tools changed."""
         with closing(Rest(_FILE_POLL)) as rest:
             await self._follow(changed, rest)
 
     async def _follow(self, changed: Callable[[], None], rest: Rest) -> None:
         wait = 1.0
         while True:
+            # Without a current document: retry with back-off, from 1 s up to 60 s.
             if self.source.api is None or self.source.stale:
                 await anyio.sleep(wait)
                 wait = min(wait * 2, 60.0)
             elif self.is_local:
-                await rest.wait_changed(map(Path, self._stamps))
-                seen = await anyio.to_thread.run_sync(_restamped, self._stamps)
-                if seen == self._stamps:
+                await rest.wait_changed(map(Path, self._mtimes))
+                current = await anyio.to_thread.run_sync(_current_mtimes, self._mtimes)
+                if current == self._mtimes:
                     continue
-                self._stamps = seen  # one that turns out broken is not read again before it changes
+                self._mtimes = current  # before reloading: a broken file is not read again until it changes
             elif self.settings.reload_s > 0:
                 await anyio.sleep(self.settings.reload_s)
             else:
@@ -247,7 +250,7 @@ class LiveTarget:
                 changed()
 
     async def _read(self) -> tuple[Document, Fetched] | None:
-        location = self._location or await self._discovered()
+        location = self._location or await self._discover()
         conditions = {} if self.source.api is None else {"etag": self._etag, "modified": self._modified}
         headers = header_of(self.settings.spec_auth)
         allowed = frozenset(self.settings.refs.allow_hosts)
@@ -260,11 +263,11 @@ class LiveTarget:
         self._location = location
         return document, fetched
 
-    async def _discovered(self) -> str:
+    async def _discover(self) -> str:
         base = self.settings.base_url
         if not base:
             raise ConfigError(f"Target {self.settings.name} needs base_url or spec")
-        guard, secret = GuardedTransport(_hosts(self.settings)), header_of(self.settings.spec_auth)
+        guard, secret = GuardedTransport(_configured_hosts(self.settings)), header_of(self.settings.spec_auth)
         async with open_client(guard, limit=MAX_BYTES, bound=secret, origin=base, timeout=10.0) as client:
             self.discovery = await discover(base, client)
         if self.discovery.unreachable:
@@ -278,7 +281,7 @@ class LiveTarget:
         return self.discovery.found[0]
 
     def siblings(self) -> list[TargetSettings]:
-        """Return a target for each document, when the address names several; else nothing."""
+        """Return one target per document if discovery found several at the base URL; else an empty list."""
         found = self.discovery.found
         if len(found) < 2 or self.settings.spec:
             return []
@@ -288,7 +291,7 @@ class LiveTarget:
     def _sibling(self, name: str, spec: str) -> TargetSettings:
         changed: dict[str, object] = {"name": name, "spec": spec}
         if not same_origin(spec, self.settings.base_url):
-            changed["spec_auth"] = None  # it was given for the address, not for whatever that refers to
+            changed["spec_auth"] = None  # the credential is meant for the origin of base_url only
         return self.settings.model_copy(update=changed)
 
     async def _download(self, url: str) -> bytes:
@@ -315,8 +318,8 @@ class LiveTarget:
         return f"{self.settings.name}|{self.settings.spec or self.settings.base_url}"
 
 
-def _hosts(settings: TargetSettings) -> set[str]:
-    """Return the hosts the user wrote down, which may be private."""
+def _configured_hosts(settings: TargetSettings) -> set[str]:
+    """Return the hosts that the user configured; these may have private addresses."""
     token_urls = (
         [settings.auth.token_url, *(s.token_url for s in settings.auth.schemes.values())] if settings.auth else []
     )
@@ -328,12 +331,12 @@ def _header(fetched: Fetched, name: str) -> str:
     return next((value for key, value in fetched.headers.items() if key.lower() == name), "")
 
 
-def _stamps(document: Document, read_at: float) -> dict[str, float]:
-    """Return when each file was changed; one that changed while it was being read counts as unread."""
-    found = _restamped(dict.fromkeys((file for file in document.files if not is_url(file)), 0.0))
+def _mtimes(document: Document, read_at: float) -> dict[str, float]:
+    """Return the modification time of each file; 0 for a file that changed while it was being read."""
+    found = _current_mtimes(file for file in document.files if not is_url(file))
     now = time.time()
     return {file: 0.0 if read_at <= changed <= now else changed for file, changed in found.items()}
 
 
-def _restamped(stamps: Mapping[str, float]) -> dict[str, float]:
-    return {file: Path(file).stat().st_mtime if Path(file).exists() else 0.0 for file in stamps}
+def _current_mtimes(files: Iterable[str]) -> dict[str, float]:
+    return {file: Path(file).stat().st_mtime if Path(file).exists() else 0.0 for file in files}

@@ -1,4 +1,4 @@
-"""Operation, Parameter, Body, media types."""
+"""Data model of an API: operations, parameters, bodies, security schemes and media types."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,7 +11,7 @@ Location = Literal["path", "query", "header", "cookie", "querystring"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter; `argument` is what a caller writes, `name` what the API wants."""
+    """One parameter; `argument` is its name in a tool call, `name` its name in the request."""
 
     name: str
     argument: str
@@ -23,13 +23,13 @@ class Parameter:
     allow_reserved: bool = False
     allow_empty: bool = False
     media_type: str | None = None
-    """Set when the value is sent as a document of that type instead of by style."""
+    """Set if the value is serialized as this media type instead of by `style`."""
     description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One media type a body may have."""
+    """One media type that a body may have."""
 
     media_type: str
     schema: JsonObject
@@ -38,20 +38,20 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A request body; the first variant is the one sent unless the caller chooses."""
+    """A request body; its variants are in order of preference."""
 
     required: bool
     variants: tuple[Variant, ...]
     description: str = ""
 
     def variant(self, media_type: str | None) -> Variant:
-        """Return the chosen variant, else the preferred one."""
+        """Return the variant of a media type; the preferred one if there is no such variant."""
         return next((one for one in self.variants if one.media_type == media_type), self.variants[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A security scheme of the document."""
+    """A security scheme of the document; `parameter` is the header, query or cookie name of an API key."""
 
     name: str
     kind: Literal["header", "query", "cookie", "basic", "bearer", "oauth2", "other"]
@@ -62,13 +62,11 @@ class Scheme:
 
 
 Alternative = tuple[str, ...]
-"""Names of schemes that must all be satisfied."""
+"""Names of schemes that are required together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation of an API."""
-
     method: str
     path: str
     operation_id: str
@@ -80,34 +78,33 @@ class Operation:
     body: Body | None
     servers: tuple[str, ...]
     security: tuple[Alternative, ...]
-    """Alternatives; empty means the operation needs nothing, `((),)` that it may go without."""
+    """Alternatives; empty if the operation needs no credentials, `((),)` if they are optional."""
     accepts: tuple[str, ...]
     input_schema: JsonObject
     pointer: str
     notes: tuple[Note, ...] = ()
     pagination: Json = None
     output_schema: JsonObject | None = None
-    """What a successful answer looks like; read only where the target lists it."""
+    """Schema of a successful response; only read if the target's `output_schemas` is on."""
 
     @property
     def wanted_name(self) -> str:
-        """The words a tool name is made of."""
+        """The text that the tool name is made of."""
         return self.operation_id or f"{self.method.lower()}_{self.path.replace('{', '').replace('}', '').strip('/')}"
 
     @property
     def identity(self) -> str:
-        """What no other operation of the document has."""
+        """A key that is unique in the document; operation ids may repeat."""
         return f"{self.method}\0{self.path}"
 
     @property
     def status(self) -> Status:
-        """Say whether anything had to be mended."""
         return "degraded" if self.notes else "ok"
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """A whole document, understood."""
+    """Everything that was read from one document; `skipped` are the operations that could not be read."""
 
     title: str
     version: str
@@ -120,7 +117,7 @@ class Api:
     skipped: tuple[Note, ...] = ()
 
     def report(self) -> JsonObject:
-        """Say per operation how well it was understood."""
+        """Return for each operation whether it was read completely, as JSON."""
         return {
             "title": self.title,
             "version": self.version,
@@ -143,34 +140,31 @@ _MULTIPART = "multipart/form-data"
 
 
 def base(media_type: str) -> str:
-    """Drop parameters and case."""
+    """Return the media type in lower case, without its parameters."""
     return media_type.split(";", maxsplit=1)[0].strip().lower()
 
 
 def is_json(media_type: str) -> bool:
-    """Say whether bodies of this type are JSON; `*/*` is sent as JSON."""
+    """Return whether bodies of this type are JSON; `*/*` is sent as JSON."""
     kind = base(media_type)
     return kind in {"application/json", "text/json", "*/*", "application/*", ""} or kind.endswith("+json")
 
 
 def is_form(media_type: str) -> bool:
-    """Say whether it is a URL-encoded form."""
     return base(media_type) == _FORM
 
 
 def is_multipart(media_type: str) -> bool:
-    """Say whether it is a multipart form."""
     return base(media_type).startswith("multipart/")
 
 
 def is_xml(media_type: str) -> bool:
-    """Say whether it is XML."""
     kind = base(media_type)
     return kind in {"application/xml", "text/xml"} or kind.endswith("+xml")
 
 
 def is_text(media_type: str) -> bool:
-    """Say whether the body is text that we do not take apart."""
+    """Return whether the body is text that is passed through unparsed; includes XML and YAML."""
     kind = base(media_type)
     texts = {
         "application/yaml",
@@ -185,12 +179,11 @@ def is_text(media_type: str) -> bool:
 
 
 def is_sendable(media_type: str) -> bool:
-    """Say whether we can build such a body at all."""
     return "cbor" not in base(media_type)
 
 
 def preference(media_type: str) -> int:
-    """Rank: the lower, the sooner it is chosen."""
+    """Return the rank of a media type; the lowest is sent by default."""
     kind = base(media_type)
     exact = ("application/json", "application/merge-patch+json", "application/strategic-merge-patch+json")
     if kind in exact:

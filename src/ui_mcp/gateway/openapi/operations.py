@@ -1,4 +1,4 @@
-"""Reads operations, security, servers."""
+"""Reads operations, security schemes and servers from a document."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from ui_mcp.jsontypes import Json, JsonObject
 
 
 def read_schemes(document: Document) -> dict[str, Scheme]:
-    """Read `securitySchemes`, or `securityDefinitions` of version 2."""
+    """Read `securitySchemes`, or `securityDefinitions` of version 2; those that cannot be read are left out."""
     root = document.root
     group = (
         root.at("securityDefinitions") if document.version.startswith("2") else root.at("components", "securitySchemes")
@@ -36,19 +36,19 @@ def read_schemes(document: Document) -> dict[str, Scheme]:
 
 
 def read_requirements(value: Json, inherited: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
-    """Read a `security` list; what is not a list leaves the inherited one in force."""
+    """Read a `security` list; return `inherited` if it is not a list."""
     if not isinstance(value, list):
         return inherited
     return tuple(tuple(str(name) for name in entry) for entry in value if isinstance(entry, dict))
 
 
 def read_servers(place: Place, variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Read a `servers` list with its variables filled in; relative ones are resolved against the document."""
+    """Read a `servers` list with its variables replaced; relative URLs are resolved against the document."""
     found = []
     for server in place.values():
         url = server.value.get("url") if isinstance(server.value, dict) else None
         if isinstance(url, str) and url:
-            found.append(_resolved(_filled(url, server.value.get("variables"), variables), place.file))
+            found.append(_resolved(_replace_variables(url, server.value.get("variables"), variables), place.file))
     return tuple(server for server in found if server is not None)
 
 
@@ -61,12 +61,12 @@ def read_servers_v2(root: JsonObject, file: str) -> tuple[str, ...]:
         chosen = "https" if "https" in schemes or not schemes else "http"
         built = _resolved(f"{chosen}://{host}{path}", file)
     else:
-        built = _resolved(path or "/", file) if is_url(file) else path
+        built = _resolved(path or "/", file) if is_url(file) else path  # the API is where the document is
     return (built,) if built else ()
 
 
 def _resolved(url: str, file: str) -> str | None:
-    """Return the whole address of a server; None when it is no address at all."""
+    """Return the absolute URL of a server; None if it is not a URL."""
     try:
         resolved = urljoin(file, url) if is_url(file) and not urlsplit(url).scheme else url
         urlsplit(resolved)
@@ -75,7 +75,7 @@ def _resolved(url: str, file: str) -> str | None:
     return resolved.rstrip("/")
 
 
-def _filled(url: str, declared: Json, chosen: Mapping[str, str]) -> str:
+def _replace_variables(url: str, declared: Json, chosen: Mapping[str, str]) -> str:
     known = declared if isinstance(declared, dict) else {}
 
     def value(match: re.Match[str]) -> str:
@@ -96,6 +96,7 @@ def _scheme(name: str, value: JsonObject) -> Scheme:
         where = value.get("in")
         place: Literal["header", "query", "cookie"] = where if where in {"header", "query", "cookie"} else "header"
         parameter = str(value.get("name") or "X-API-Key")
+        # Such a header would change the framing of the request, or cannot be sent at all.
         if place == "header" and (is_framing(parameter) or not is_name(parameter)):
             return Scheme(name, "other", description=text)
         return Scheme(name, place, parameter=parameter, description=text)
@@ -124,7 +125,7 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", 
 
 @dataclass(slots=True)
 class _Reader:
-    """What reading one operation needs to know of the whole document."""
+    """The parts of the document that reading one operation depends on."""
 
     document: Document
     variables: Mapping[str, str]
@@ -138,17 +139,19 @@ class _Reader:
 
 
 def read_api(document: Document, variables: Mapping[str, str] | None = None, *, outputs: bool = False) -> Api:
-    """Understand a document; what operations answer only when `outputs` says so."""
+    """Read a document; response schemas only if `outputs` is true."""
     root: JsonObject = document.root.value
     chosen = dict(variables or {})
     notes = Notes()
-    two = document.version.startswith("2")
+    is_v2 = document.version.startswith("2")
     reader = _Reader(
         document=document,
         variables=chosen,
         notes=notes,
         schemas=Schemas(document, "request", notes),
-        servers=read_servers_v2(root, document.location) if two else read_servers(document.root.at("servers"), chosen),
+        servers=read_servers_v2(root, document.location)
+        if is_v2
+        else read_servers(document.root.at("servers"), chosen),
         security=read_requirements(root.get("security"), ()),
         schemes=read_schemes(document),
         outputs=Schemas(document, "response", Notes()) if outputs else None,
@@ -182,7 +185,7 @@ def _operations(reader: _Reader) -> Iterator[Operation]:
             label = f"{method} {path}"
             try:
                 yield _operation(reader, path, method, item, reader.document.follow(place))
-            except Exception as error:  # noqa: BLE001 - a foreign text may be wrong in any way; the others stand
+            except Exception as error:  # noqa: BLE001 - documents may be wrong in any way; keep the other operations
                 reader.skipped.append(Note(place.pointer, "unreadable", f"{type(error).__name__}: {error}", label))
 
 
@@ -196,7 +199,7 @@ def _methods(item: Place) -> Iterator[tuple[str, Place]]:
 
 
 def _operation(reader: _Reader, path: str, method: str, item: Place, place: Place) -> Operation:
-    before = len(reader.notes.all())
+    before = len(reader.notes.all())  # all operations share the notes; those from here on are about this one
     value: JsonObject = place.value
     places = declared(reader.document, item, place, reader.notes)
     if reader.document.version.startswith("2"):
@@ -230,7 +233,7 @@ def _operation(reader: _Reader, path: str, method: str, item: Place, place: Plac
 
 
 def input_schema(parameters: tuple[Parameter, ...], body: Body | None) -> JsonObject:
-    """Build the schema of a call: every parameter and the body as properties of one plain object."""
+    """Return the schema of a tool call: one object with a property per parameter and one for the body."""
     properties: JsonObject = {}
     for parameter in parameters:
         described = {"description": parameter.description} if parameter.description else {}

@@ -1,4 +1,4 @@
-"""Reads parameters and bodies."""
+"""Reads the parameters and request bodies of operations."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ _FORM_TYPES = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
 def read_body(document: Document, operation: Place, schemas: Schemas, notes: Notes) -> Body | None:
-    """Read the `requestBody` of version 3."""
+    """Read the `requestBody` of version 3; one that cannot be read is assumed to be JSON, and noted."""
     if operation.at("requestBody").value is None:
         return None
     try:
@@ -29,7 +29,7 @@ def read_body(document: Document, operation: Place, schemas: Schemas, notes: Not
     content = body.at("content")
     variants = _ranked(_variant(document, kind, place, schemas) for kind, place in content.items())
     if not variants:
-        notes.add(body.pointer, "bodyless", "The body names no media type we can send; JSON is assumed")
+        notes.add(body.pointer, "bodyless", "The body has no media type that can be sent; JSON is assumed")
         variants = (Variant("application/json", {}),)
     described = body.value.get("description") if isinstance(body.value, dict) else None
     required = isinstance(body.value, dict) and body.value.get("required") is True
@@ -42,7 +42,7 @@ def read_body_v2(places: Sequence[Place], consumes: Sequence[str], schemas: Sche
         if place.value.get("in") == "body":
             kinds = consumes or ("application/json",)
             schema = schemas.convert(place.at("schema"))
-            variants = _ranked(Variant(kind, _as_sent(kind, schema, schemas)) for kind in kinds)
+            variants = _ranked(Variant(kind, _argument_schema(kind, schema, schemas)) for kind in kinds)
             described = place.value.get("description")
             return Body(
                 place.value.get("required") is True,
@@ -72,7 +72,9 @@ def _form_v2(fields: Sequence[Place], consumes: Sequence[str], schemas: Schemas)
     has_file = any(place.value.get("type") == "file" for place in fields)
     allowed = [kind for kind in consumes if model.base(kind) in _FORM_TYPES]
     kinds = [_FORM_TYPES[0]] if has_file else allowed or [_FORM_TYPES[1]]
-    return Body(bool(required), _ranked(Variant(kind, _as_sent(kind, schema, schemas), encoding) for kind in kinds))
+    return Body(
+        bool(required), _ranked(Variant(kind, _argument_schema(kind, schema, schemas), encoding) for kind in kinds)
+    )
 
 
 def _variant(document: Document, kind: str, place: Place, schemas: Schemas) -> Variant:
@@ -86,11 +88,11 @@ def _variant(document: Document, kind: str, place: Place, schemas: Schemas) -> V
         schema: JsonObject = {"type": "array", "items": schemas.convert(schema_at)}
     else:
         schema = schemas.convert(schema_at)
-    return Variant(kind, _as_sent(kind, schema, schemas), encoding if isinstance(encoding, dict) else {})
+    return Variant(kind, _argument_schema(kind, schema, schemas), encoding if isinstance(encoding, dict) else {})
 
 
-def _as_sent(kind: str, schema: JsonObject, schemas: Schemas) -> JsonObject:
-    """Say what a caller gives for a type: text for what we do not take apart, a file for what is binary."""
+def _argument_schema(kind: str, schema: JsonObject, schemas: Schemas) -> JsonObject:
+    """Return the schema of a body argument: a string for unparsed text types, a file for binary types."""
     if model.is_multipart(kind):
         return with_files(schema, schemas.definitions)
     if model.is_json(kind) or model.is_form(kind):
@@ -112,29 +114,30 @@ _FRAMING = frozenset(
         *("connection", "keep-alive", "http2-settings"),
     }
 )
-"""What frames the message, or holds for one hop only."""
+"""Headers that frame the message, or apply to one hop only."""
 
-_BUILT = frozenset({"accept", "content-type", "authorization"})
-_LETTERS = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_GENERATED = frozenset({"accept", "content-type", "authorization"})
+_NAME_CHARACTERS = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
-def is_built(name: str) -> bool:
-    """Say whether we write this header ourselves, from the document's other parts or from credentials."""
-    return name.lower() in _BUILT
+def _is_generated(name: str) -> bool:
+    """Return whether the request gets this header from its body, its responses or credentials, not from a parameter."""
+    return name.lower() in _GENERATED
 
 
 def is_framing(name: str) -> bool:
-    """Say whether a header would change how the message is sent rather than what it says."""
+    """Return whether a header controls the transfer of the message instead of its content."""
     lowered = name.lower()
     return lowered in _FRAMING or lowered.startswith(("proxy-", ":"))
 
 
 def is_name(name: str) -> bool:
-    """Say whether a text can stand as the name of a header."""
-    return bool(name) and _LETTERS.issuperset(name)
+    """Return whether a text is a valid header name (an RFC 9110 token)."""
+    return bool(name) and _NAME_CHARACTERS.issuperset(name)
 
 
 _ORDER: tuple[Location, ...] = ("path", "query", "querystring", "header", "cookie")
+"""Where parameters share a name, the first location keeps it as its argument."""
 _RESERVED = frozenset({"body", "content_type"})
 _NOT_SCHEMA = frozenset({"name", "in", "required", "description", "collectionFormat", "allowEmptyValue"})
 
@@ -145,10 +148,11 @@ _COLLECTION = {
     "pipes": ("pipeDelimited", False),
     "multi": ("form", True),
 }
+"""`collectionFormat` of version 2 as style and explode."""
 
 
 def declared(document: Document, path_item: Place, operation: Place, notes: Notes) -> list[Place]:
-    """Return the parameter objects that apply, those of the operation replacing the path item's."""
+    """Return the parameter objects of an operation; they override those of its path item by name and location."""
     found: dict[tuple[str, str], Place] = {}
     for owner in (path_item, operation):
         for place in owner.at("parameters").values():
@@ -166,7 +170,7 @@ def declared(document: Document, path_item: Place, operation: Place, notes: Note
 
 
 def read(places: Iterable[Place], path: str, schemas: Schemas, notes: Notes, *, has_body: bool) -> list[Parameter]:
-    """Turn parameter objects into parameters, complete for the path and with arguments that never clash."""
+    """Convert parameter objects; every path variable gets a parameter, and argument names are unique."""
     found = [parameter for place in places if (parameter := _read(place, schemas, notes)) is not None]
     return _with_arguments(list(_for_path(found, path, notes)), has_body=has_body)
 
@@ -176,9 +180,9 @@ def _read(place: Place, schemas: Schemas, notes: Notes) -> Parameter | None:
     name, location = value["name"], value.get("in")
     if location not in _ORDER:
         if location not in ("body", "formData"):
-            notes.add(place.pointer, "bad_parameter", f"Parameter {name!r} has no usable place: {location!r}")
+            notes.add(place.pointer, "bad_parameter", f"Parameter {name!r} has an unknown location: {location!r}")
         return None
-    if location == "header" and is_built(name):
+    if location == "header" and _is_generated(name):
         return None
     if location == "header" and not is_name(name):
         notes.add(place.pointer, "bad_parameter", f"{name!r} cannot be the name of a header; it is left out")
@@ -218,6 +222,7 @@ def _content(place: Place) -> tuple[str | None, Place]:
 def _style(value: JsonObject, location: Location) -> tuple[str, bool]:
     default = "form" if location in {"query", "cookie", "querystring"} else "simple"
     collection = _COLLECTION.get(str(value.get("collectionFormat")))
+    # Version 2 has the type in the parameter itself, and never explodes unless it says so.
     if collection or ("type" in value and "schema" not in value):
         style, explode = collection or ("form", False)
         return (style if default == "form" or style != "form" else default), explode
@@ -228,14 +233,16 @@ def _style(value: JsonObject, location: Location) -> tuple[str, bool]:
 
 
 def _for_path(found: list[Parameter], path: str, notes: Notes) -> Iterator[Parameter]:
-    holes = re.findall(r"\{([^{}]+)\}", path)
+    variables = re.findall(r"\{([^{}]+)\}", path)
     names = {parameter.name for parameter in found if parameter.location == "path"}
-    for name in dict.fromkeys(holes):
+    for name in dict.fromkeys(variables):
         if name not in names:
-            notes.add("", "undeclared_path_parameter", f"{{{name}}} is in the path but not declared; taken as text")
+            notes.add(
+                "", "undeclared_path_parameter", f"{{{name}}} is in the path but not declared; treated as a string"
+            )
             yield Parameter(name, name, "path", required=True, schema={"type": "string"}, style="simple", explode=False)
     for parameter in found:
-        if parameter.location == "path" and parameter.name not in holes:
+        if parameter.location == "path" and parameter.name not in variables:
             notes.add("", "unused_path_parameter", f"Parameter {parameter.name!r} is not in the path {path}")
             continue
         yield parameter
@@ -243,7 +250,7 @@ def _for_path(found: list[Parameter], path: str, notes: Notes) -> Iterator[Param
 
 def _with_arguments(found: list[Parameter], *, has_body: bool) -> list[Parameter]:
     owner: dict[str, Location] = {}
-    for location in reversed(_ORDER):
+    for location in reversed(_ORDER):  # so that the first in order is written last
         owner |= {parameter.name: location for parameter in found if parameter.location == location}
     taken = _RESERVED if has_body else frozenset()
     return [

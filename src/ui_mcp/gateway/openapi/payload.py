@@ -14,11 +14,11 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps
 ArrayFormat = Literal["index", "brackets", "repeat"]
 
 Pairs = list[tuple[str, str]]
-"""Names and values of a query or form, not yet encoded unless a function says so."""
+"""Names and values of a query or form, not yet URL-encoded."""
 
 
 def text(value: Json) -> str:
-    """Write a scalar as it appears in a URL or form; anything nested becomes JSON."""
+    """Return a scalar as it is written in a URL or form; objects and arrays become JSON."""
     match value:
         case str():
             return value
@@ -29,7 +29,7 @@ def text(value: Json) -> str:
 
 
 def nested(name: str, value: Json, arrays: ArrayFormat) -> Iterator[tuple[str, str]]:
-    """Yield `a[b][c]` names with their values, not encoded."""
+    """Yield names such as `a[b][c]` with their values, not URL-encoded."""
     match value:
         case dict():
             for key, member in value.items():
@@ -60,18 +60,18 @@ _JOINS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimite
 
 @dataclass(frozen=True, slots=True)
 class FileData:
-    """A file a caller gave, read and ready to send."""
+    """The content of a file argument."""
 
     data: bytes
     filename: str | None = None
     content_type: str | None = None
     url: str | None = None
-    """Where it is to be downloaded from, as long as that has not happened; `data` says so in words."""
+    """URL of a file that is not downloaded yet; `data` is then a placeholder text."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncodingOptions:
-    """What an API expects where the standard leaves it open."""
+    """Encodings that OpenAPI leaves open and that APIs handle differently."""
 
     array_format: ArrayFormat = "index"
     form_nested: bool = False
@@ -80,41 +80,43 @@ class EncodingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The bytes of a body and their type."""
-
     data: bytes
     content_type: str
 
 
-def payload(variant: Variant, value: Json, habits: EncodingOptions) -> Payload:
-    """Build a body of the variant's media type."""
+def payload(variant: Variant, value: Json, options: EncodingOptions) -> Payload:
+    """Encode a body in the variant's media type.
+
+    Raises:
+        InvalidArgumentsError: the media type is a form, and the value is not an object.
+    """
     kind = variant.media_type
     if isinstance(value, FileData):
-        return Payload(value.data, value.content_type or _concrete(kind, "application/octet-stream"))
+        return Payload(value.data, value.content_type or _concrete_type(kind, "application/octet-stream"))
     if model.is_form(kind):
-        return Payload(form(_object(value, kind), variant.encoding, habits).encode(), kind)
+        return Payload(form(_require_object(value, kind), variant.encoding, options).encode(), kind)
     if model.is_multipart(kind):
-        return _multipart(_object(value, kind), variant)
+        return _multipart(_require_object(value, kind), variant)
     if model.is_json(kind):
-        return Payload(dumps(value).encode(), _concrete(kind, "application/json"))
+        return Payload(dumps(value).encode(), _concrete_type(kind, "application/json"))
     return Payload(text(value).encode(), kind)
 
 
-def form(fields: JsonObject, encoding: JsonObject, habits: EncodingOptions) -> str:
-    """Write a URL-encoded form; explicit nulls become empty values, absent fields are not sent."""
-    pairs = [pair for name, value in fields.items() for pair in _form_field(name, value, encoding.get(name), habits)]
+def form(fields: JsonObject, encoding: JsonObject, options: EncodingOptions) -> str:
+    """Encode a form for the URL; null becomes an empty value."""
+    pairs = [pair for name, value in fields.items() for pair in _form_field(name, value, encoding.get(name), options)]
     return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, value in pairs)
 
 
-def _form_field(name: str, value: Json, rule: Json, habits: EncodingOptions) -> Iterator[tuple[str, str]]:
+def _form_field(name: str, value: Json, rule: Json, options: EncodingOptions) -> Iterator[tuple[str, str]]:
     rule = rule if isinstance(rule, dict) else {}
     style = rule.get("style")
     if not isinstance(value, dict | list):
         yield name, text(value)
     elif model.base(str(rule.get("contentType") or "")).endswith("json"):
         yield name, dumps(value)
-    elif style == "deepObject" or (style is None and habits.form_nested):
-        yield from nested(name, value, habits.array_format)
+    elif style == "deepObject" or (style is None and options.form_nested):
+        yield from nested(name, value, options.array_format)
     elif isinstance(value, list):
         if style in _JOINS and rule.get("explode") is False:
             yield name, _JOINS[style].join(text(item) for item in value)
@@ -135,7 +137,8 @@ def _multipart(fields: JsonObject, variant: Variant) -> Payload:
         for name, value in fields.items()
         for item in (value if isinstance(value, list) else [value])
     ]
-    # A digest occurs in what it is of no more often than a random text, and the same fields give the same bytes.
+    # A digest is as unlikely to occur in the parts as a random boundary, and makes the body reproducible:
+    # approvals compare the digest of the request.
     boundary = sha256(b"".join(parts)).hexdigest()[:32]
     between = f"--{boundary}\r\n".encode()
     body = b"".join(between + part for part in parts) + f"--{boundary}--\r\n".encode()
@@ -147,7 +150,7 @@ def _part(name: str, value: Json, rule: JsonObject) -> bytes:
     disposition = f'Content-Disposition: form-data; name="{_quoted(name)}"'
     if isinstance(value, FileData):
         disposition += f'; filename="{_quoted(value.filename or name)}"'
-        kind = value.content_type or _concrete(declared, "application/octet-stream")
+        kind = value.content_type or _concrete_type(declared, "application/octet-stream")
         data = value.data
     elif isinstance(value, dict | list):
         kind, data = declared or "application/json", dumps(value).encode()
@@ -156,25 +159,25 @@ def _part(name: str, value: Json, rule: JsonObject) -> bytes:
     headers = [disposition, *([f"Content-Type: {kind}"] if kind else [])]
     extra = rule.get("headers")
     if isinstance(extra, dict):
-        headers += [f"{key}: {_default(header)}" for key, header in extra.items() if _default(header)]
+        headers += [f"{key}: {_header_default(header)}" for key, header in extra.items() if _header_default(header)]
     return "\r\n".join(headers).encode() + b"\r\n\r\n" + data + b"\r\n"
 
 
-def _default(header: Json) -> str:
+def _header_default(header: Json) -> str:
     schema = header.get("schema") if isinstance(header, dict) else None
     value = text(schema.get("default")) if isinstance(schema, dict) else ""
-    return value.replace("\r", "").replace("\n", "")
+    return value.replace("\r", "").replace("\n", "")  # the document must not inject headers
 
 
 def _quoted(name: str) -> str:
     return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _concrete(kind: str, otherwise: str) -> str:
+def _concrete_type(kind: str, otherwise: str) -> str:
     return otherwise if not kind or "*" in kind else kind
 
 
-def _object(value: Json, kind: str) -> JsonObject:
+def _require_object(value: Json, kind: str) -> JsonObject:
     if not isinstance(value, dict):
         raise InvalidArgumentsError(f"body: a body of type {kind} must be an object with one member per field")
     return value

@@ -1,4 +1,4 @@
-"""Builds the request; parameter styles."""
+"""Builds the HTTP request of a call, with parameters serialized in their OpenAPI styles."""
 
 import re
 import shlex
@@ -25,11 +25,12 @@ from ui_mcp.gateway.sanitize import MASK, SecretMasker, is_secret
 from ui_mcp.jsontypes import Json, JsonObject, digest, dumps, loads
 
 _RESERVED = ":/?@!$'()*,;="
+"""Characters that `allowReserved` leaves unencoded; not `#[]&+`, which would change the meaning of the query."""
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09"}
 
 
 def in_path(name: str, value: Json, style: str, *, explode: bool, slashes: bool = False) -> str:
-    """Write a path value in style `simple`, `label` or `matrix`."""
+    """Serialize a path value in style `simple`, `label` or `matrix`; `slashes` leaves `/` unencoded."""
     safe = "/" if slashes else ""
     key = quote(name, safe="")
     if style == "matrix":
@@ -39,7 +40,7 @@ def in_path(name: str, value: Json, style: str, *, explode: bool, slashes: bool 
 
 
 def in_query(name: str, value: Json, style: str, *, explode: bool, reserved: bool, arrays: ArrayFormat) -> list[str]:
-    """Write a query value as `key=value` texts, already encoded."""
+    """Serialize a query value as a list of URL-encoded `key=value` texts."""
     safe = _RESERVED if reserved else ""
     key = quote(name, safe="")
     if style == "deepObject" and isinstance(value, dict | list):
@@ -56,10 +57,10 @@ def in_query(name: str, value: Json, style: str, *, explode: bool, reserved: boo
 
 
 def in_header(name: str, value: Json, *, explode: bool) -> str:
-    """Write a header value in style `simple`.
+    """Serialize a header value in style `simple`.
 
     Raises:
-        InvalidArgumentsError: it would break the header apart.
+        InvalidArgumentsError: it contains a line break or NUL, which would allow header injection.
     """
     written = ",".join(_raw_items(value, explode=explode))
     if any(mark in written for mark in "\r\n\0"):
@@ -68,7 +69,7 @@ def in_header(name: str, value: Json, *, explode: bool) -> str:
 
 
 def in_cookie(name: str, value: Json) -> str:
-    """Write a cookie; commas between parts are encoded, because a cookie value may not hold them."""
+    """Serialize a cookie; commas are encoded, because a cookie value may not contain them."""
     return f"{quote(name, safe='')}={quote(','.join(_raw_items(value, explode=False)), safe='')}"
 
 
@@ -100,12 +101,12 @@ _PATH_SAFE = "/:@!$&'()*+,;=~-._%"
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A request, complete but for credentials."""
+    """A request without credentials."""
 
     method: str
     base: str
     path: str
-    """Path below the base, encoded."""
+    """Path below the base, URL-encoded."""
     query: tuple[str, ...]
     headers: tuple[tuple[str, str], ...]
     cookies: tuple[str, ...]
@@ -113,27 +114,26 @@ class Outgoing:
 
     @property
     def url(self) -> str:
-        """The address with its query."""
         return self.base + self.path + (("&" if "?" in self.path else "?") + "&".join(self.query) if self.query else "")
 
     @property
     def all_headers(self) -> tuple[tuple[str, str], ...]:
-        """The headers, cookies included."""
         return (*self.headers, ("Cookie", "; ".join(self.cookies))) if self.cookies else self.headers
 
     @property
     def digest(self) -> str:
-        """Binds method, address, headers and body; values of secret headers are left out, since they may rotate."""
+        """Digest of method, URL, headers and body, which an approval is bound to."""
+        # Values of secret headers are left out: they may be renewed between approval and call.
         headers = [[name.lower(), MASK if is_secret(name, value) else value] for name, value in self.all_headers]
         body = None if self.body is None else sha256(self.body).hexdigest()
         return digest([self.method, self.url, headers, body])
 
 
-def build(operation: Operation, arguments: JsonObject, base: str, habits: EncodingOptions) -> Outgoing:
-    """Put every argument where the document says it goes.
+def build(operation: Operation, arguments: JsonObject, base: str, options: EncodingOptions) -> Outgoing:
+    """Build the request of an operation from validated arguments.
 
     Raises:
-        InvalidArgumentsError: a value cannot be sent where it belongs.
+        InvalidArgumentsError: a value is missing from the path, or cannot be sent in its location.
     """
     given = [
         (parameter, arguments[parameter.argument])
@@ -141,24 +141,24 @@ def build(operation: Operation, arguments: JsonObject, base: str, habits: Encodi
         if arguments.get(parameter.argument) is not None
     ]
     headers = [
-        (parameter.name, in_header(parameter.name, _sent(parameter, value), explode=parameter.explode))
+        (parameter.name, in_header(parameter.name, _serialized(parameter, value), explode=parameter.explode))
         for parameter, value in given
         if parameter.location == "header"
     ]
     headers.append(("Accept", ", ".join(operation.accepts) if operation.accepts else "*/*"))
     body = None
     if operation.body is not None and "body" in arguments:
-        built = payload(operation.body.variant(arguments.get("content_type")), arguments["body"], habits)
+        built = payload(operation.body.variant(arguments.get("content_type")), arguments["body"], options)
         body = built.data
         headers.append(("Content-Type", built.content_type))
     return Outgoing(
         method=operation.method,
         base=base.rstrip("/"),
-        path=_path(operation, {p.name: (p, v) for p, v in given if p.location == "path"}, habits),
-        query=tuple(part for parameter, value in given for part in _query(parameter, value, habits)),
+        path=_path(operation, {p.name: (p, v) for p, v in given if p.location == "path"}, options),
+        query=tuple(part for parameter, value in given for part in _query(parameter, value, options)),
         headers=tuple(headers),
         cookies=tuple(
-            in_cookie(parameter.name, _sent(parameter, value))
+            in_cookie(parameter.name, _serialized(parameter, value))
             for parameter, value in given
             if parameter.location == "cookie"
         ),
@@ -166,7 +166,7 @@ def build(operation: Operation, arguments: JsonObject, base: str, habits: Encodi
     )
 
 
-def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], habits: EncodingOptions) -> str:
+def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], options: EncodingOptions) -> str:
     template = operation.path.split("#", maxsplit=1)[0]
 
     def filled(match: re.Match[str]) -> str:
@@ -176,10 +176,11 @@ def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], ha
         parameter, value = values[name]
         if parameter.media_type:
             return quote(dumps(value), safe="")
-        slashes = name in habits.path_slashes
+        slashes = name in options.path_slashes
         written = in_path(name, value, parameter.style, explode=parameter.explode, slashes=slashes)
+        # Otherwise a value could select another path than the one that was approved.
         if written in {"", ".", ".."} or (slashes and {".", ".."} & set(written.split("/"))):
-            raise InvalidArgumentsError(f"{name}: {value!r} cannot stand as a part of the path {operation.path}")
+            raise InvalidArgumentsError(f"{name}: {value!r} cannot be part of the path {operation.path}")
         return written
 
     parts = re.split(r"(\{[^{}]+\})", template)
@@ -189,40 +190,40 @@ def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], ha
     )
 
 
-def _query(parameter: Parameter, value: Json, habits: EncodingOptions) -> list[str]:
+def _query(parameter: Parameter, value: Json, options: EncodingOptions) -> list[str]:
     if parameter.location == "querystring":
         if parameter.media_type and model.is_json(parameter.media_type):
             return [quote(dumps(value), safe="")]
-        return [form(value, {}, habits).replace("+", "%20")] if isinstance(value, dict) else [quote(text(value))]
+        return [form(value, {}, options).replace("+", "%20")] if isinstance(value, dict) else [quote(text(value))]
     if parameter.location != "query":
         return []
     if isinstance(value, dict | list) and not value:
         return [f"{quote(parameter.name, safe='')}="] if parameter.allow_empty else []
     return in_query(
         parameter.name,
-        _sent(parameter, value),
+        _serialized(parameter, value),
         parameter.style,
         explode=parameter.explode,
         reserved=parameter.allow_reserved,
-        arrays=habits.array_format,
+        arrays=options.array_format,
     )
 
 
-def _sent(parameter: Parameter, value: Json) -> Json:
+def _serialized(parameter: Parameter, value: Json) -> Json:
     if isinstance(value, FileData):
         raise InvalidArgumentsError(f"{parameter.argument}: a file cannot be sent here")
     return dumps(value) if parameter.media_type else value
 
 
-def shown(outgoing: Outgoing, attached: Attached, scrub: SecretMasker) -> JsonObject:
-    """Return the request with secrets masked, and a curl line."""
+def shown(outgoing: Outgoing, attached: Attached, masker: SecretMasker) -> JsonObject:
+    """Return the request as JSON with secrets masked, and the equivalent curl command."""
     secret_headers = {name.lower() for name, _ in attached.headers}
     full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
-    scrub.add(attached.secrets)
-    headers = {name: scrub.text(value) for name, value in full.all_headers}
+    masker.add(attached.secrets)
+    headers = {name: masker.text(value) for name, value in full.all_headers}
     headers |= {name: MASK for name, _ in attached.headers if name.lower() in secret_headers}
-    body = None if full.body is None else _masked(full.body, scrub)
-    url = scrub.text(full.url)
+    body = None if full.body is None else _masked(full.body, masker)
+    url = masker.text(full.url)
     curl = ["curl", "-X", full.method, url]
     for name, value in headers.items():
         curl += ["-H", f"{name}: {value}"]
@@ -230,14 +231,14 @@ def shown(outgoing: Outgoing, attached: Attached, scrub: SecretMasker) -> JsonOb
     return {"method": full.method, "url": url, "headers": headers, "body": body, "curl": shlex.join(curl)}
 
 
-def _masked(body: bytes, scrub: SecretMasker) -> str:
-    """Write a body for people: known secrets and secret fields of JSON and forms are masked."""
+def _masked(body: bytes, masker: SecretMasker) -> str:
+    """Return a body as text with known secrets, and secret fields of JSON and forms, masked."""
     text = body.decode("utf-8", errors="replace")
     try:
-        return dumps(scrub.json(loads(text)))
+        return dumps(masker.json(loads(text)))
     except ValueError:
         pairs = [pair.partition("=") for pair in text.split("&")]
         masked = "&".join(
             f"{name}={MASK}" if is_secret(name, value) else f"{name}{eq}{value}" for name, eq, value in pairs
         )
-        return scrub.text(masked)
+        return masker.text(masked)

@@ -1,4 +1,4 @@
-"""Answer → result; next page."""
+"""Converts API responses to tool results, and finds the next page of a list."""
 
 import base64
 import re
@@ -16,8 +16,9 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Media, Relayed, Text, ToolResult
 
 _SMALL_FILE = 1024 * 1024
+"""Bytes up to which a binary file is embedded in the result instead of linked."""
 
-_SHOWN = (
+_SHOWN_HEADERS = (
     "content-type",
     "etag",
     "last-modified",
@@ -28,13 +29,13 @@ _SHOWN = (
     "x-request-id",
 )
 
-_RATE = re.compile(r"^(x-)?rate-?limit", re.IGNORECASE)
+_RATE_LIMIT_HEADER = re.compile(r"^(x-)?rate-?limit", re.IGNORECASE)
 _TEXT_LIMIT = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of an answer is shown at once."""
+    """Size limits of one result."""
 
     max_bytes: int = 60_000
     max_rows: int = 200
@@ -42,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Shaping:
-    """What the caller asked of the answer."""
+    """How to present one response: what the caller asked for, and remarks to add."""
 
     fields: tuple[str, ...] = ()
     limits: Limits = Limits()
@@ -52,14 +53,14 @@ class Shaping:
 
 
 class Responses:
-    """Shapes the answers of one API."""
+    """Converts the responses of one API."""
 
     def __init__(self, store: ResultStore, scrubber: SecretMasker) -> None:
         self._store = store
         self._scrubber = scrubber
 
     async def result(self, answer: Answer, shaping: Shaping, principal: str) -> ToolResult:
-        """Shape one answer."""
+        """Convert one response by its status and media type; errors keep the API's own text."""
         meta = self._meta(answer, shaping)
         if answer.status >= 400:
             return self._failure(answer, shaping, meta)
@@ -75,7 +76,7 @@ class Responses:
             except ValueError:
                 return await self._text(answer, principal, meta)
         if kind in {"application/x-ndjson", "application/jsonl", "application/json-seq"}:
-            return await self.json(_lines(answer.body), shaping, principal, meta)
+            return await self.json(_json_lines(answer.body), shaping, principal, meta)
         if kind.startswith("image/") and kind != "image/svg+xml":
             return ToolResult((Media("image", answer.body, kind),), meta=meta)
         if kind.startswith("audio/"):
@@ -85,7 +86,7 @@ class Responses:
         return await self._file(answer, principal, meta)
 
     async def json(self, value: Json, shaping: Shaping, principal: str, meta: JsonObject) -> ToolResult:
-        """Shape a JSON value: chosen fields, whole rows, the rest by handle."""
+        """Convert a JSON value: selected fields only, cut to whole rows; a handle gives access to the rest."""
         value = self._scrubber.values(value) if self._scrubber.knows(dumps(value)) else value
         if shaping.fields:
             value = pick(value, list(shaping.fields))
@@ -105,12 +106,12 @@ class Responses:
         lines += [
             f"{name}: {value}"
             for name, value in answer.headers.items()
-            if name.lower() in {"retry-after", "www-authenticate"} or _RATE.match(name)
+            if name.lower() in {"retry-after", "www-authenticate"} or _RATE_LIMIT_HEADER.match(name)
         ]
         if answer.status in {401, 403} and shaping.missing:
             lines.append(f"No credentials were sent for: {', '.join(shaping.missing)}. {how_to(shaping.missing)}")
         body = _decoded(answer)
-        problem = _problem(body)
+        problem = _problem_details(body)
         if problem:
             lines.append(problem)
         if body.strip():
@@ -147,7 +148,7 @@ class Responses:
         shown = {
             name: self._scrubber.text(value)
             for name, value in answer.headers.items()
-            if name.lower() in _SHOWN or _RATE.match(name)
+            if name.lower() in _SHOWN_HEADERS or _RATE_LIMIT_HEADER.match(name)
         }
         url = self._scrubber.text(answer.url)
         return {"ui-mcp/http": {"status": answer.status, "headers": shown, "elapsed_ms": answer.elapsed_ms, "url": url}}
@@ -161,7 +162,8 @@ def _decoded(answer: Answer) -> str:
         return answer.body.decode("utf-8", errors="replace")
 
 
-def _problem(body: str) -> str:
+def _problem_details(body: str) -> str:
+    """Return title and detail of an RFC 9457 problem document, else an empty text."""
     try:
         value = loads(body)
     except ValueError:
@@ -171,9 +173,9 @@ def _problem(body: str) -> str:
     return ": ".join(str(value[key]) for key in ("title", "detail") if value.get(key))
 
 
-def _lines(body: bytes) -> list[Json]:
+def _json_lines(body: bytes) -> list[Json]:
     rows: list[Json] = []
-    for line in body.replace(b"\x1e", b"").splitlines():
+    for line in body.replace(b"\x1e", b"").splitlines():  # json-seq (RFC 7464) puts a record separator before each
         if line.strip():
             try:
                 rows.append(loads(line))
@@ -189,7 +191,7 @@ def _looks_like_text(body: bytes) -> bool:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start >= len(head) - 4
+        return error.start >= len(head) - 4  # only a character that the cut split
     return True
 
 
@@ -230,14 +232,14 @@ _SIZE_ARGUMENTS = ("limit", "per_page", "page_size", "pageSize", "count", "top",
 
 @dataclass(frozen=True, slots=True)
 class NextUrl:
-    """The next page has an address of its own."""
+    """The next page has its own URL."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class NextArguments:
-    """The next page is the same call with these arguments changed."""
+    """The next page is the same call with these arguments replaced."""
 
     changed: JsonObject
 
@@ -246,14 +248,14 @@ Next = NextUrl | NextArguments | None
 
 
 def next_page(operation: Operation, arguments: JsonObject, answer: Answer, value: Json) -> Next:
-    """Find the next page, if the answer or the parameters tell where it is."""
-    url = _linked(answer) or _named_url(value)
+    """Return how to get the next page: by link, by cursor, or by page number or offset; None if there is none."""
+    url = _next_link(answer) or _next_url_in_body(value)
     if url is not None:
         try:
             absolute = urljoin(answer.url, url)
         except ValueError:
             return None
-        # What another origin answered after a redirect gets no further requests with our credentials.
+        # Another origin, reached by redirect or link, must not receive our credentials.
         return NextUrl(absolute) if not answer.elsewhere and same_origin(absolute, answer.url) else None
     rows = rows_of(value)
     if rows is None or not rows[1]:
@@ -262,13 +264,13 @@ def next_page(operation: Operation, arguments: JsonObject, answer: Answer, value
     return _by_cursor(known, value, rows[1]) or _by_number(known, arguments, rows[1])
 
 
-def _linked(answer: Answer) -> str | None:
-    # A search through a long header could take its time.
+def _next_link(answer: Answer) -> str | None:
+    # Limited, because the regular expression is quadratic on hostile headers.
     found = re.search(r'<([^<>]+)>\s*;[^,]*rel="?next"?', answer.headers.get("link", "")[:4096])
     return found[1] if found else None
 
 
-def _named_url(value: Json) -> str | None:
+def _next_url_in_body(value: Json) -> str | None:
     if not isinstance(value, dict):
         return None
     places = [value, *(value[key] for key in ("links", "_links", "paging", "pagination", "meta") if key in value)]
@@ -291,6 +293,7 @@ def _by_cursor(known: set[str], value: Json, rows: list[Json]) -> Next:
             if isinstance(place.get(key), str) and place[key]:
                 return NextArguments({argument: place[key]})
     last = rows[-1]
+    # Stripe's convention: the cursor is the id of the last row.
     if argument == "starting_after" and value.get("has_more") is True and isinstance(last, dict) and "id" in last:
         return NextArguments({argument: last["id"]})
     return None

@@ -1,4 +1,4 @@
-"""Any version → JSON Schema 2020-12; output schemas."""
+"""Converts the schemas of any OpenAPI version to JSON Schema 2020-12, and reads response schemas."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +16,8 @@ from ui_mcp.toolkit.names import clean
 
 Direction = Literal["request", "response"]
 
-_ONE = (
+# Keywords whose value is one schema, a list of schemas, or schemas by name.
+_SINGLE = (
     "items",
     "additionalProperties",
     "not",
@@ -30,14 +31,15 @@ _ONE = (
     "contentSchema",
 )
 
-_MANY = ("allOf", "anyOf", "oneOf", "prefixItems")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED = ("properties", "patternProperties", "dependentSchemas")
 _MERGEABLE = frozenset({"type", "title", "description", "properties", "required", "default", "deprecated"})
+"""Keywords of an object that can be merged into the schema around its `allOf`."""
 _PREFIX = "#/$defs/"
 
 
 class Schemas:
-    """Converts the schemas of one document, for requests or for answers."""
+    """Converts the schemas of one document; requests lack `readOnly` properties, responses `writeOnly` ones."""
 
     def __init__(self, document: Document, direction: Direction, notes: Notes) -> None:
         self.definitions: dict[str, JsonObject] = {}
@@ -51,8 +53,9 @@ class Schemas:
         self._merging: set[tuple[str, str]] = set()
 
     def convert(self, place: Place) -> JsonObject:
-        """Return the schema at `place`; everything it refers to is then in `definitions`."""
+        """Return the converted schema at `place`, and add what it refers to to `definitions`."""
         converted = self._schema(place)
+        # A queue instead of recursion: schemas may refer to themselves.
         while self._pending:
             name, target = self._pending.pop()
             self.definitions[name] = self._schema(target)
@@ -86,6 +89,7 @@ class Schemas:
         if self._modern:
             rest = {key: value for key, value in place.value.items() if key != "$ref"}
             return self._object(Place(place.file, place.pointer, rest))
+        # Before 3.1 siblings of `$ref` are ignored, but a description beside it is common and useful.
         described = place.value.get("description")
         return {"description": described} if isinstance(described, str) else {}
 
@@ -103,21 +107,21 @@ class Schemas:
     def _object(self, place: Place) -> JsonObject:
         schema: JsonObject = place.value
         out = plain_keywords(schema, lambda code, message: self._notes.add(place.pointer, code, message))
-        for key in _ONE:
+        for key in _SINGLE:
             if key in schema:
-                self._sub(place.at(key), key, out)
+                self._convert_single(place.at(key), key, out)
         for key in _NAMED:
             if isinstance(schema.get(key), dict):
-                out[key] = dict(self._members(place.at(key), key, out))
-        for key in _MANY:
+                out[key] = dict(self._convert_members(place.at(key), key, out))
+        for key in _LISTS:
             parts = schema.get(key)
             if isinstance(parts, list) and parts:
-                self._many(place.at(key), key, out)
+                self._convert_list(place.at(key), key, out)
         if isinstance(schema.get("discriminator"), dict):
-            self._discriminate(place, out)
+            self._apply_discriminator(place, out)
         return nullable(schema, out)
 
-    def _sub(self, sub: Place, key: str, out: JsonObject) -> None:
+    def _convert_single(self, sub: Place, key: str, out: JsonObject) -> None:
         if isinstance(sub.value, list) and key == "items":
             out["prefixItems"] = [self._schema(part) for part in sub.values()] or [{}]
         elif isinstance(sub.value, bool) and key in {"additionalProperties", "unevaluatedProperties"}:
@@ -128,16 +132,16 @@ class Schemas:
             if converted or key != "additionalProperties":
                 out[key] = converted
 
-    def _members(self, group: Place, key: str, out: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    def _convert_members(self, group: Place, key: str, out: JsonObject) -> Iterator[tuple[str, JsonObject]]:
         for name, member in group.items():
             if key == "patternProperties" and not compiles(name):
                 self._notes.add(member.pointer, "bad_pattern", f"Pattern {name!r} does not compile and is left out")
                 continue
             if key == "properties":
                 if self._is_hidden(member):
-                    _forget(out, name)
+                    _not_required(out, name)
                     continue
-                # Some documents mark a property itself as required, which belongs to the object.
+                # Some documents write `required: true` in the property instead of in the object's list.
                 if isinstance(member.value, dict) and member.value.get("required") is True:
                     out["required"] = list(dict.fromkeys([*out.get("required", []), name]))
             yield name, self._schema(member)
@@ -149,7 +153,7 @@ class Schemas:
             return False
         return isinstance(value, dict) and value.get(self._hidden) is True
 
-    def _many(self, group: Place, key: str, out: JsonObject) -> None:
+    def _convert_list(self, group: Place, key: str, out: JsonObject) -> None:
         parts = list(group.values())
         if key != "allOf":
             out[key] = [self._schema(part) for part in parts]
@@ -172,14 +176,14 @@ class Schemas:
         key = (target.file, target.pointer)
         if key in self._merging or not isinstance(target.value, dict):
             return None
-        self._merging.add(key)
+        self._merging.add(key)  # `allOf` may be circular
         try:
             converted = self._object(target)
         finally:
             self._merging.discard(key)
         return converted if converted.keys() <= _MERGEABLE and converted.get("type", "object") == "object" else None
 
-    def _discriminate(self, place: Place, out: JsonObject) -> None:
+    def _apply_discriminator(self, place: Place, out: JsonObject) -> None:
         tag = place.value["discriminator"].get("propertyName")
         mapping = place.value["discriminator"].get("mapping")
         branches = out.get("oneOf") or out.get("anyOf")
@@ -187,7 +191,7 @@ class Schemas:
             return
         values: dict[str, list[Json]] = {}
         for value, reference in mapping.items():
-            name = self._mapped(str(reference), place.file)
+            name = self._mapped_definition(str(reference), place.file)
             if name:
                 values.setdefault(name, []).append(value)
         for branch in branches:
@@ -195,7 +199,7 @@ class Schemas:
             if found and "properties" not in branch:
                 branch["properties"] = {tag: {"const": found[0]} if len(found) == 1 else {"enum": found}}
 
-    def _mapped(self, reference: str, file: str) -> str | None:
+    def _mapped_definition(self, reference: str, file: str) -> str | None:
         spelled = reference if "/" in reference or "." in reference else f"#/components/schemas/{reference}"
         try:
             target = self._document.target(spelled, file)
@@ -204,7 +208,7 @@ class Schemas:
             return None
 
 
-def _forget(out: JsonObject, name: str) -> None:
+def _not_required(out: JsonObject, name: str) -> None:
     if name in out.get("required", []):
         out["required"] = [other for other in out["required"] if other != name]
         if not out["required"]:
@@ -212,7 +216,7 @@ def _forget(out: JsonObject, name: str) -> None:
 
 
 def _merge(out: JsonObject, part: JsonObject) -> bool:
-    """Fold a plain object into `out`, unless both describe the same property."""
+    """Merge an object schema into `out`; return False, without a change, if both define a property differently."""
     mine, theirs = out.get("properties", {}), part.get("properties", {})
     if any(mine[name] != theirs[name] for name in mine.keys() & theirs.keys()):
         return False
@@ -228,12 +232,11 @@ def _merge(out: JsonObject, part: JsonObject) -> bool:
     return True
 
 
-_SHOWN = 5
-_REFERENCE = "#/$defs/"
+_MAX_MISMATCHES = 5
 
 
 def read_output(document: Document, operation: Place, schemas: Schemas) -> JsonObject | None:
-    """Return the schema of the first successful JSON answer."""
+    """Return the schema of the first successful JSON response; None if there is none."""
     for status, place in sorted(operation.at("responses").items()):
         if not status.startswith(("2", "d")):
             continue
@@ -252,36 +255,45 @@ def read_output(document: Document, operation: Place, schemas: Schemas) -> JsonO
 
 
 def loosened(schema: JsonObject) -> JsonObject:
-    """Name the fields of an answer without demanding anything of them: documents are often wrong here."""
+    """Return a schema that names the fields of a response and requires nothing, because documents are often wrong."""
     known = _resolved(schema, schema)
     properties = known.get("properties")
     fields = properties if isinstance(properties, dict) else {"result": known}
-    return {"type": "object", "properties": {name: _hint(_resolved(part, schema)) for name, part in fields.items()}}
+    return {
+        "type": "object",
+        "properties": {name: _field_hint(_resolved(part, schema)) for name, part in fields.items()},
+    }
 
 
 def schema_mismatch(schema: JsonObject, value: Json) -> list[str]:
-    """Say where an answer differs from its description."""
+    """Return the first few differences between a response and its schema."""
     try:
         found = Checker(schema).errors(value)
     except UncheckableError:
         return []
     problems = sorted(found, key=lambda error: list(map(str, error.path)))
-    return [f"{'.'.join(map(str, error.path)) or 'answer'}: {error.message[:200]}" for error in problems[:_SHOWN]]
+    return [
+        f"{'.'.join(map(str, error.path)) or 'answer'}: {error.message[:200]}" for error in problems[:_MAX_MISMATCHES]
+    ]
 
 
 def _resolved(part: Json, root: JsonObject) -> JsonObject:
     if not isinstance(part, dict):
         return {}
     reference = part.get("$ref")
-    if isinstance(reference, str) and reference.startswith(_REFERENCE):
-        found = root.get("$defs", {}).get(reference[len(_REFERENCE) :])
+    if isinstance(reference, str) and reference.startswith(_PREFIX):
+        found = root.get("$defs", {}).get(reference[len(_PREFIX) :])
         return found if isinstance(found, dict) else {}
     return part
 
 
-def _hint(part: JsonObject) -> JsonObject:
+def _field_hint(part: JsonObject) -> JsonObject:
     kind = part.get("type")
-    words = kind if isinstance(kind, str) else " or ".join(kind) if isinstance(kind, list) else ""
-    told = part.get("description")
-    text = f"{words}: {told}" if words and isinstance(told, str) else words or (told if isinstance(told, str) else "")
+    type_name = kind if isinstance(kind, str) else " or ".join(kind) if isinstance(kind, list) else ""
+    described = part.get("description")
+    text = (
+        f"{type_name}: {described}"
+        if type_name and isinstance(described, str)
+        else type_name or (described if isinstance(described, str) else "")
+    )
     return {"description": text[:200]} if text else {}

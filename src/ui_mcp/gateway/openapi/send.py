@@ -1,4 +1,4 @@
-"""Sends a request: exactly the bytes that were built, with redirects, retries and limits."""
+"""Sends a request byte for byte as it was built, with redirects, retries and limits."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,21 +16,22 @@ from ui_mcp.gateway.openapi.fetch import is_loopback
 from ui_mcp.gateway.openapi.request import Outgoing
 from ui_mcp.http_client import PackedError, TooLargeError, origin_of, same_origin
 
-_REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
-_BUSY = frozenset({429, 502, 503, 504})
+_IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
+_RETRY_STATUSES = frozenset({429, 502, 503, 504})
 _MAX_RETRIES = 3
-_MAX_PATIENCE = 30.0
-_KEPT_ELSEWHERE = frozenset({"accept", "content-type", "user-agent"})
-"""The headers that follow a redirect to another origin: anything else may be a credential."""
+_MAX_RETRY_AFTER = 30.0
+"""Longest `Retry-After`, in seconds, that is waited for."""
+_CROSS_ORIGIN_HEADERS = frozenset({"accept", "content-type", "user-agent"})
+"""Headers that are kept on a redirect to another origin; any other header may be a credential."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Sleep = Callable[[float], Awaitable[None]]
 Clients = Callable[[str, str, bool], httpx2.AsyncClient]
-"""Returns the client of a principal for a host; the last says whether a redirect leads to another machine."""
+"""Returns the client for a principal and a host; the third argument says whether a redirect led to another machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back."""
+    """The response of an API."""
 
     status: int
     reason: str
@@ -40,16 +41,15 @@ class Answer:
     elapsed_ms: int
     retries: int = 0
     elsewhere: bool = False
-    """Whether redirects led to another origin than was asked."""
+    """Whether redirects led to another origin."""
 
     @property
     def media_type(self) -> str:
-        """The type of the body, without parameters."""
         return self.headers.get("content-type", "").split(";", maxsplit=1)[0].strip().lower()
 
 
 class Sender:
-    """Sends requests to one API over kept-alive connections; `clients` gives a principal's own, with its cookies."""
+    """Sends requests to one API, at most `concurrency` at a time."""
 
     def __init__(self, clients: Clients, agent: str, concurrency: int = 8, sleep: Sleep = anyio.sleep) -> None:
         self._clients = clients
@@ -58,15 +58,15 @@ class Sender:
         self._sleep = sleep
 
     async def send(self, outgoing: Outgoing, attached: Attached, principal: str) -> Answer:
-        """Send, follow redirects and retry what may be repeated.
+        """Send a request, follow redirects, and retry idempotent methods with back-off.
 
         Raises:
-            UpstreamError: no answer came; `kind` in the details says why.
+            UpstreamError: there is no response; `kind` in the details says why.
         """
         started = time.perf_counter()
         async with self._slots:
             for retries in range(_MAX_RETRIES + 1):
-                last = retries == _MAX_RETRIES or outgoing.method not in _REPEATABLE
+                last = retries == _MAX_RETRIES or outgoing.method not in _IDEMPOTENT
                 found = await self._attempt(principal, outgoing, attached, retries, last=last)
                 if isinstance(found, Answer):
                     elapsed = int((time.perf_counter() - started) * 1000)
@@ -77,34 +77,40 @@ class Sender:
     async def _attempt(
         self, principal: str, outgoing: Outgoing, attached: Attached, retries: int, *, last: bool
     ) -> Answer | float:
-        """Return the answer, or how long to wait before the next attempt."""
+        """Return the response, or the seconds to wait before the next attempt."""
         try:
-            answer = await self._followed(principal, outgoing, attached)
+            answer = await self._follow_redirects(principal, outgoing, attached)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            # Without a connection the API has not seen the request; after other errors it may have.
             if last or not isinstance(error, httpx2.ConnectError):
-                raise _translated(error, outgoing) from error
+                raise _translate_error(error, outgoing) from error
             return 0.2 * 2.0**retries
-        wait = patience(answer.headers.get("retry-after"), retries) if answer.status in _BUSY and not last else None
+        wait = (
+            retry_delay(answer.headers.get("retry-after"), retries)
+            if answer.status in _RETRY_STATUSES and not last
+            else None
+        )
         return answer if wait is None else wait
 
-    async def _followed(self, principal: str, outgoing: Outgoing, attached: Attached) -> Answer:
-        asked = _host(outgoing)
-        left = False
-        answer = await self._once(self._clients(principal, asked, False), outgoing, attached)
+    async def _follow_redirects(self, principal: str, outgoing: Outgoing, attached: Attached) -> Answer:
+        first_host = _host(outgoing)
+        left_origin = False
+        answer = await self._send_once(self._clients(principal, first_host, False), outgoing, attached)
         for _ in range(5):
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not location:
                 break
-            url = _joined(answer.url, location)
-            left = left or not same_origin(url, outgoing.url)
-            outgoing, attached = _redirected(outgoing, attached, answer.status, url)
+            url = _redirect_url(answer.url, location)
+            left_origin = left_origin or not same_origin(url, outgoing.url)
+            outgoing, attached = _redirect_request(outgoing, attached, answer.status, url)
             host = _host(outgoing)
-            elsewhere = host != asked and not (is_loopback(host) and is_loopback(asked))
-            answer = await self._once(self._clients(principal, host, elsewhere), outgoing, attached, left=left)
-        return replace(answer, elsewhere=left)
+            other_machine = host != first_host and not (is_loopback(host) and is_loopback(first_host))
+            client = self._clients(principal, host, other_machine)
+            answer = await self._send_once(client, outgoing, attached, left_origin=left_origin)
+        return replace(answer, elsewhere=left_origin)
 
-    async def _once(
-        self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached, *, left: bool = False
+    async def _send_once(
+        self, client: httpx2.AsyncClient, outgoing: Outgoing, attached: Attached, *, left_origin: bool = False
     ) -> Answer:
         full = replace(outgoing, query=outgoing.query + attached.query, cookies=outgoing.cookies + attached.cookies)
         url = full.url
@@ -115,10 +121,10 @@ class Sender:
             url,
             headers=[("User-Agent", self._agent), *full.all_headers, *attached.headers],
             content=outgoing.body,
-            extensions={"target": target.encode("ascii")},
+            extensions={"target": target.encode("ascii")},  # else httpx normalizes the path and query
         )
-        if left:
-            request.headers.pop("cookie", None)  # the client's own cookies would ignore the port
+        if left_origin:
+            request.headers.pop("cookie", None)  # the cookie jar of the client does not distinguish ports
         response = await client.send(request, stream=True)
         try:
             body = await response.aread()
@@ -131,8 +137,8 @@ def _host(outgoing: Outgoing) -> str:
     return (urlsplit(outgoing.url).hostname or "").lower()
 
 
-def patience(header: str | None, retries: int) -> float | None:
-    """Return how long to wait before trying again; None when the server wants more time than we give."""
+def retry_delay(header: str | None, retries: int) -> float | None:
+    """Return the seconds to wait before a retry; None if `Retry-After` exceeds the limit."""
     if header is None:
         return 0.5 * 2.0**retries
     try:
@@ -142,31 +148,33 @@ def patience(header: str | None, retries: int) -> float | None:
             wait = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
         except (ValueError, TypeError, OverflowError):
             return 0.5 * 2.0**retries
-    return max(wait, 0.0) if wait <= _MAX_PATIENCE else None
+    return max(wait, 0.0) if wait <= _MAX_RETRY_AFTER else None
 
 
-def _joined(url: str, location: str) -> str:
-    """Return where a redirect leads.
+def _redirect_url(url: str, location: str) -> str:
+    """Return the absolute URL of a redirect.
 
     Raises:
-        UpstreamError: nowhere.
+        UpstreamError: it is not a URL.
     """
     try:
         joined = urljoin(url, location)
         origin_of(joined)
     except ValueError as error:
-        raise UpstreamError(f"{url} redirects to {location[:200]!r}, which is no address", kind="protocol") from error
+        raise UpstreamError(
+            f"{url} redirects to {location[:200]!r}, which is not a valid URL", kind="protocol"
+        ) from error
     return joined
 
 
-def _redirected(outgoing: Outgoing, attached: Attached, status: int, url: str) -> tuple[Outgoing, Attached]:
+def _redirect_request(outgoing: Outgoing, attached: Attached, status: int, url: str) -> tuple[Outgoing, Attached]:
     parts = urlsplit(url)
     stays = same_origin(url, outgoing.url)
     becomes_get = status == 303 or (status in {301, 302} and outgoing.method == "POST")
     headers = tuple(
         (name, value)
         for name, value in outgoing.headers
-        if not (becomes_get and name.lower() == "content-type") and (stays or name.lower() in _KEPT_ELSEWHERE)
+        if not (becomes_get and name.lower() == "content-type") and (stays or name.lower() in _CROSS_ORIGIN_HEADERS)
     )
     moved = Outgoing(
         method="GET" if becomes_get and outgoing.method != "HEAD" else outgoing.method,
@@ -180,12 +188,12 @@ def _redirected(outgoing: Outgoing, attached: Attached, status: int, url: str) -
     return moved, replace(attached, query=()) if stays else Attached()
 
 
-def _translated(error: Exception, outgoing: Outgoing) -> UpstreamError:
+def _translate_error(error: Exception, outgoing: Outgoing) -> UpstreamError:
     if isinstance(error, TooLargeError):
         return UpstreamError(str(error), kind="too_large")
     if isinstance(error, PackedError):
-        asked = error.request.headers.get("accept-encoding", "")
-        return UpstreamError(f"{error}\nIt was asked for in {asked}.", kind="encoding")
+        accepted = error.request.headers.get("accept-encoding", "")
+        return UpstreamError(f"{error}\nThe request accepts {accepted}.", kind="encoding")
     cause = f"{error} {error.__cause__ or ''}".lower()
     if isinstance(error, httpx2.TimeoutException):
         kind, hint = "timeout", "The API did not answer in time; raise timeout_s or try a smaller request."

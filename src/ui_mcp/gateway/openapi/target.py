@@ -1,4 +1,4 @@
-"""One API as a source of tools."""
+"""One API as a source of tools: lists its operations, and previews and runs calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from ui_mcp.toolkit.tool import Call, ToolResult
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a target works with."""
+    """The collaborators of a target."""
 
     credentials: Credentials
     sender: Sender
@@ -40,20 +40,20 @@ class _Prepared:
     fingerprint: str
     checked: Checked
     ready: JsonObject
-    """The arguments with their files read."""
+    """The validated arguments with file contents."""
     outgoing: Outgoing
     attached: Attached = field(default_factory=Attached)
 
 
 class Target:
-    """Lists and calls the operations of one API; `adopt` swaps its document while calls run."""
+    """Lists and calls the operations of one API; `adopt` may replace its document while calls run."""
 
     def __init__(self, settings: TargetSettings, parts: Parts, limits: Limits = Limits(), budget: int = 4_000) -> None:
         self._settings = settings
         self._parts = parts
         self._limits = limits
         self._budget = budget
-        self._habits = EncodingOptions(
+        self._encoding = EncodingOptions(
             settings.array_format, settings.form_nested == "deepObject", frozenset(settings.path_slashes)
         )
         self._tools = Tools()
@@ -65,19 +65,19 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The prefix of its tools."""
+        """The name of the target, which prefixes its tools."""
         return self._settings.name
 
     @property
     def api(self) -> Api | None:
-        """The document as it was understood."""
+        """The current document; None until one could be read."""
         return self._api
 
     def adopt(self, api: Api, *, stale: bool = False) -> bool:
-        """Take a document; say whether the listed tools changed."""
+        """Replace the document and return whether the listed tools changed."""
         fresh = build_tools(self._settings, api, self._budget)
-        fresh = replace(fresh, entries=tuple(self._placed(entry, fresh, api) for entry in fresh.entries))
-        # Whole entries: policy judges by method, path and server, also where the listed text is as before.
+        fresh = replace(fresh, entries=tuple(self._with_server(entry, fresh, api) for entry in fresh.entries))
+        # Compare whole entries: the policy also depends on method, path and server, which tools do not show.
         changed = fresh.entries != self._tools.entries
         self._parts.credentials.adopt(api.schemes)
         self._parts.scrubber.add(self._parts.credentials.secrets())
@@ -87,22 +87,20 @@ class Target:
         return changed
 
     def entries(self) -> Sequence[Entry]:
-        """Return the tools of the current document."""
         return self._tools.entries
 
     def health(self) -> Health:
-        """Say how the target is."""
         state: State = "stale" if self.stale else "active" if self._api else "failed" if self.error else "pending"
         where = self._settings.base_url or (self._api.location if self._api else self._settings.spec)
         return Health(self.name, "target", state, len(self._tools.entries), self.error, where=where)
 
     def instructions(self) -> str:
-        """Name the API."""
+        """Return one line for the server's instructions."""
         words = self._settings.description or (self._api.title if self._api else "")
         return f"{self.name}: {words} ({len(self._tools.entries)} tools)"
 
     async def describe(self, name: str) -> JsonObject:
-        """Return the full schema and what the document says."""
+        """Return the full input schema and the document's description of a tool."""
         operation = self._operation(name)
         return {
             "name": name,
@@ -119,17 +117,17 @@ class Target:
         }
 
     def is_dry_run(self, name: str, arguments: JsonObject, call: Call) -> bool:
-        """Say whether a call asks for its preview only.
+        """Return whether a call asks for its preview only.
 
         Raises:
-            InvalidArgumentsError: it says both.
+            InvalidArgumentsError: the flag is not a boolean, or argument and metadata contradict each other.
         """
         if name in self._tools.builtins:
             return False
         return self._check(name).is_dry_run({**self._tools.defaults.get(name, {}), **arguments}, call.meta)
 
     async def preview(self, name: str, arguments: JsonObject, call: Call) -> Preview:
-        """Show the request a call would send."""
+        """Return the request that a call would send, without using the network."""
         if name in self._tools.builtins:
             return Preview(None, self._entry(name).fingerprint)
         prepared = await self._prepare(name, arguments, call)
@@ -137,7 +135,7 @@ class Target:
         return Preview(shown(prepared.outgoing, attached, self._parts.scrubber), prepared.outgoing.digest)
 
     async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit | None = None) -> ToolResult:
-        """Send the request a call means, and shape what comes back."""
+        """Send the request of a call and convert the response; `permit` binds it to what was approved."""
         builtin = self._tools.builtins.get(name)
         if builtin is not None:
             entry = self._entry(name)
@@ -147,48 +145,48 @@ class Target:
             self._parts.scrubber.add(self._parts.credentials.secrets())
             return result
         if self.is_dry_run(name, arguments, call):
-            raise ChangedError(f"{name} is a dry run now, which it was not when it was judged; nothing was sent")
+            raise ChangedError(f"{name} became a dry run after the policy check; nothing was sent")
         prepared = await self._prepare(name, arguments, call)
         if permit is not None:
             permit.require(name, prepared.fingerprint, prepared.outgoing.digest)
-        prepared = await self._completed(prepared, call)
+        prepared = await self._fetch_parts(prepared, call)
         answer = await self._send(prepared, call)
         return await self._result(prepared, answer, call)
 
     async def _prepare(self, name: str, arguments: JsonObject, call: Call) -> _Prepared:
-        """Build the request from the document of this moment, without sending anything."""
+        """Build the request from the current document; uses no network."""
         operation, fingerprint = self._operation(name), self._entry(name).fingerprint
         defaults = self._tools.defaults.get(name, {})
         checked = self._check(name).check({**defaults, **arguments}, call.meta)
-        self._require_reading(name, operation, checked)
-        base = self._base(operation, self._api)  # before anything waits: the document may be replaced meanwhile
+        self._require_read_only_pages(name, operation, checked)
+        base = self._base(operation, self._api)  # before the first await: the document may be replaced meanwhile
         ready = checked.arguments
         if operation.body is not None and "body" in ready:
             variant = operation.body.variant(ready.get("content_type"))
             ready = {**ready, "body": await self._parts.files.read(variant, ready["body"])}
-        return _Prepared(operation, fingerprint, checked, ready, self._built(operation, ready, base))
+        return _Prepared(operation, fingerprint, checked, ready, self._build(operation, ready, base))
 
-    async def _completed(self, prepared: _Prepared, call: Call) -> _Prepared:
-        """Fetch what a request that may be sent still needs: files that are elsewhere, and credentials."""
+    async def _fetch_parts(self, prepared: _Prepared, call: Call) -> _Prepared:
+        """Fetch what needs the network and therefore permission: files given by URL, and credentials."""
         if "body" in prepared.ready:
             ready = {**prepared.ready, "body": await self._parts.files.downloaded(prepared.ready["body"])}
-            outgoing = self._built(prepared.operation, ready, prepared.outgoing.base)
+            outgoing = self._build(prepared.operation, ready, prepared.outgoing.base)
             prepared = replace(prepared, ready=ready, outgoing=outgoing)
         attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.conversation)
         self._parts.scrubber.add(attached.secrets)
         return replace(prepared, attached=attached)
 
-    def _built(self, operation: Operation, ready: JsonObject, base: str) -> Outgoing:
-        outgoing = build(operation, ready, base, self._habits)
+    def _build(self, operation: Operation, ready: JsonObject, base: str) -> Outgoing:
+        outgoing = build(operation, ready, base, self._encoding)
         return replace(outgoing, headers=(*outgoing.headers, *self._settings.headers.items()))
 
-    def _require_reading(self, name: str, operation: Operation, checked: Checked) -> None:
-        """Refuse to follow the pages of what may change something with each of them."""
+    def _require_read_only_pages(self, name: str, operation: Operation, checked: Checked) -> None:
+        """Raise if a call would follow pages with an operation that may change something each time."""
         pages = checked.options.get("_pages")
         if pages in (None, 0, 1) or self._entry(name).tool.annotations.read_only:
             return
         raise InvalidArgumentsError(
-            f"_pages: {operation.method} {operation.path} would be sent once for each page, and may change something "
+            f"_pages: {operation.method} {operation.path} would be sent once per page, and may change something "
             "each time; nothing was sent\n"
             "Leave _pages out and ask for one page after the other. If it only reads, say so in the configuration: "
             f"overrides: {{{name}: {{annotations: {{readOnlyHint: true}}}}}}"
@@ -205,8 +203,8 @@ class Target:
             raise UnknownToolError(name)
         return found
 
-    def _placed(self, entry: Entry, tools: Tools, api: Api) -> Entry:
-        """Say where the calls of an entry go; nowhere when the document does not name a server."""
+    def _with_server(self, entry: Entry, tools: Tools, api: Api) -> Entry:
+        """Return the entry with its server; unchanged if no server is known."""
         operation = tools.operations.get(entry.name)
         try:
             return replace(entry, server=self._base(operation, api)) if operation else entry
@@ -220,7 +218,7 @@ class Target:
         return operation
 
     def _base(self, operation: Operation, api: Api | None) -> str:
-        """Choose the server of an operation; a base URL on another host replaces the document's own servers."""
+        """Return the server of an operation; a configured base URL on another host replaces the document's servers."""
         servers = api.servers if api else ()
         base = self._settings.base_url
         if base:
@@ -237,6 +235,7 @@ class Target:
         principal = call.principal
         answer = await self._parts.sender.send(prepared.outgoing, prepared.attached, principal)
         if answer.status == 401 and prepared.attached.renewable:
+            # The token may have been revoked before its expiry: renew it once.
             attached = await self._parts.credentials.attach(
                 prepared.operation, principal, call.conversation, renew=True
             )
@@ -259,10 +258,10 @@ class Target:
         if isinstance(pages, int) and pages > 1 and answer.status < 400:
             return await self._paged(prepared, answer, shaping, min(pages, MAX_PAGES), call)
         result = await self._parts.responses.result(answer, shaping, call.principal)
-        return _compared(result, prepared.operation, answer)
+        return _with_mismatches(result, prepared.operation, answer)
 
     async def _paged(self, prepared: _Prepared, answer: Answer, shaping: Shaping, pages: int, call: Call) -> ToolResult:
-        """Follow the pages and join their rows."""
+        """Follow the next pages, up to `pages` in all, and join their rows."""
         arguments, rows, count = prepared.ready, [], 0
         following: Json = None
         value: Json = None
@@ -279,13 +278,13 @@ class Target:
             by_link = isinstance(following, NextUrl)
             following = next_page(prepared.operation, arguments, answer, value)
             if by_link and not isinstance(following, NextUrl):
-                following = None  # who links to pages links to all of them
+                following = None  # an API that links its pages gives no link on the last one
             if following is None or count >= pages or len(rows) > 100_000:
                 break
             await call.progress(count, pages, f"page {count}")
             if isinstance(following, NextArguments):
                 arguments = {**arguments, **following.changed}
-                outgoing = self._built(prepared.operation, arguments, prepared.outgoing.base)
+                outgoing = self._build(prepared.operation, arguments, prepared.outgoing.base)
             else:
                 outgoing = replace(prepared.outgoing, base=following.url, path="", query=())
             answer = await self._send(replace(prepared, outgoing=outgoing), call)
@@ -305,8 +304,8 @@ def _shown_next(following: Json) -> Json:
             return None
 
 
-def _compared(result: ToolResult, operation: Operation, answer: Answer) -> ToolResult:
-    """Note where an answer differs from what the document says; it is delivered all the same."""
+def _with_mismatches(result: ToolResult, operation: Operation, answer: Answer) -> ToolResult:
+    """Add the differences between a response and its documented schema to the result's metadata."""
     if operation.output_schema is None or result.is_error or result.structured is None:
         return result
     try:

@@ -1,4 +1,4 @@
-"""Operations → listed tools; set_auth."""
+"""Turns operations into listed tools, and provides the `set_auth` tool."""
 
 import html
 import os
@@ -25,13 +25,13 @@ from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_
 
 DESTRUCTIVE = frozenset({"delete", "remove", "destroy", "drop", "purge", "reset", "cancel", "revoke", "terminate"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
-_DESCRIBED = 300
+_MAX_DESCRIPTION = 300
 
 
 def listed(operation: Operation, name: str, budget: int) -> Tool:
-    """Return the tool clients see; calls are still checked against the full schema."""
+    """Return the tool within `budget` bytes; calls are validated against the full schema."""
     description = describe(operation)
-    room = max(budget - len(description) - len(name) - 250, 500)
+    room = max(budget - len(description) - len(name) - 250, 500)  # 250 for title, annotations and JSON keys
     return Tool(
         name=name,
         title=title(operation),
@@ -43,25 +43,25 @@ def listed(operation: Operation, name: str, budget: int) -> Tool:
 
 
 def title(operation: Operation) -> str:
-    """Return a short human name."""
+    """Return a title for people, of at most 100 characters or the request line."""
     return plain(operation.summary)[:100] or f"{operation.method} {operation.path}"
 
 
 def describe(operation: Operation) -> str:
-    """Say what it does in at most 300 characters, and which request it is."""
+    """Return summary and description, cut to 300 characters, and the request line."""
     summary, details = plain(operation.summary), plain(operation.description)
     words = details if not summary or details.startswith(summary) else summary
     if summary and details and words == summary:
         words = f"{summary.rstrip('.')}. {details}"
-    if len(words) > _DESCRIBED:
-        words = words[:_DESCRIBED].rsplit(" ", 1)[0] + "…"
+    if len(words) > _MAX_DESCRIPTION:
+        words = words[:_MAX_DESCRIPTION].rsplit(" ", 1)[0] + "…"
     request = f"{operation.method} {operation.path}"
     lead = "(deprecated) " if operation.deprecated else ""
     return f"{lead}{words}\n{request}" if words else lead + request
 
 
 def hints(operation: Operation) -> Annotations:
-    """Derive the hints from the method, and from words in the name for POST."""
+    """Derive the annotations from the method; a POST is destructive if its name says so."""
     method = operation.method
     if method in SAFE_METHODS:
         return Annotations(read_only=True, destructive=False, idempotent=True, open_world=True)
@@ -72,7 +72,7 @@ def hints(operation: Operation) -> Annotations:
 
 
 def plain(text: str) -> str:
-    """Remove HTML and markdown noise."""
+    """Return text without HTML tags and Markdown markup, on one line."""
     if not text:
         return ""
     text = re.sub(r"<[^<>]{1,200}>", " ", text) if "<" in text else text
@@ -103,7 +103,7 @@ class SetAuthArgs(Args):
 
 
 def set_auth_tool(source: str, api: Api) -> Tool:
-    """Describe the tool by the schemes of the document."""
+    """Return the `set_auth` tool, described by the schemes of the document."""
     schemes = ", ".join(f"{name} ({scheme.kind})" for name, scheme in api.schemes.items())
     return Tool(
         name=f"{source}__set_auth",
@@ -116,7 +116,11 @@ def set_auth_tool(source: str, api: Api) -> Tool:
 
 
 def set_auth(credentials: Credentials, api: Api | None, arguments: JsonObject, call: Call) -> ToolResult:
-    """Hold the credential for the calling principal."""
+    """Store a credential in memory for the calling principal.
+
+    Raises:
+        InvalidArgumentsError: the scheme or the environment variable does not exist.
+    """
     args = parse(SetAuthArgs, arguments)
     schemes = api.schemes if api else {}
     if args.scheme and args.scheme not in schemes:
@@ -124,13 +128,13 @@ def set_auth(credentials: Credentials, api: Api | None, arguments: JsonObject, c
         raise InvalidArgumentsError(
             f"scheme: the document has no {args.scheme!r}" + (f"; did you mean {near[0]!r}?" if near else "")
         )
-    token = _value(args.token)
+    token = _token_value(args.token)
     kind: Kind = args.auth_type or "any"
     credentials.set(call.principal, args.scheme or DEFAULT, Credential(kind, token=token, parameter=args.header_name))
     return structured_result({"ok": True, "scheme": args.scheme or None, "auth_type": args.auth_type, "token": MASK})
 
 
-def _value(token: str) -> str:
+def _token_value(token: str) -> str:
     if not token.startswith("env:"):
         return token
     name = token.removeprefix("env:")
@@ -145,7 +149,7 @@ Builtin = Callable[[Credentials, Api | None, JsonObject, Call], ToolResult]
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Entries in document order, and the tables that calls are routed by."""
+    """Entries in document order, and lookup tables by tool name; hidden tools are only in the tables."""
 
     entries: tuple[Entry, ...] = ()
     operations: Mapping[str, Operation] = field(default_factory=dict)
@@ -154,20 +158,24 @@ class Tools:
 
 
 def build_tools(settings: TargetSettings, api: Api, budget: int = 4_000) -> Tools:
-    """Name and list the operations of a document."""
+    """Return the tools of the selected operations, with overrides applied.
+
+    Raises:
+        ConfigError: an override gives an illegal name.
+    """
     chosen = [operation for operation in api.operations if is_selected(operation, settings)]
     names = tool_names(settings.name, [Unnamed(operation.wanted_name, operation.identity) for operation in chosen])
     entries: list[Entry] = []
     operations: dict[str, Operation] = {}
     defaults: dict[str, JsonObject] = {}
     for operation, given in zip(chosen, names, strict=True):
-        override = _override(settings.overrides, operation, given)
+        override = _override_for(settings.overrides, operation, given)
         name = _renamed(given, override)
         operations[name] = operation
         if override.defaults:
             defaults[name] = override.defaults
         if not override.hidden:
-            tool = _changed(listed(operation, name, budget), override)
+            tool = _with_override(listed(operation, name, budget), override)
             entries.append(
                 Entry(
                     tool,
@@ -189,7 +197,6 @@ def build_tools(settings: TargetSettings, api: Api, budget: int = 4_000) -> Tool
 
 
 def is_selected(operation: Operation, settings: TargetSettings) -> bool:
-    """Say whether an operation is offered."""
     included = not settings.include or _matches(operation, settings.include)
     return included and not _matches(operation, settings.exclude)
 
@@ -203,7 +210,7 @@ def _matches(operation: Operation, selection: Selection) -> bool:
     )
 
 
-def _override(overrides: Mapping[str, Override], operation: Operation, name: str) -> Override:
+def _override_for(overrides: Mapping[str, Override], operation: Operation, name: str) -> Override:
     for key in (name, operation.operation_id, f"{operation.method} {operation.path}"):
         if key and key in overrides:
             return overrides[key]
@@ -214,11 +221,13 @@ def _renamed(name: str, override: Override) -> str:
     if override.name is None:
         return name
     if not is_legal(override.name):
-        raise ConfigError(f"overrides: {override.name!r} is no tool name (letters, digits, _ and -, at most 64)")
+        raise ConfigError(
+            f"overrides: {override.name!r} is not a valid tool name (letters, digits, _ and -, at most 64)"
+        )
     return override.name
 
 
-def _changed(tool: Tool, override: Override) -> Tool:
+def _with_override(tool: Tool, override: Override) -> Tool:
     hints = override.annotations
     annotations = Annotations(
         read_only=hints.get("readOnlyHint", tool.annotations.read_only),
@@ -230,7 +239,7 @@ def _changed(tool: Tool, override: Override) -> Tool:
 
 
 def decisions(settings: TargetSettings, entries: Sequence[Entry]) -> Iterator[tuple[str, Decision]]:
-    """Yield the decisions that overrides fix, by listed name."""
+    """Yield the policy decisions that overrides set, by tool name."""
     for entry in entries:
         for key in (entry.name, entry.local_name, f"{entry.method} {entry.path}"):
             override = settings.overrides.get(key)

@@ -1,4 +1,4 @@
-"""Checks values against the schemas of a document: without its regular expressions, and never beyond a deadline."""
+"""Validates values against the schemas of a document, with a time limit and without regular expressions."""
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -14,30 +14,32 @@ from referencing.exceptions import Unresolvable
 from ui_mcp.jsontypes import Json, JsonObject
 
 SECONDS = 0.5
-_MOST_UNIQUE = 1000
-"""Longer lists are not compared entry by entry."""
-_APPLYING = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "items", "contains", "properties")
+"""Time limit of one validation."""
+_MAX_UNIQUE = 1000
+"""Longer lists are not checked for unique items, which takes quadratic time."""
+_TIMED = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "items", "contains", "properties")
+"""Keywords that check the deadline: those that apply other schemas, where recursion and fan-out happen."""
 _deadline: ContextVar[float] = ContextVar("deadline")
 _Keyword = Callable[[Any, Any, Json, JsonObject], Iterator[ValidationError]]
-_GIVEN: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
+_STANDARD: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
 
 
 class UncheckableError(Exception):
-    """The check cannot be finished, or not in time."""
+    """The validation cannot be completed, or not in time."""
 
 
 class Checker:
-    """Checks values against one schema; the event loop waits meanwhile, so it takes SECONDS at most."""
+    """Validates values against one schema; blocks the event loop for at most `SECONDS`."""
 
     def __init__(self, schema: JsonObject) -> None:
-        # An empty registry: references are resolved inside the schema or not at all, never over the network.
+        # The empty registry prevents references from being fetched over the network.
         self._validator = _Validator(schema, registry=Registry())
 
     def errors(self, value: Json) -> list[ValidationError]:
-        """Return what does not fit.
+        """Return the validation errors of a value.
 
         Raises:
-            UncheckableError: the schema is too intricate for this value, or refers to what is not there.
+            UncheckableError: the schema is too complex for this value, or has a reference without target.
         """
         token = _deadline.set(monotonic() + SECONDS)
         try:
@@ -48,7 +50,7 @@ class Checker:
             _deadline.reset(token)
 
 
-def _in_time(keyword: _Keyword) -> _Keyword:
+def _with_deadline(keyword: _Keyword) -> _Keyword:
     def check(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
         if monotonic() > _deadline.get():
             raise UncheckableError
@@ -61,24 +63,24 @@ def _no_check(validator: Any, value: Any, instance: Json, schema: JsonObject) ->
     return iter(())
 
 
-def _additional(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
-    # Beside patterns nobody can say which properties are additional without trying them.
+def _additional_properties(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
+    # With `patternProperties`, only matching the patterns would show which properties are additional.
     if not schema.get("patternProperties"):
-        yield from _GIVEN["additionalProperties"](validator, value, instance, schema) or ()
+        yield from _STANDARD["additionalProperties"](validator, value, instance, schema) or ()
 
 
-def _unique(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
-    if isinstance(instance, list) and len(instance) <= _MOST_UNIQUE:
-        yield from _GIVEN["uniqueItems"](validator, value, instance, schema) or ()
+def _unique_items(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
+    if isinstance(instance, list) and len(instance) <= _MAX_UNIQUE:
+        yield from _STANDARD["uniqueItems"](validator, value, instance, schema) or ()
 
 
-# Documents are often wrong about patterns and formats, and a pattern can take for ever; the API is the better judge.
+# Patterns and formats are left to the API: documents often get them wrong, and a pattern may backtrack for ever.
 _Validator: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     {
-        **{name: _in_time(_GIVEN[name]) for name in _APPLYING},
+        **{name: _with_deadline(_STANDARD[name]) for name in _TIMED},
         **dict.fromkeys(("pattern", "patternProperties", "format", "unevaluatedProperties"), _no_check),
-        "additionalProperties": _in_time(_additional),
-        "uniqueItems": _unique,
+        "additionalProperties": _with_deadline(_additional_properties),
+        "uniqueItems": _unique_items,
     },
 )
