@@ -100,7 +100,7 @@ def test_theme_prints_what_the_tool_answers(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("serve", "--session-timeout", "soon"), "should be a time such as 90s, 15m, 24h or 7d"),
-        (("attach", "--url", "example"), "'example' is no address"),
+        (("attach", "--url", "example"), "'example' is not a complete URL"),
         (("nlui", "init", "no/nlui.yaml"), "Cannot write no/nlui.yaml"),
         (("nlui", "no.yaml"), "There is no file no.yaml"),
         (("nlui", "check", "list.yaml"), "list.yaml: holds neither settings nor an OpenAPI document"),

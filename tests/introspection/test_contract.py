@@ -21,7 +21,7 @@ from ui_mcp.errors import (
     WireError,
 )
 from ui_mcp.introspection.contract import as_tool_result
-from ui_mcp.introspection.tree import all_letters, uid_prefix
+from ui_mcp.introspection.tree import uid_prefix, uid_prefixes
 from ui_mcp.toolkit.tool import ToolResult
 from ui_mcp.ui.sessions.pages import PageQueries
 
@@ -74,4 +74,4 @@ def test_an_answer_that_makes_no_sense_is_refused_and_breaks_nothing(frame: str)
 def test_letters_are_counted_without_repeats(number: int) -> None:
     from itertools import islice
 
-    assert next(islice(all_letters(), number - 1, None)) == uid_prefix(number)
+    assert next(islice(uid_prefixes(), number - 1, None)) == uid_prefix(number)

@@ -120,8 +120,8 @@ async def attached(address: str, *urls: str) -> AsyncIterator[BrowserBackend]:
                 await anyio.lowlevel.checkpoint()
     backend = await BrowserBackend.connect(address)
     try:
-        for lens in backend._lenses:
-            await lens.page.wait_for_load_state("load")
+        for driven in backend._pages:
+            await driven.page.wait_for_load_state("load")
         yield backend
     finally:
         await backend.close()
@@ -150,7 +150,7 @@ async def test_the_driven_browser_cannot_connect_to_the_persons_listener(app: Si
     other = person.url.replace("127.0.0.1", "localhost")
     app.body = f"<title>App</title><img src='{person.url}i'><iframe src='{other}f'></iframe><p>app</p>"
     async with driven(app.url) as backend:
-        page = backend._lenses[0].page
+        page = backend._pages[0].page
         fetched = await page.evaluate(f"fetch('{person.url}').then(() => 'reached', () => 'failed')")
         form = "f = document.createElement('form'); f.method = 'POST'; document.body.append(f);"
         await page.evaluate(f"{form} f.action = '{person.url}post'; f.target = '_blank'; f.submit()")
@@ -192,10 +192,10 @@ async def test_the_persons_page_in_an_attached_browser_is_neither_seen_nor_opera
     app: Site, person: Site, debugging: str
 ) -> None:
     async with attached(debugging, app.url, person.url) as backend:
-        backend._lenses.sort(key=lambda lens: lens.page.url == person.url)  # the person looks at it
+        backend._pages.sort(key=lambda driven: driven.page.url == person.url)  # the person looks at it
         reasons = await refused(backend)
         seen = await backend.capture(CaptureRequest(stage="all"))
-        title = await backend._lenses[-1].page.title()
+        title = await backend._pages[-1].page.title()
 
     assert reasons == {"PERSON_PAGE"}
     assert "App" in [stage["title"] for stage in seen["stages"]]
@@ -208,8 +208,8 @@ async def test_a_page_that_goes_there_meanwhile_is_refused_and_so_is_one_that_fr
     app: Site, person: Site, debugging: str
 ) -> None:
     async with attached(debugging, app.url) as backend:
-        backend._lenses.sort(key=lambda lens: lens.page.url == app.url)
-        page = backend._lenses[-1].page
+        backend._pages.sort(key=lambda driven: driven.page.url == app.url)
+        page = backend._pages[-1].page
         assert "app" in str(await backend.capture(CaptureRequest()))
         await page.evaluate(f"document.body.innerHTML = \"<iframe src='{person.url}'></iframe>\"")
         await page.frame_locator("iframe").locator("button").wait_for()
@@ -227,8 +227,8 @@ async def test_a_page_that_goes_there_while_text_is_typed_gets_no_more_of_it(
     person.body = "<title>Person</title><textarea autofocus></textarea>"
     app.body = f"<textarea autofocus onkeydown=\"location.href = '{person.url}'\"></textarea>"
     async with attached(debugging, app.url) as backend:
-        backend._lenses.sort(key=lambda lens: lens.page.url == app.url)
-        page = backend._lenses[-1].page
+        backend._pages.sort(key=lambda driven: driven.page.url == app.url)
+        page = backend._pages[-1].page
         with pytest.raises(UiNotEnabledError, match="belongs to the person alone"):
             await backend.act({"type": "typeText", "text": "approve " * 500})
         await page.wait_for_url(person.url)

@@ -1,4 +1,4 @@
-"""Argument models of tools and actions."""
+"""Argument models of the introspection tools and of UI actions."""
 
 from typing import Annotated, Literal, Self
 
@@ -36,7 +36,6 @@ class NodeRef(Request):
         return self
 
     def ref(self) -> Ref:
-        """Return the reference for inside."""
         return Ref(self.uid, self.path, self.hint)
 
 
@@ -65,7 +64,7 @@ class Include(Request):
     popups: bool | None = Field(None, description="Menus, tooltips and other popups (on).")
 
     def sections(self, defaults: frozenset[Section]) -> frozenset[Section]:
-        """Return the defaults with the given choices applied."""
+        """Return `defaults` with the given choices applied."""
         chosen: dict[Section, bool | None] = {
             "bounds": self.bounds,
             "localToScreen": self.local_to_screen,
@@ -123,7 +122,7 @@ _NAMED_KEYS = frozenset({
     *(f"F{number}" for number in range(1, 13)),
 })  # fmt: skip
 
-_SPELLINGS = {
+_KEY_ALIASES = {
     "RETURN": "ENTER", "ESC": "ESCAPE", "BACKSPACE": "BACK_SPACE", "DEL": "DELETE", "PAGEUP": "PAGE_UP",
     "PAGEDOWN": "PAGE_DOWN", "ARROWUP": "UP", "ARROWDOWN": "DOWN", "ARROWLEFT": "LEFT", "ARROWRIGHT": "RIGHT",
     " ": "SPACE", "CTRL": "CONTROL",
@@ -157,10 +156,10 @@ class Action(Request):
     native: bool = Field(False, description="JavaFX: move the real pointer.")
 
     def wire(self) -> JsonObject:
-        """Return the action for a backend, names made neutral.
+        """Return the action for a backend, with toolkit-neutral names of keys and modifiers.
 
         Raises:
-            UiActionFailedError: an unknown key or modifier, or a field this type needs is missing.
+            UiActionFailedError: a key or modifier is unknown, or a field that the type requires is missing.
         """
         written = self.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True) | {"type": self.type}
         for part in ("target", "from", "to"):
@@ -174,15 +173,15 @@ class Action(Request):
         return written
 
     def _require_fields(self) -> None:
-        missing = [name for name in _NEEDED.get(self.type, ()) if getattr(self, name) is None]
-        pointed = self.type in {"click", "doubleClick", "mousePressed", "mouseReleased", "hover"}
-        if pointed and self.target is None and (self.x is None or self.y is None):
+        missing = [name for name in _REQUIRED_FIELDS.get(self.type, ()) if getattr(self, name) is None]
+        needs_point = self.type in {"click", "doubleClick", "mousePressed", "mouseReleased", "hover"}
+        if needs_point and self.target is None and (self.x is None or self.y is None):
             missing.append("target, or x and y")
         if missing:
             raise UiActionFailedError(f"{self.type} needs {', '.join(missing)}", reason="MISSING_FIELD")
 
 
-_NEEDED: dict[str, tuple[str, ...]] = {
+_REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "focus": ("target",),
     "typeText": ("text",),
     "setText": ("target", "text"),
@@ -196,21 +195,21 @@ _NEEDED: dict[str, tuple[str, ...]] = {
 }
 
 
-def _one_or_many(value: Json) -> Json:
+def _as_list(value: Json) -> Json:
     return [value] if isinstance(value, dict) else value
 
 
-Actions = Annotated[list[Action], BeforeValidator(_one_or_many), Field(min_length=1, max_length=100)]
+Actions = Annotated[list[Action], BeforeValidator(_as_list), Field(min_length=1, max_length=100)]
 
 
 def key_name(given: str) -> str:
-    """Return the neutral name of a key.
+    """Return the toolkit-neutral name of a key.
 
     Raises:
-        UiActionFailedError: no such key.
+        UiActionFailedError: there is no such key.
     """
     name = given.upper() if len(given) > 1 or given.isalpha() else given
-    name = _SPELLINGS.get(name, name)
+    name = _KEY_ALIASES.get(name, name)
     if name in _NAMED_KEYS or (len(name) == 1 and name.isalnum() and name.isascii()):
         return name
     raise UiActionFailedError(
@@ -219,10 +218,10 @@ def key_name(given: str) -> str:
 
 
 def modifier_name(given: str) -> str:
-    """Return the neutral name of a modifier.
+    """Return the toolkit-neutral name of a modifier.
 
     Raises:
-        UiActionFailedError: no such modifier.
+        UiActionFailedError: there is no such modifier.
     """
     name = _MODIFIERS.get(given.upper())
     if name is None:

@@ -1,4 +1,4 @@
-"""What every kind of UI can do for us: be read, be acted on, be photographed."""
+"""The interface of UI backends: read a UI, act on it, take screenshots."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -9,8 +9,6 @@ from ui_mcp.jsontypes import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class ScreenshotRequest:
-    """What to photograph and how."""
-
     stage: int | None = None
     ref: Ref | None = None
     max_width: int | None = None
@@ -18,58 +16,59 @@ class ScreenshotRequest:
 
 
 class UiBackend(Protocol):
-    """A UI that can be seen and operated. Every call is bounded by the caller's deadline and may be cancelled."""
+    """A UI that can be read and operated; callers set the time limits, so every call may be cancelled."""
 
     kind: str
     """`page`, `browser` or `javafx`."""
 
     async def describe(self) -> str:
-        """Say in a few words which UI this is."""
+        """Return a short name of the UI, for people."""
         ...
 
-    async def capture(self, ask: CaptureRequest) -> JsonObject:
-        """Read the UI in one pass; the answer's shape is contracts/records.schema.json.
+    async def capture(self, request: CaptureRequest) -> JsonObject:
+        """Read the UI in one pass and return it in the format of contracts/records.schema.json.
 
         Raises:
-            IntrospectError: nothing shows, the root is gone, the css is wrong, the UI does not answer.
+            IntrospectError: no window is open, the root no longer exists, the CSS selector is invalid, or the UI
+                does not answer.
         """
         ...
 
     async def at(self, x: float, y: float) -> list[JsonObject]:
-        """Return `{uid, path}` of what is at a screen point: the topmost node first, then everything around it.
+        """Return `{uid, path}` of the topmost node at a screen point, followed by its ancestors.
 
         Raises:
-            UiActionFailedError: nothing is there (`OFFSCREEN`).
+            UiActionFailedError: there is no node at this point (`OFFSCREEN`).
         """
         ...
 
     async def act(self, action: JsonObject) -> None:
-        """Do one action, having checked that a person could do it now.
+        """Perform one action, if a person could perform it now.
 
         Raises:
-            UiActionFailedError: `details["reason"]` says why not.
-            UiNodeNotFoundError: the target does not resolve.
+            UiActionFailedError: a person could not; the reason is in `details["reason"]`.
+            UiNodeNotFoundError: the target does not exist.
         """
         ...
 
     async def idle(self) -> None:
-        """Return when everything we submitted has run and a frame has passed."""
+        """Wait until the effects of all actions are processed and a frame is rendered."""
         ...
 
-    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
+    async def screenshot(self, request: ScreenshotRequest) -> bytes:
         """Return a PNG."""
         ...
 
     def problems(self) -> list[str]:
-        """Return and forget errors the UI reported since the last call."""
+        """Return the errors that the UI reported since the last call."""
         ...
 
     def alive(self) -> bool:
-        """Say whether the UI can still answer; a dead backend is replaced on the next wish."""
+        """Return whether the UI can still answer; the registry replaces a dead backend on the next use."""
         ...
 
     async def close(self) -> None:
-        """Let go; the UI stays as it is."""
+        """Disconnect; the UI keeps running."""
         ...
 
 
@@ -78,7 +77,7 @@ Kind = Literal["javafx", "cdp", "url"]
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Something a person has let us look at."""
+    """A UI that was attached, by a person or with a person's permission."""
 
     name: str
     kind: Kind

@@ -1,4 +1,4 @@
-"""Cuts a capture to a number of tokens: level by level in document order, with a cursor to the rest."""
+"""Cuts a capture to a number of tokens, breadth first, with a cursor for the rest."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -13,11 +13,12 @@ from ui_mcp.jsontypes import JsonObject, dumps
 
 _CUT_MARK = len(',"childrenTruncated":100000')
 _TAIL = 160
+"""Characters reserved for the cursor and the token counts at the end of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where the next page of a capture begins."""
+    """The position in a capture at which the next page begins."""
 
     snapshot_id: str
     offset: int
@@ -27,10 +28,10 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str) -> "Cursor":
-        """Read what an earlier answer gave.
+        """Parse a cursor.
 
         Raises:
-            UiArgumentError: not a cursor.
+            UiArgumentError: the text is not a cursor.
         """
         snapshot_id, dot, offset = text.partition(".")
         if not (snapshot_id and dot and offset.isdecimal()):
@@ -41,18 +42,21 @@ class Cursor:
 def json_page(capture: Capture, limit: int, offset: int = 0) -> JsonObject:
     """Return the part of the UiSnapshot that begins at `offset` and fits `limit` tokens (0 = all).
 
-    The first page is a snapshot whose cut parents carry `childrenTruncated`;
-    later ones are lists of `{parent, index, node}`.
+    The first page is a snapshot whose truncated parents have `childrenTruncated`;
+    later pages are lists of `{parent, index, node}`.
     """
-    nodes = list(_by_level(capture))
-    written = [snapshot_json.alone(node, capture.ask.sections) for node in nodes]
+    nodes = list(_breadth_first(capture))
+    written = [snapshot_json.alone(node, capture.request.sections) for node in nodes]
     costs = [len(dumps(one)) + _CUT_MARK + (60 if offset else 0) for one in written]
     total = tokens(dumps(snapshot_json.header(capture))) + sum(costs) // 4
     empty = {**snapshot_json.header(capture), "stages": [snapshot_json.stage(entry, None) for entry in capture.stages]}
     room = limit * 4 - len(dumps(empty)) - _TAIL if limit else sum(costs)
-    end = _fitting(costs, offset, room)
+    end = _end_within(costs, offset, room)
+    # The costs are estimates: write the page, and shorten it by a tenth until it fits. One node is always returned.
     while True:
-        page = _later(capture, nodes, written, offset, end) if offset else _first(capture, nodes, written, end)
+        page = (
+            _later_page(capture, nodes, written, offset, end) if offset else _first_page(capture, nodes, written, end)
+        )
         if end < len(nodes):
             page |= {"truncated": True, "cursor": str(Cursor(capture.id, end))}
         page["tokens"] = {"returned": tokens(dumps(page)), "total": total}
@@ -68,9 +72,9 @@ def text_page(capture: Capture, limit: int, offset: int = 0) -> str:
         whole = "\n".join(line for entry in stages for line in outline.lines(entry))
         if not limit or len(whole) <= limit * 4:
             return whole
-    found = list(_levels(stages))
+    found = list(_breadth_first_entries(stages))
     costs = [len(entry.text) + 2 * level + 16 for entry, level, _ in found]
-    end = _fitting(costs, offset, limit * 4 - _TAIL if limit else sum(costs))
+    end = _end_within(costs, offset, limit * 4 - _TAIL if limit else sum(costs))
     while True:
         text = _text(found, offset, end, capture.id)
         if not limit or len(text) <= limit * 4 or end <= offset + 1:
@@ -78,7 +82,7 @@ def text_page(capture: Capture, limit: int, offset: int = 0) -> str:
         end -= max(1, (end - offset) // 10)
 
 
-def _by_level(capture: Capture) -> Iterator[Node]:
+def _breadth_first(capture: Capture) -> Iterator[Node]:
     pending = deque(stage.root for stage in capture.stages if stage.root is not None)
     while pending:
         node = pending.popleft()
@@ -86,7 +90,7 @@ def _by_level(capture: Capture) -> Iterator[Node]:
         pending.extend(node.children)
 
 
-def _fitting(costs: Sequence[int], offset: int, room: int) -> int:
+def _end_within(costs: Sequence[int], offset: int, room: int) -> int:
     end = offset
     for cost in costs[offset:]:
         room -= cost
@@ -96,18 +100,20 @@ def _fitting(costs: Sequence[int], offset: int, room: int) -> int:
     return min(len(costs), max(end, offset + 1))
 
 
-def _first(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], end: int) -> JsonObject:
+def _first_page(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], end: int) -> JsonObject:
     made = {id(node): {**one, "children": []} for node, one in zip(nodes[:end], written[:end], strict=True)}
-    _hang(nodes[:end], made)
+    _link_children(nodes[:end], made)
     stages = [snapshot_json.stage(entry, made.get(id(entry.root))) for entry in capture.stages]
     return {**snapshot_json.header(capture), "stages": stages}
 
 
-def _later(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], offset: int, end: int) -> JsonObject:
+def _later_page(
+    capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], offset: int, end: int
+) -> JsonObject:
     page = nodes[offset:end]
     made = {id(node): {**one, "children": []} for node, one in zip(page, written[offset:end], strict=True)}
     for node in page:
-        _note_missing(node, made[id(node)], 0)
+        _mark_truncated(node, made[id(node)], 0)
     entries = [
         {"parent": node.parent.uid if node.parent else None, "index": node.index, "node": made[id(node)]}
         for node in page
@@ -115,20 +121,20 @@ def _later(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject
     return {**snapshot_json.header(capture), "nodes": entries}
 
 
-def _hang(nodes: Sequence[Node], made: dict[int, JsonObject]) -> None:
+def _link_children(nodes: Sequence[Node], made: dict[int, JsonObject]) -> None:
     for node in nodes:
-        here = made[id(node)]
-        here["children"] = [made[id(child)] for child in node.children if id(child) in made]
-        _note_missing(node, here, len(here["children"]))
+        written = made[id(node)]
+        written["children"] = [made[id(child)] for child in node.children if id(child) in made]
+        _mark_truncated(node, written, len(written["children"]))
 
 
-def _note_missing(node: Node, written: JsonObject, there: int) -> None:
-    missing = len(node.children) - there + int(node.record.get("ct", 0))
+def _mark_truncated(node: Node, written: JsonObject, included: int) -> None:
+    missing = len(node.children) - included + int(node.record.get("ct", 0))
     if missing:
         written["childrenTruncated"] = missing
 
 
-def _levels(stages: Sequence[Entry]) -> Iterator[tuple[Entry, int, Entry | None]]:
+def _breadth_first_entries(stages: Sequence[Entry]) -> Iterator[tuple[Entry, int, Entry | None]]:
     pending: deque[tuple[Entry, int, Entry | None]] = deque((entry, 0, None) for entry in stages)
     while pending:
         entry, level, parent = pending.popleft()
@@ -148,13 +154,13 @@ def _text(found: Sequence[tuple[Entry, int, Entry | None]], offset: int, end: in
     for entry, _, _ in page:
         missing = len(entry.children) - len(made[id(entry)].children)
         made[id(entry)].text += f" (+{missing})" if missing else ""
-    written = list(_headed(tops))
+    written = list(_with_parent_lines(tops))
     if end < len(found):
         written.append(f"… {len(found) - end} more (cursor {Cursor(snapshot_id, end)})")
     return "\n".join(written)
 
 
-def _headed(tops: Sequence[tuple[Entry, Entry | None]]) -> Iterator[str]:
+def _with_parent_lines(tops: Sequence[tuple[Entry, Entry | None]]) -> Iterator[str]:
     above: Entry | None = None
     for entry, parent in tops:
         if parent is not None and parent is not above:

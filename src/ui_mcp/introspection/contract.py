@@ -1,4 +1,4 @@
-"""Words of the contract, error → tool result."""
+"""Types and constants of the introspection contract, and its errors as tool results."""
 
 import re
 from collections.abc import Awaitable
@@ -32,20 +32,20 @@ PATH = re.compile(r"/stages\[\d+\]/scene/root(/[A-Za-z_$][\w$-]*\[\d+\])*")
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A node as a caller names it: by uid, else by path; the hint only helps to say what else it could be."""
+    """A reference to a node, by uid or else by path; `hint` only serves to suggest candidates if it is not found."""
 
     uid: str | None = None
     path: str | None = None
     hint: JsonObject | None = None
 
     def json(self) -> JsonObject:
-        """Return the reference as the contract writes it."""
+        """Return the reference in the format of the contract."""
         return {"path": self.path, "uid": self.uid}
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureRequest:
-    """What a backend shall read in one pass over its UI."""
+    """What a backend reads in one pass over its UI."""
 
     stage: StageChoice | int = "focused"
     depth: int = UNLIMITED_DEPTH
@@ -55,10 +55,10 @@ class CaptureRequest:
     css: str | None = None
     root: Ref | None = None
     redact: tuple[str, ...] = ()
-    """Css selectors of nodes whose words must not leave the UI."""
+    """CSS selectors of nodes whose text must not leave the UI."""
 
     def json(self) -> JsonObject:
-        """Return what goes over the wire to a page or an agent."""
+        """Return the message for a page script or JVM agent."""
         return {
             "stage": self.stage,
             "depth": self.depth,
@@ -73,7 +73,7 @@ class CaptureRequest:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of a UI one answer may carry."""
+    """Size limits of one snapshot."""
 
     tokens: int = 20_000
     """0 = no limit; a token is four characters."""
@@ -82,7 +82,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What a full snapshot holds unless the caller says otherwise."""
+    """Depth, sections and limits of a full snapshot if the caller gives none."""
 
     depth: int = FULL_DEPTH
     sections: frozenset[Section] = FULL
@@ -90,12 +90,12 @@ class Defaults:
 
 
 def tokens(text: str) -> int:
-    """Estimate the tokens of a text as the contract does."""
+    """Return the token estimate of the contract: four characters per token."""
     return -(-len(text) // 4)
 
 
 def error_json(error: IntrospectError) -> JsonObject:
-    """Write an error as the contract does."""
+    """Return an error in the format of the contract."""
     return {"error": {"code": error.code, "message": error.message, "details": error.details}}
 
 
@@ -103,7 +103,7 @@ _log = logger("introspect")
 
 
 async def as_tool_result(work: Awaitable[ToolResult]) -> ToolResult:
-    """Wait for a result; a failure becomes `{"error": {code, message, details}}`, complete as text too."""
+    """Return the result of `work`; an error becomes `{"error": {code, message, details}}`, as text and structured."""
     try:
         return await work
     except IntrospectError as error:
@@ -113,16 +113,15 @@ async def as_tool_result(work: Awaitable[ToolResult]) -> ToolResult:
         return failed(error_json(reason))
     except UiMcpError:
         raise
-    except Exception as error:  # noqa: BLE001 - the contract has a code for what nobody expected
-        _log.exception("Looking failed unexpectedly")
+    except Exception as error:  # noqa: BLE001 - the contract has a code for unexpected errors
+        _log.exception("unexpected error in an introspection tool")
         return failed(error_json(IntrospectError(f"Unexpected: {type(error).__name__}")))
 
 
 def failed(answer: JsonObject) -> ToolResult:
-    """Write an error."""
     return ToolResult((Text(dumps(answer)),), structured=answer, is_error=True)
 
 
 def invalid_arguments(error: InvalidArgumentsError) -> ToolResult:
-    """Write arguments that do not fit as the contract's error, like any other."""
+    """Return invalid arguments as an error of the contract."""
     return failed(error_json(UiArgumentError(error.message)))

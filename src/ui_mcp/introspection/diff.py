@@ -1,4 +1,4 @@
-"""Says what changed between two captures of one UI, by uid."""
+"""Compares two captures of one UI by uid."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from ui_mcp.jsontypes import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A node that stayed, with what is new about it."""
+    """A node that is in both captures, with its new values by name."""
 
     node: Node
     values: JsonObject
@@ -20,7 +20,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What came, went, changed and moved."""
+    """The differences between two captures."""
 
     since: str
     now: str
@@ -30,19 +30,19 @@ class Diff:
     moved: tuple[Node, ...]
 
     def json(self, capture: Capture) -> JsonObject:
-        """Write the difference as the contract does."""
-        sections = capture.ask.sections
+        """Return the difference in the format of the contract."""
+        sections = capture.request.sections
         return {
             "since": self.since,
             "snapshotId": self.now,
-            "added": [{**_place(node), "node": snapshot_json.tree(node, sections)} for node in self.added],
+            "added": [{**_position(node), "node": snapshot_json.tree(node, sections)} for node in self.added],
             "removed": list(self.removed),
             "changed": [{"uid": change.node.uid, "set": change.values} for change in self.changed],
-            "moved": [{"uid": node.uid, **_place(node)} for node in self.moved],
+            "moved": [{"uid": node.uid, **_position(node)} for node in self.moved],
         }
 
     def text(self) -> str:
-        """Write the difference for a model: `+` came, `-` went, `~` changed, `>` moved."""
+        """Return the difference as text for a model: `+` added, `-` removed, `~` changed, `>` moved."""
         return "\n".join([f"since {self.since}, now {self.now}", *(self._lines() or ["no change"])])
 
     def _lines(self) -> list[str]:
@@ -59,7 +59,7 @@ class Diff:
 
 
 def compare(before: Capture, after: Capture, *, with_layout: bool = False) -> Diff:
-    """Compare two captures made with the same options; positions count only `with_layout`."""
+    """Compare two captures of the same request; bounds are compared only `with_layout`."""
     old = {node.uid: node for node in before.nodes()}
     new = {node.uid: node for node in after.nodes()}
     stayed = [node for uid, node in new.items() if uid in old]
@@ -68,13 +68,14 @@ def compare(before: Capture, after: Capture, *, with_layout: bool = False) -> Di
     return Diff(
         since=before.id,
         now=after.id,
-        added=tuple(_tops(new, old)),
-        removed=tuple(node.uid for node in _tops(old, new)),
+        added=tuple(_only_in(new, old)),
+        removed=tuple(node.uid for node in _only_in(old, new)),
         changed=tuple(Change(node, values) for node, values in changes if values),
         moved=tuple(_moved(old, new)),
     )
 
 
+# Position in the tree, selector match and screen coordinates: reported as moves, or not a change of the node.
 _IGNORED = frozenset({"p", "n", "q", "sc"})
 _LAYOUT = frozenset({"bp", "bs"})
 _NAMES = {
@@ -92,7 +93,7 @@ def _parent(node: Node) -> str | None:
     return node.parent.uid if node.parent else None
 
 
-def _place(node: Node) -> JsonObject:
+def _position(node: Node) -> JsonObject:
     return {"parent": _parent(node), "index": node.index}
 
 
@@ -101,20 +102,20 @@ def _changes(before: Node, after: Node, ignored: frozenset[str]) -> JsonObject:
     if old == new:
         return {}
     keys = [key for key in (*new, *(key for key in old if key not in new)) if key not in ignored]
-    return {_NAMES.get(key, key): _written(after, key) for key in keys if old.get(key) != new.get(key)}
+    return {_NAMES.get(key, key): _new_value(after, key) for key in keys if old.get(key) != new.get(key)}
 
 
-def _written(node: Node, key: str) -> object:
+def _new_value(node: Node, key: str) -> object:
     value = node.record.get(key, _DEFAULTS.get(key))
     if key == "z" and value is not None:
         return snapshot_json.rows(node)
     return snapshot_json.box(value) if key in _LAYOUT else value
 
 
-def _tops(here: dict[str, Node], there: dict[str, Node]) -> Iterator[Node]:
-    """Yield the nodes only `here` has, without those inside another such node."""
-    for uid, node in here.items():
-        if uid not in there and (node.parent is None or node.parent.uid in there):
+def _only_in(nodes: dict[str, Node], others: dict[str, Node]) -> Iterator[Node]:
+    """Yield the nodes that are not among `others`, without descendants of such nodes."""
+    for uid, node in nodes.items():
+        if uid not in others and (node.parent is None or node.parent.uid in others):
             yield node
 
 
@@ -124,12 +125,13 @@ def _moved(old: dict[str, Node], new: dict[str, Node]) -> Iterator[Node]:
         if before is not None and _parent(before) != _parent(node):
             yield node
         kept = [child for child in node.children if child.uid in old and _parent(old[child.uid]) == node.uid]
-        steady = _longest_rising([old[child.uid].index for child in kept])
-        yield from (child for at, child in enumerate(kept) if at not in steady)
+        # Report as few moves as possible: the longest run that is still in order stays.
+        in_order = _longest_increasing([old[child.uid].index for child in kept])
+        yield from (child for at, child in enumerate(kept) if at not in in_order)
 
 
-def _longest_rising(numbers: Sequence[int]) -> set[int]:
-    """Return the positions of a longest rising part: those that need not move."""
+def _longest_increasing(numbers: Sequence[int]) -> set[int]:
+    """Return the positions of a longest increasing subsequence."""
     if all(left < right for left, right in pairwise(numbers)):
         return set(range(len(numbers)))
     ends: list[int] = []

@@ -1,4 +1,4 @@
-"""Writes captures as text for a model: one line per node, plain layout left out."""
+"""Writes captures as text for models: one line per node, without nodes that are only layout."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ TEXT_LENGTH = 80
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A line of the outline with the lines under it."""
+    """A line of the outline with the lines below it."""
 
     uid: str
     text: str
@@ -18,12 +18,10 @@ class Entry:
 
 
 def outline(capture: Capture) -> str:
-    """Return the whole capture as text."""
     return "\n".join(line for entry in entries(capture) for line in lines(entry))
 
 
 def entries(capture: Capture) -> list[Entry]:
-    """Return an entry per stage."""
     return [
         Entry(f"stage {stage.index}", stage_line(stage), subtree(stage.root) if stage.root else [])
         for stage in capture.stages
@@ -31,8 +29,8 @@ def entries(capture: Capture) -> list[Entry]:
 
 
 def lines(entry: Entry, level: int = 0) -> Iterator[str]:
-    """Yield an entry and what is under it, two spaces per level."""
-    pending = [(entry, level)]
+    """Yield the lines of an entry and its descendants, indented by two spaces per level."""
+    pending = [(entry, level)]  # a stack instead of recursion: trees may be deeper than Python's limit
     while pending:
         at, depth = pending.pop()
         yield "  " * depth + at.text
@@ -40,7 +38,7 @@ def lines(entry: Entry, level: int = 0) -> Iterator[str]:
 
 
 def subtree(root: Node) -> list[Entry]:
-    """Return the entries for a node: one, or those of its children when it only arranges them."""
+    """Return the entries of a node: one, or those of its children if it is only layout."""
     top: list[Entry] = []
     pending: list[tuple[Node, list[Entry]]] = [(root, top)]
     while pending:
@@ -49,7 +47,7 @@ def subtree(root: Node) -> list[Entry]:
         if is_plain(node) and (not hidden or not node.children):
             pending.extend((child, into) for child in reversed(node.children))
             continue
-        entry = Entry(node.uid, line(node) + _inside(node, hidden=hidden))
+        entry = Entry(node.uid, line(node) + _child_count(node, hidden=hidden))
         into.append(entry)
         if not hidden:
             entry.children.extend(Entry(node.uid, text) for text in row_lines(node))
@@ -58,7 +56,7 @@ def subtree(root: Node) -> list[Entry]:
 
 
 def stage_line(stage: Stage) -> str:
-    """Say which window this is."""
+    """Return the line of a window: kind, number, title, size, states and dialog text."""
     facts = stage.facts
     words = [f'{facts.get("kind", "stage")} {stage.index} "{cut(facts.get("title") or "")}"']
     if facts.get("width") is not None:
@@ -70,7 +68,7 @@ def stage_line(stage: Stage) -> str:
 
 
 def line(node: Node) -> str:
-    """Return one node's line: type, uid, #id, text, prompt, value, states."""
+    """Return the line of a node: type, uid, #id, text, prompt, value, states."""
     record = node.record
     get = record.get
     words = [f"{record['t']}[{record['er']}]" if "er" in record else record["t"], record["u"]]
@@ -89,13 +87,13 @@ def line(node: Node) -> str:
 
 
 def is_plain(node: Node) -> bool:
-    """Say whether the node only arranges others and says nothing itself."""
+    """Return whether the node is only layout: it has no content and no state of its own."""
     record = node.record
     return bool(record.get("y")) and node.parent is not None and not (record.get("x") or "z" in record)
 
 
 def row_lines(node: Node) -> Iterator[str]:
-    """Yield a line per visible row of a virtualized control."""
+    """Yield a line per visible row of a virtualized control; none if its rows are nodes themselves."""
     virtual = node.record.get("z")
     if not virtual or node.children:
         return
@@ -107,17 +105,17 @@ def row_lines(node: Node) -> Iterator[str]:
 
 
 def cut(text: str, length: int = TEXT_LENGTH) -> str:
-    """Shorten to one line of at most `length` characters, quotes escaped."""
+    """Return the text on one line, cut to `length` characters, with quotes escaped."""
     flat = " ".join(text.split()) if "\n" in text or "  " in text or "\t" in text else text
     flat = flat if len(flat) <= length else flat[: length - 1] + "…"
     return flat.replace('"', '\\"') if '"' in flat else flat
 
 
-def _inside(node: Node, *, hidden: bool) -> str:
+def _child_count(node: Node, *, hidden: bool) -> str:
     if hidden and node.children:
         return f" ({sum(1 for _ in node.walk()) - 1} inside)"
-    left_out = node.record.get("ct")
-    return f" (+{left_out} deeper)" if left_out else ""
+    truncated = node.record.get("ct")
+    return f" (+{truncated} deeper)" if truncated else ""
 
 
 def _states(node: Node) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Runs actions and scenarios."""
+"""Runs batches of actions, and scenarios of actions and expectations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from ui_mcp.toolkit.tool import Text, ToolResult
 Observe = Literal["diff", "outline"]
 
 OBSERVED_TOKENS = 10_000
-"""What an observation may take; the rest is had by its cursor."""
+"""Size limit of an observation; its cursor gives access to the rest."""
 
-_OBSERVED = CaptureRequest(stage="all", sections=frozenset({"virtualization"}))
+_OBSERVATION = CaptureRequest(stage="all", sections=frozenset({"virtualization"}))
 
 
 @dataclass(frozen=True, slots=True)
 class ActionBatch:
-    """A series of actions and how to treat it."""
+    """A series of actions, with its time limit and what to observe afterwards."""
 
     actions: Sequence[Action]
     await_idle: bool = True
@@ -37,14 +37,14 @@ class ActionBatch:
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What became of the actions; `error` is the failure that stopped them."""
+    """The results of the actions that ran; `error` is the failure that ended the batch."""
 
     results: tuple[JsonObject, ...]
     error: IntrospectError | None = None
     observed: str | None = None
 
     def json(self) -> JsonObject:
-        """Write the outcome as the contract does."""
+        """Return the result in the format of the contract."""
         written: JsonObject = {"results": list(self.results)}
         if self.error is not None:
             written |= error_json(self.error)
@@ -53,28 +53,28 @@ class BatchResult:
         return written
 
 
-async def perform(target: Target, performance: ActionBatch) -> BatchResult:
-    """Run the actions; the first failure stops them."""
-    before = await target.capture(_OBSERVED) if performance.observe == "diff" else None
+async def perform(target: Target, batch: ActionBatch) -> BatchResult:
+    """Run the actions in order; the first failure ends the batch."""
+    before = await target.capture(_OBSERVATION) if batch.observe == "diff" else None
     results: list[JsonObject] = []
     error: IntrospectError | None = None
-    async with target.turn():
+    async with target.exclusive():
         try:
-            with anyio.fail_after(performance.timeout_ms / 1000):
-                error = await _run(target, performance, results)
+            with anyio.fail_after(batch.timeout_ms / 1000):
+                error = await _run(target, batch, results)
         except TimeoutError:
             error = UiTimeoutError(
-                f"The actions took longer than {performance.timeout_ms} ms",
-                timeoutMs=performance.timeout_ms,
+                f"The actions took longer than {batch.timeout_ms} ms",
+                timeoutMs=batch.timeout_ms,
                 ran=[entry["type"] for entry in results],
                 index=len(results),
             )
-    observed = await _observed(target, performance, before) if not isinstance(error, UiTimeoutError) else None
+    observed = await _observe(target, batch, before) if not isinstance(error, UiTimeoutError) else None
     return BatchResult(tuple(results), error, observed)
 
 
-async def _run(target: Target, performance: ActionBatch, results: list[JsonObject]) -> IntrospectError | None:
-    for index, action in enumerate(performance.actions):
+async def _run(target: Target, batch: ActionBatch, results: list[JsonObject]) -> IntrospectError | None:
+    for index, action in enumerate(batch.actions):
         try:
             await target.act(action.wire())
         except IntrospectError as error:
@@ -84,16 +84,16 @@ async def _run(target: Target, performance: ActionBatch, results: list[JsonObjec
                 error.details = {"index": index, "type": action.type, "ref": ref, **error.details}
             return error
         results.append({"ok": True, "type": action.type})
-        if performance.await_idle:
+        if batch.await_idle:
             await target.backend.idle()
     return None
 
 
-async def _observed(target: Target, performance: ActionBatch, before: Capture | None) -> str | None:
-    if performance.observe is None:
+async def _observe(target: Target, batch: ActionBatch, before: Capture | None) -> str | None:
+    if batch.observe is None:
         return None
     try:
-        after = await target.capture(_OBSERVED)
+        after = await target.capture(_OBSERVATION)
     except IntrospectError as error:
         return f"{error.code}: {error.message}"
     changes = compare(before, after).text() if before is not None else None
@@ -122,29 +122,27 @@ class Expectation(Request):
     )
 
     def holds(self, found: Sequence[Node]) -> bool:
-        """Decide."""
         if self.text is not None:
             wanted = self.text.casefold()
-            said = [(node.record.get("l") or "") + "\n" + (node.record.get("vt") or "") for node in found]
-            found = [node for node, text in zip(found, said, strict=True) if wanted in text.casefold()]
+            texts = [(node.record.get("l") or "") + "\n" + (node.record.get("vt") or "") for node in found]
+            found = [node for node, text in zip(found, texts, strict=True) if wanted in text.casefold()]
         return bool(found) if self.count is None else len(found) == self.count
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The step that failed and why."""
+    """The step that failed, with its number, its text and the error."""
 
     step: int
     given: JsonObject
     error: IntrospectError
 
     def json(self) -> JsonObject:
-        """Write the failure."""
         return {"ok": False, "step": self.step, "given": self.given, **error_json(self.error)}
 
 
 async def play(target: Target, steps: Sequence[JsonObject], seconds: float = SECONDS) -> Failure | None:
-    """Run the steps in order; None when all went well."""
+    """Run the steps in order until one fails; return that failure, or None."""
     for number, step in enumerate(steps):
         try:
             await _step(target, step, seconds)
@@ -155,44 +153,43 @@ async def play(target: Target, steps: Sequence[JsonObject], seconds: float = SEC
 
 async def _step(target: Target, step: JsonObject, seconds: float) -> None:
     if "expect" in step:
-        expected = _read(Expectation, step["expect"])
+        expected = _parse(Expectation, step["expect"])
         await until(target, expected.selector, seconds, expected.holds)
         return
     action = dict(step)
     for part in ("target", "from", "to"):
         if part in action:
-            action[part] = await _resolved(target, action[part], seconds)
-    outcome = await perform(target, ActionBatch([_read(Action, action)], timeout_ms=10_000))
-    if outcome.error is not None:
-        raise outcome.error
+            action[part] = await _resolve(target, action[part], seconds)
+    result = await perform(target, ActionBatch([_parse(Action, action)], timeout_ms=10_000))
+    if result.error is not None:
+        raise result.error
 
 
-async def _resolved(target: Target, given: Json, seconds: float) -> Json:
-    """Turn a selector into the uid of its first visible match; a reference stays."""
+async def _resolve(target: Target, given: Json, seconds: float) -> Json:
+    """Return the uid of the first visible match of a selector; a reference is returned unchanged."""
     if not (isinstance(given, dict) and given.keys() & {"css", "text", "predicate"}):
         return given
     try:
-        # Components are hidden until they have been loaded, so what is hidden may show in a moment.
-        found = await until(target, _read(Selector, given), seconds, lambda nodes: bool(_visible(nodes)))
+        # Web components are hidden until they have loaded, so wait until a match is visible.
+        found = await until(target, _parse(Selector, given), seconds, lambda nodes: bool(_only_visible(nodes)))
     except UiTimeoutError as error:
         if not error.details.get("matches"):
             raise
-        raise UiActionFailedError(f"What {given} means is hidden", reason="NOT_VISIBLE") from error
-    return _visible(found)[0].uid
+        raise UiActionFailedError(f"The node that {given} matches is hidden", reason="NOT_VISIBLE") from error
+    return _only_visible(found)[0].uid
 
 
-def _visible(found: Sequence[Node]) -> list[Node]:
+def _only_visible(found: Sequence[Node]) -> list[Node]:
     return [node for node in found if node.record.get("v") is not False and node.record.get("w") is not False]
 
 
-def _read(model: type[Any], given: Json) -> Any:
+def _parse(model: type[Any], given: Json) -> Any:
     try:
         return model.model_validate(given)
     except ValueError as error:
-        raise UiArgumentError(f"The step is wrong: {error}") from error
+        raise UiArgumentError(f"Invalid step: {error}") from error
 
 
-def batch_result(outcome: BatchResult) -> ToolResult:
-    """Write what became of a series of actions."""
-    answer = outcome.json()
-    return ToolResult((Text(dumps(answer)),), structured=answer, is_error=outcome.error is not None)
+def batch_result(result: BatchResult) -> ToolResult:
+    answer = result.json()
+    return ToolResult((Text(dumps(answer)),), structured=answer, is_error=result.error is not None)

@@ -1,4 +1,4 @@
-"""Keeps agents' eyes and hands away from the person's own pages, where approvals are given."""
+"""Keeps agents from reading and operating the person's own pages, where approvals are given."""
 
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -10,13 +10,13 @@ from ui_mcp.person import listener_ports
 
 _DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 _LOOPBACK_IN_PAGE = r"/^(.*\.)?localhost\.?$|^127\.|^0\.0\.0\.0$|^\[::1?\]$|^\[::ffff:(7f|0:0)/"
-"""Browsers write addresses in one way only."""
+"""Matches loopback hosts in `location.hostname`, which browsers normalize."""
 MARKER = 'meta[name="ui-nonce"]'
-"""What every page of a person's listener carries, whatever address it was reached by."""
+"""Element that every page of a person's listener contains, whatever host name it was opened with."""
 
 
 def is_person_page(url: str, ports: Iterable[int] | None = None) -> bool:
-    """Say whether an address is that of a person's listener on this machine."""
+    """Return whether a URL is on a person's listener of this machine; `ports` are by default all current ones."""
     try:
         parts = urlsplit(url.removeprefix("view-source:").removeprefix("blob:"))
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
@@ -27,10 +27,10 @@ def is_person_page(url: str, ports: Iterable[int] | None = None) -> bool:
 
 
 def refuse_person_pages(urls: Iterable[str]) -> None:
-    """Refuse a look or an action if one of these addresses is the person's.
+    """Check that no URL is a person's page.
 
     Raises:
-        UiNotEnabledError: it is, with the reason `PERSON_PAGE`.
+        UiNotEnabledError: one is; the reason is `PERSON_PAGE`.
     """
     ports = listener_ports()
     if ports and any(is_person_page(url, ports) for url in urls):
@@ -38,7 +38,6 @@ def refuse_person_pages(urls: Iterable[str]) -> None:
 
 
 def person_page_refused() -> UiNotEnabledError:
-    """Return the error that says why."""
     return UiNotEnabledError(
         "This page belongs to the person alone: approvals are given there\n"
         "Agents can neither look at it nor operate it. Choose another page, or ask the person.",
@@ -47,17 +46,15 @@ def person_page_refused() -> UiNotEnabledError:
 
 
 def guarded(expression: str) -> str:
-    """Return a script that evaluates `expression` unless it runs in a person's page; then its value is null.
-
-    Asked inside the page, in the same breath as the look: the page may have gone elsewhere since its address was read.
-    """
+    """Return a script that evaluates `expression`, or to null in a person's page."""
+    # Check and expression are one script: the page may have navigated since its URL was read.
     ports = dumps([str(port) for port in listener_ports()])
-    here = f"{ports}.includes(location.port) && {_LOOPBACK_IN_PAGE}.test(location.hostname)"
-    return f"({here}) || document.querySelector({dumps(MARKER)}) ? null : {expression}"
+    is_person = f"{ports}.includes(location.port) && {_LOOPBACK_IN_PAGE}.test(location.hostname)"
+    return f"({is_person}) || document.querySelector({dumps(MARKER)}) ? null : {expression}"
 
 
 def resolver_rules(ports: Iterable[int]) -> list[str]:
-    """Return the option by which a browser of our own cannot connect to these ports at all, by whatever name."""
+    """Return the command line option that keeps our own browser from connecting to these ports on any host."""
     rules = ",".join(f"MAP *:{port} ~NOTFOUND" for port in sorted(ports))
     return [f"--host-resolver-rules={rules}"] if rules else []
 

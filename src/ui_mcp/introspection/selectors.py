@@ -1,4 +1,4 @@
-"""Which nodes a selector means; safe regex."""
+"""Finds the nodes that a selector matches; regular expressions run with a time limit."""
 
 import re
 import sys
@@ -15,12 +15,12 @@ from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 
 def matching(nodes: Sequence[Node], selector: Selector, regex_hits: frozenset[str] = frozenset()) -> list[Node]:
-    """Return the nodes that satisfy every given part of the selector.
+    """Return the nodes that match every given part of the selector.
 
-    The backend has marked those the css part means; `regex_hits` are the texts the pattern was found in.
+    The backend has already marked the nodes that match `css`; `regex_hits` are the texts that match the pattern.
 
     Raises:
-        UiArgumentError: the selector asks for nothing.
+        UiArgumentError: the selector is empty.
     """
     tests = _tests(selector, regex_hits)
     if not tests:
@@ -29,7 +29,7 @@ def matching(nodes: Sequence[Node], selector: Selector, regex_hits: frozenset[st
 
 
 def texts_of(node: Node) -> tuple[str, ...]:
-    """Return the texts a person sees on the node."""
+    """Return the texts that a person sees on the node."""
     get = node.record.get
     virtual = get("z") or {}
     cells = (cell["text"] or "" for row in virtual.get("visibleCells", ()) for cell in row["cells"])
@@ -37,7 +37,7 @@ def texts_of(node: Node) -> tuple[str, ...]:
 
 
 def described(node: Node) -> JsonObject:
-    """Return a match as `ui_query` lists it."""
+    """Return a match in the format of `ui_query`."""
     record = node.record
     return {
         "ref": {"path": node.path, "uid": record["u"]},
@@ -49,7 +49,7 @@ def described(node: Node) -> JsonObject:
 
 
 def summary(node: Node) -> str:
-    """Say in a few words what the node is."""
+    """Return type and text, or type and id, of a node."""
     record = node.record
     text = record.get("l") or record.get("vt") or record.get("lp")
     if text:
@@ -92,21 +92,22 @@ def _predicate_tests(predicate: Predicate) -> list[Callable[[Node], bool]]:
     if predicate.text_contains is not None:
         tests.append(_text_test(predicate.text_contains, "contains", frozenset()))
     if predicate.visible is not None:
-        tests.append(lambda node: _visible(node) is predicate.visible)
+        tests.append(lambda node: _is_visible(node) is predicate.visible)
     if predicate.enabled is not None:
         tests.append(lambda node: (not node.record.get("x")) is predicate.enabled)
     return tests
 
 
-def _visible(node: Node) -> bool:
+def _is_visible(node: Node) -> bool:
     return node.record.get("v") is not False and node.record.get("w") is not False
 
 
 SECONDS = 0.1
-"""What a search may cost, in time of the processor: a busy machine makes no pattern slow."""
+"""CPU time limit of a search; not wall time, so that a busy machine does not make a pattern fail."""
 
 _START_SECONDS = 10.0
 
+# In a process of its own: `re` holds the GIL and cannot be interrupted, and a pattern may backtrack for ever.
 _PROGRAM = """
 import sys, json, re, signal
 pattern, seconds, texts = json.load(sys.stdin)
@@ -117,18 +118,18 @@ json.dump([text for text in texts if found.search(text)], sys.stdout)
 
 
 async def found_in(pattern: str, texts: Sequence[str]) -> frozenset[str]:
-    """Return the texts in which the pattern is found.
+    """Return the texts that contain a match of the pattern.
 
     Raises:
-        UiArgumentError: the pattern is wrong, or too slow on these texts.
+        UiArgumentError: the pattern is invalid, or exceeds the time limit on these texts.
     """
     try:
         re.compile(pattern)
     except re.error as error:
         raise UiArgumentError(f"Bad regular expression {pattern!r}: {error}") from error
-    given = dumps([pattern, SECONDS, sorted(set(texts))]).encode()
+    request = dumps([pattern, SECONDS, sorted(set(texts))]).encode()
     with anyio.move_on_after(_START_SECONDS):
-        done = await anyio.run_process([sys.executable, "-I", "-S", "-c", _PROGRAM], input=given, check=False)
+        done = await anyio.run_process([sys.executable, "-I", "-S", "-c", _PROGRAM], input=request, check=False)
         if done.returncode == 0:
             return frozenset(loads(done.stdout))
     raise UiArgumentError(f"The regular expression {pattern!r} takes longer than {SECONDS * 1000:.0f} ms\nSimplify it.")

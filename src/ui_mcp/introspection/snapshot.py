@@ -1,4 +1,4 @@
-"""Answers `ui_get_snapshot`: chooses what to read, how much of it to say, and in which form."""
+"""Answers `ui_get_snapshot`: chooses what to capture, how much of it to return, and in which format."""
 
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +23,7 @@ from ui_mcp.jsontypes import JsonObject, dumps
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRequest:
-    """A wish to see a UI."""
+    """The options of a snapshot."""
 
     stage: StageChoice = "focused"
     stage_index: int | None = None
@@ -36,104 +36,108 @@ class SnapshotRequest:
     root: Ref | None = None
 
 
-async def as_text(target: Target, look: SnapshotRequest, defaults: Defaults = Defaults()) -> str:
-    """Return the outline, or what changed in it."""
+async def as_text(target: Target, request: SnapshotRequest, defaults: Defaults = Defaults()) -> str:
+    """Return the outline, a page of it, or the changes since an earlier snapshot."""
     with gc_paused():
-        return await _text(target, look, defaults)
+        return await _text(target, request, defaults)
 
 
-async def _text(target: Target, look: SnapshotRequest, defaults: Defaults) -> str:
-    limit = defaults.limits.tokens if look.max_tokens is None else look.max_tokens
-    if look.cursor:
-        capture, offset, stale = await _continued(target, look, look.cursor)
+async def _text(target: Target, request: SnapshotRequest, defaults: Defaults) -> str:
+    limit = defaults.limits.tokens if request.max_tokens is None else request.max_tokens
+    if request.cursor:
+        capture, offset, stale = await _continue(target, request, request.cursor)
         return ("stale: the UI has changed since\n" if stale else "") + budget.text_page(capture, limit, offset)
-    capture = await _capture(target, _outline_ask(look))
+    capture = await _capture(target, _outline_capture_request(request))
     head = _headline(target, capture)
-    before = target.kept(look.since) if look.since else None
-    if before is not None and before.ask == capture.ask:
-        changes = compare(before, capture, with_layout=bool(look.include.bounds)).text()
+    before = target.kept_capture(request.since) if request.since else None
+    if before is not None and before.request == capture.request:
+        changes = compare(before, capture, with_layout=bool(request.include.bounds)).text()
         if not limit or len(changes) <= limit * 4:
             return "\n".join([changes, *_problems(target)])
-    note = [f"full: nothing kept to compare with {look.since}"] if look.since else []
+    note = [f"full: nothing kept to compare with {request.since}"] if request.since else []
     extra = "\n".join([head, *note, *_problems(target)])
     return extra + "\n" + budget.text_page(capture, max(1, limit - len(extra) // 4 - 1) if limit else 0)
 
 
-async def as_json(target: Target, look: SnapshotRequest, defaults: Defaults = Defaults()) -> JsonObject:
-    """Return the UiSnapshot, a page of it, or what changed in it."""
-    return (await as_both(target, look, defaults))[0]
+async def as_json(target: Target, request: SnapshotRequest, defaults: Defaults = Defaults()) -> JsonObject:
+    """Return the UiSnapshot, a page of it, or the changes since an earlier snapshot."""
+    return (await as_both(target, request, defaults))[0]
 
 
-async def as_both(target: Target, look: SnapshotRequest, defaults: Defaults = Defaults()) -> tuple[JsonObject, str]:
-    """Return the UiSnapshot as JSON and as text: the same JSON, or the outline where that would be very long."""
+async def as_both(target: Target, request: SnapshotRequest, defaults: Defaults = Defaults()) -> tuple[JsonObject, str]:
+    """Return the UiSnapshot as JSON and as text; the text is the outline if the JSON exceeds the usual limit."""
     with gc_paused():
-        return await _both(target, look, defaults)
+        return await _both(target, request, defaults)
 
 
-async def _both(target: Target, look: SnapshotRequest, defaults: Defaults) -> tuple[JsonObject, str]:
-    limit = defaults.limits.tokens if look.max_tokens is None else look.max_tokens
-    if look.cursor:
-        capture, offset, stale = await _continued(target, look, look.cursor)
-        return _twice(budget.json_page(capture, limit, offset) | ({"stale": True} if stale else {}))
-    if look.mode == "full" or look.mode is None:
-        capture = await _capture(target, _json_ask(look, "full", defaults))
-        explicit = look.mode == "full" and look.max_tokens is None
-        whole = _changes(target, look, capture) or _whole(target, capture, look)
+async def _both(target: Target, request: SnapshotRequest, defaults: Defaults) -> tuple[JsonObject, str]:
+    limit = defaults.limits.tokens if request.max_tokens is None else request.max_tokens
+    if request.cursor:
+        capture, offset, stale = await _continue(target, request, request.cursor)
+        return _with_text(budget.json_page(capture, limit, offset) | ({"stale": True} if stale else {}))
+    # Without a mode: full if it fits the limit, else compact.
+    if request.mode == "full" or request.mode is None:
+        capture = await _capture(target, _json_capture_request(request, "full", defaults))
+        explicit = request.mode == "full" and request.max_tokens is None
+        whole = _changes(target, request, capture) or _whole(target, capture, request)
         room = defaults.limits.hard_chars if explicit or not limit else limit * 4
         text = dumps(whole)
         if len(text) <= room:
             usual = defaults.limits.tokens
             return whole, text if len(text) <= usual * 4 else budget.text_page(capture, usual)
-        if look.mode == "full":
-            return _twice(budget.json_page(capture, limit))
-    capture = await _capture(target, _json_ask(look, "compact", defaults))
-    changed = _changes(target, look, capture)
+        if request.mode == "full":
+            return _with_text(budget.json_page(capture, limit))
+    capture = await _capture(target, _json_capture_request(request, "compact", defaults))
+    changed = _changes(target, request, capture)
     if changed and (not limit or len(dumps(changed)) <= limit * 4):
-        return _twice(changed)
-    return _twice(budget.json_page(capture, limit) | ({"full": True} if look.since else {}))
+        return _with_text(changed)
+    return _with_text(budget.json_page(capture, limit) | ({"full": True} if request.since else {}))
 
 
-def _twice(answer: JsonObject) -> tuple[JsonObject, str]:
+def _with_text(answer: JsonObject) -> tuple[JsonObject, str]:
     return answer, dumps(answer)
 
 
-async def _capture(target: Target, ask: CaptureRequest) -> Capture:
-    if ask.root is not None:
-        await target.node(ask.root, replace(ask, depth=0, sections=COMPACT))
-    return await target.capture(ask)
+async def _capture(target: Target, wanted: CaptureRequest) -> Capture:
+    if wanted.root is not None:
+        # Raises the more helpful error for a root that no longer exists.
+        await target.node(wanted.root, replace(wanted, depth=0, sections=COMPACT))
+    return await target.capture(wanted)
 
 
-def _outline_ask(look: SnapshotRequest) -> CaptureRequest:
-    ask = _ask(look)
-    sections = look.include.sections(frozenset({"virtualization"}))
-    return replace(ask, depth=UNLIMITED_DEPTH if look.depth is None else look.depth, sections=sections)
+def _outline_capture_request(request: SnapshotRequest) -> CaptureRequest:
+    base = _base_capture_request(request)
+    sections = request.include.sections(frozenset({"virtualization"}))
+    return replace(base, depth=UNLIMITED_DEPTH if request.depth is None else request.depth, sections=sections)
 
 
-def _json_ask(look: SnapshotRequest, mode: Mode, defaults: Defaults) -> CaptureRequest:
+def _json_capture_request(request: SnapshotRequest, mode: Mode, defaults: Defaults) -> CaptureRequest:
     depth, sections = (COMPACT_DEPTH, COMPACT) if mode == "compact" else (defaults.depth, defaults.sections)
     return replace(
-        _ask(look), depth=depth if look.depth is None else look.depth, sections=look.include.sections(sections)
+        _base_capture_request(request),
+        depth=depth if request.depth is None else request.depth,
+        sections=request.include.sections(sections),
     )
 
 
-def _ask(look: SnapshotRequest) -> CaptureRequest:
-    if look.depth is not None and look.depth < 0:
-        raise UiArgumentError(f"depth must be 0 or more, not {look.depth}")
-    stage: StageChoice | int = look.stage if look.stage_index is None else look.stage_index
+def _base_capture_request(request: SnapshotRequest) -> CaptureRequest:
+    if request.depth is not None and request.depth < 0:
+        raise UiArgumentError(f"depth must be 0 or more, not {request.depth}")
+    stage: StageChoice | int = request.stage if request.stage_index is None else request.stage_index
     return CaptureRequest(
-        stage="all" if look.root else stage,
-        internals=bool(look.include.internals),
-        popups=look.include.popups is not False,
-        root=look.root,
+        stage="all" if request.root else stage,
+        internals=bool(request.include.internals),
+        popups=request.include.popups is not False,
+        root=request.root,
     )
 
 
-async def _continued(target: Target, look: SnapshotRequest, text: str) -> tuple[Capture, int, bool]:
+async def _continue(target: Target, request: SnapshotRequest, text: str) -> tuple[Capture, int, bool]:
     cursor = budget.Cursor.read(text)
-    kept = target.kept(cursor.snapshot_id)
+    kept = target.kept_capture(cursor.snapshot_id)
     if kept is None:
         raise UiArgumentError(f"The capture of cursor {text} is no longer kept\nTake a new snapshot.")
-    now = await target.capture(kept.ask)
+    now = await target.capture(kept.request)
     return kept, cursor.offset, now.id != kept.id
 
 
@@ -149,17 +153,17 @@ def _problems(target: Target) -> list[str]:
     return [f"! {outline.cut(problem, 300)}" for problem in target.backend.problems()]
 
 
-def _whole(target: Target, capture: Capture, look: SnapshotRequest) -> JsonObject:
+def _whole(target: Target, capture: Capture, request: SnapshotRequest) -> JsonObject:
     problems = target.backend.problems()
     return (
         snapshot_json.snapshot(capture)
         | ({"problems": problems} if problems else {})
-        | ({"full": True} if look.since else {})
+        | ({"full": True} if request.since else {})
     )
 
 
-def _changes(target: Target, look: SnapshotRequest, capture: Capture) -> JsonObject | None:
-    before = target.kept(look.since) if look.since else None
-    if before is None or before.ask != capture.ask:
+def _changes(target: Target, request: SnapshotRequest, capture: Capture) -> JsonObject | None:
+    before = target.kept_capture(request.since) if request.since else None
+    if before is None or before.request != capture.request:
         return None
-    return compare(before, capture, with_layout=bool(look.include.bounds)).json(capture)
+    return compare(before, capture, with_layout=bool(request.include.bounds)).json(capture)

@@ -1,4 +1,4 @@
-"""Writes captures as the contract's UiSnapshot and UiNode."""
+"""Writes captures as UiSnapshot and UiNode JSON of the contract."""
 
 from ui_mcp.introspection.contract import SCHEMA, Section
 from ui_mcp.introspection.tree import Capture, Node, Stage
@@ -9,12 +9,11 @@ _STAGE_EXTRAS = ("kind", "owner", "modal", "message", "buttons", "defaultValue")
 
 
 def snapshot(capture: Capture) -> JsonObject:
-    """Return the complete UiSnapshot."""
-    return header(capture) | {"stages": [stage(entry, _whole(entry, capture)) for entry in capture.stages]}
+    return header(capture) | {"stages": [stage(entry, _root_json(entry, capture)) for entry in capture.stages]}
 
 
 def header(capture: Capture) -> JsonObject:
-    """Return everything but the stages."""
+    """Return the fields of a UiSnapshot other than `stages`."""
     warnings: JsonObject = {"warnings": list(capture.warnings)} if capture.warnings else {}
     if not capture.consistent:
         warnings["consistent"] = False
@@ -29,7 +28,7 @@ def header(capture: Capture) -> JsonObject:
 
 
 def stage(entry: Stage, root: JsonObject | None) -> JsonObject:
-    """Return one stage around an already written root."""
+    """Return one stage with the JSON of its root."""
     facts = entry.facts
     return {
         "stageIndex": entry.index,
@@ -41,8 +40,9 @@ def stage(entry: Stage, root: JsonObject | None) -> JsonObject:
 
 
 def tree(node: Node, sections: frozenset[Section]) -> JsonObject:
-    """Return a node with everything below it."""
+    """Return a node with its descendants."""
     written = alone(node, sections)
+    # Without recursion: trees may be deeper than Python's limit.
     pending = [(node, written)]
     while pending:
         at, target = pending.pop()
@@ -54,7 +54,7 @@ def tree(node: Node, sections: frozenset[Section]) -> JsonObject:
 
 
 def alone(node: Node, sections: frozenset[Section]) -> JsonObject:
-    """Return a node without its children."""
+    """Return a node with an empty list of children."""
     record = node.record
     get = record.get
     written: JsonObject = {
@@ -78,13 +78,13 @@ def alone(node: Node, sections: frozenset[Section]) -> JsonObject:
         written["shown"] = False
     if get("ct"):
         written["childrenTruncated"] = record["ct"]
-    if get("e"):
+    if get("e"):  # extra fields of the backend
         written |= record["e"]
     return written
 
 
 def rows(node: Node) -> JsonObject:
-    """Return the virtualization section, its rows with references."""
+    """Return the virtualization section of a node, with a reference per row."""
     given = node.record["z"]
     row_type = given.get("rowType", "row")
     cells = [
@@ -98,8 +98,8 @@ def rows(node: Node) -> JsonObject:
     return {**{key: value for key, value in given.items() if key != "rowType"}, "visibleCells": cells}
 
 
-def _whole(entry: Stage, capture: Capture) -> JsonObject | None:
-    return tree(entry.root, capture.ask.sections) if entry.root else None
+def _root_json(entry: Stage, capture: Capture) -> JsonObject | None:
+    return tree(entry.root, capture.request.sections) if entry.root else None
 
 
 def _value(record: JsonObject) -> JsonObject:
@@ -115,7 +115,7 @@ def _add_sections(written: JsonObject, node: Node, sections: frozenset[Section])
         layout["boundsInParent"] = box(record.get("bp"))
         layout["boundsInScene"] = box(record.get("bs"))
     if "localToScreen" in sections:
-        layout["localToScreen"] = _screen(record.get("sc") or record.get("bs"))
+        layout["localToScreen"] = _screen_box(record.get("sc") or record.get("bs"))
     if layout:
         written["layout"] = layout
     if "accessibility" in sections:
@@ -129,14 +129,14 @@ def _add_sections(written: JsonObject, node: Node, sections: frozenset[Section])
 
 
 def box(numbers: Json) -> JsonObject | None:
-    """Write `[x, y, w, h]` as bounds."""
+    """Return `[x, y, width, height]` as bounds; None stays None."""
     if not numbers:
         return None
     x, y, width, height = numbers
     return {"minX": x, "minY": y, "width": width, "height": height}
 
 
-def _screen(numbers: Json) -> JsonObject | None:
+def _screen_box(numbers: Json) -> JsonObject | None:
     if not numbers:
         return None
     x, y, width, height = numbers

@@ -1,4 +1,4 @@
-"""One UI with memory of captures; wait_until."""
+"""One UI with its recent captures and the uids it has issued."""
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -19,10 +19,11 @@ from ui_mcp.jsontypes import JsonObject
 KEPT_CAPTURES = 8
 REMEMBERED_UIDS = 500_000
 SECONDS = 5.0
+"""Default time limit of one read; screenshots have three times as long."""
 
 
 class Target:
-    """A backend with the memory the contract needs."""
+    """A backend together with the state that the contract requires."""
 
     def __init__(
         self, name: str, backend: UiBackend, *, seconds: float = SECONDS, redact: tuple[str, ...] = ()
@@ -31,42 +32,42 @@ class Target:
         self.backend = backend
         self._seconds = seconds
         self._redact = redact
-        self._turn = anyio.Lock()
+        self._lock = anyio.Lock()
         self._captures: OrderedDict[str, Capture] = OrderedDict()
         self._issued: dict[str, None] = {}
         self._last: Capture | None = None
 
-    async def capture(self, ask: CaptureRequest) -> Capture:
-        """Look once.
+    async def capture(self, request: CaptureRequest) -> Capture:
+        """Read the UI and keep the capture.
 
         Raises:
             IntrospectError: one of the contract's errors.
         """
-        async with self._turn:
-            return await self._capture(ask)
+        async with self._lock:
+            return await self._capture(request)
 
-    async def node(self, ref: Ref, ask: CaptureRequest | None = None) -> Node:
-        """Return one node, with as many levels below it as `ask` says.
+    async def node(self, ref: Ref, request: CaptureRequest | None = None) -> Node:
+        """Return one node, with as many levels below it as `request` says; by default none.
 
         Raises:
-            UiNodeNotFoundError: never handed out.
-            UiStaleRefError: handed out, and gone.
+            UiNodeNotFoundError: no answer ever contained this reference.
+            UiStaleRefError: the node existed, and no longer does.
         """
-        asked = ask or CaptureRequest(stage="all", depth=0, sections=ALL, root=ref)
-        async with self._turn:
+        request = request or CaptureRequest(stage="all", depth=0, sections=ALL, root=ref)
+        async with self._lock:
             try:
-                capture = await self._capture(asked, keep=False)
+                capture = await self._capture(request, keep=False)
             except UiNodeNotFoundError as error:
-                raise await self._gone(ref, error) from error
+                raise await self._not_found_error(ref, error) from error
         root = next((stage.root for stage in capture.stages if stage.root is not None), None)
         if root is None:
             raise UiNodeNotFoundError(f"Node not found for uid={ref.uid} path={ref.path}", ref=ref.json())
         return root
 
-    async def find(self, selector: Selector, ask: CaptureRequest) -> list[Node]:
-        """Return the nodes a selector means, in document order."""
-        async with self._turn:
-            capture = await self._capture(ask, keep=False)
+    async def find(self, selector: Selector, request: CaptureRequest) -> list[Node]:
+        """Return the nodes that a selector matches, in document order."""
+        async with self._lock:
+            capture = await self._capture(request, keep=False)
         nodes = list(capture.nodes())
         hits: frozenset[str] = frozenset()
         if selector.text is not None and selector.match == "regex":
@@ -74,61 +75,61 @@ class Target:
         return selectors.matching(nodes, selector, hits)
 
     async def at(self, x: float, y: float) -> list[Node]:
-        """Return the topmost node at a screen point and everything around it, innermost first."""
-        async with self._turn, self._limited("looking at a point", self._seconds):
+        """Return the topmost node at a screen point and its ancestors, innermost first."""
+        async with self._lock, self._time_limit("finding a point", self._seconds):
             chain = await self.backend.at(x, y)
         top = Ref(chain[0]["uid"])
-        whole = await self.node(top, CaptureRequest(stage="all", depth=0, sections=frozenset({"bounds"}), root=top))
+        topmost = await self.node(top, CaptureRequest(stage="all", depth=0, sections=frozenset({"bounds"}), root=top))
         self._issued.update(dict.fromkeys(entry["uid"] for entry in chain))
-        around = [Node({"u": entry["uid"], "t": _type(entry["path"])}, entry["path"], None, 0) for entry in chain[1:]]
-        return [whole, *around]
+        ancestors = [
+            Node({"u": entry["uid"], "t": _type(entry["path"])}, entry["path"], None, 0) for entry in chain[1:]
+        ]
+        return [topmost, *ancestors]
 
     async def act(self, action: JsonObject) -> None:
-        """Do one action; call it inside `turn`."""
+        """Perform one action; the caller holds `exclusive`."""
         try:
             await self.backend.act(action)
         except UiStaleRefError as error:
             if self._redact:
-                # It names the item that is at the row now, which may be one of those nobody shall read.
+                # `now` names the item that is in the row now, which may be redacted.
                 error.details.pop("now", None)
             raise
         except UiNodeNotFoundError as error:
             given: JsonObject = next((action[part] for part in ("target", "from", "to") if part in action), {})
-            raise await self._gone(Ref(given.get("uid"), given.get("path")), error) from error
+            raise await self._not_found_error(Ref(given.get("uid"), given.get("path")), error) from error
 
     async def settle(self) -> None:
-        """Wait until the UI is idle, but not for long: a busy one is looked at as it is."""
+        """Wait until the UI is idle, but at most 1 s: some UIs are always busy."""
         with anyio.move_on_after(1.0):
-            async with self._turn:
+            async with self._lock:
                 with suppress(IntrospectError):
                     await self.backend.idle()
 
-    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
-        """Take a picture."""
-        async with self._turn, self._limited("taking a picture", 3 * self._seconds):
+    async def screenshot(self, request: ScreenshotRequest) -> bytes:
+        async with self._lock, self._time_limit("taking a screenshot", 3 * self._seconds):
             try:
-                return await self.backend.screenshot(photo)
+                return await self.backend.screenshot(request)
             except UiNodeNotFoundError as error:
-                raise await self._gone(photo.ref or Ref(), error) from error
+                raise await self._not_found_error(request.ref or Ref(), error) from error
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Hold the UI for a series of actions that nothing may come between."""
-        async with self._turn:
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Lock the UI for a series of actions that no other call may interrupt."""
+        async with self._lock:
             yield
 
-    def kept(self, snapshot_id: str) -> Capture | None:
-        """Return an earlier capture, if it is still kept."""
+    def kept_capture(self, snapshot_id: str) -> Capture | None:
+        """Return an earlier capture; None if it is no longer kept."""
         return self._captures.get(snapshot_id)
 
     def latest(self) -> Capture | None:
-        """Return the newest kept capture."""
         return self._last
 
-    async def _capture(self, ask: CaptureRequest, *, keep: bool = True) -> Capture:
-        async with self._limited("reading the UI", self._seconds):
-            wanted = replace(ask, redact=self._redact) if self._redact else ask
-            capture = build(await self.backend.capture(wanted), ask)
+    async def _capture(self, request: CaptureRequest, *, keep: bool = True) -> Capture:
+        async with self._time_limit("reading the UI", self._seconds):
+            redacted = replace(request, redact=self._redact) if self._redact else request
+            capture = build(await self.backend.capture(redacted), request)
         self._remember(capture.nodes())
         if keep:
             self._captures[capture.id] = self._last = capture
@@ -143,7 +144,7 @@ class Target:
             del self._issued[next(iter(self._issued))]
 
     @asynccontextmanager
-    async def _limited(self, doing: str, seconds: float) -> AsyncIterator[None]:
+    async def _time_limit(self, doing: str, seconds: float) -> AsyncIterator[None]:
         try:
             with anyio.fail_after(seconds):
                 yield
@@ -153,33 +154,33 @@ class Target:
                 timeoutMs=int(seconds * 1000),
             ) from error
 
-    async def _gone(self, ref: Ref, error: UiNodeNotFoundError) -> IntrospectError:
+    async def _not_found_error(self, ref: Ref, error: UiNodeNotFoundError) -> IntrospectError:
         known = ref.uid is not None and ref.uid.partition(":")[0] in self._issued
         known = known or any(node.path == ref.path for kept in self._captures.values() for node in kept.nodes())
         kind = UiStaleRefError if known else UiNodeNotFoundError
-        words = "is no longer there" if known else "was never handed out"
+        reason = "no longer exists" if known else "never existed"
         candidates = await self._candidates(ref.hint) if ref.hint else []
         return kind(
-            f"Node not found for uid={ref.uid} path={ref.path}: it {words}\nLook again.",
+            f"Node not found for uid={ref.uid} path={ref.path}: it {reason}\nTake a new snapshot.",
             **{**error.details, "ref": ref.json(), "candidates": candidates},
         )
 
     async def _candidates(self, hint: JsonObject) -> Sequence[JsonObject]:
         capture = await self._capture(CaptureRequest(stage="all", sections=frozenset({"bounds"})), keep=False)
-        return [selectors.described(node) for node in capture.nodes() if _fits(node, hint)][:3]
+        return [selectors.described(node) for node in capture.nodes() if _matches_hint(node, hint)][:3]
 
 
 def _type(path: str) -> str:
     return path.rpartition("/")[2].partition("[")[0]
 
 
-def _fits(node: Node, hint: JsonObject) -> bool:
+def _matches_hint(node: Node, hint: JsonObject) -> bool:
     given = {key: str(value) for key, value in hint.items() if value is not None}
     wanted = {key: value for key, value in given.items() if key in {"id", "type", "text"}}
     text = wanted.pop("text", "").casefold()
     has = {"id": node.record.get("i"), "type": node.record["t"]}
-    said = not text or any(text in seen.casefold() for seen in selectors.texts_of(node))
-    return bool(wanted or text) and said and all(has[key] == value for key, value in wanted.items())
+    has_text = not text or any(text in shown.casefold() for shown in selectors.texts_of(node))
+    return bool(wanted or text) and has_text and all(has[key] == value for key, value in wanted.items())
 
 
 FIRST_PAUSE = 0.03
@@ -187,21 +188,21 @@ LONGEST_PAUSE = 0.25
 
 
 def ask_for(selector: Selector, stage: int | None = None, *, everywhere: bool = True) -> CaptureRequest:
-    """Return what has to be read to decide about a selector."""
+    """Return the capture request that a selector needs; without `stage`, of all windows or the focused one."""
     return CaptureRequest(
         stage=stage if stage is not None else "all" if everywhere else "focused",
         sections=frozenset({"bounds", "virtualization"}),
         css=selector.css,
-        # A css selector may mean a part inside a control; text is said once, by the control.
+        # A CSS selector may match a part inside a control. For text, the control itself is enough.
         internals=selector.css is not None,
     )
 
 
 async def until(target: Target, selector: Selector, seconds: float, done: Callable[[list[Node]], bool]) -> list[Node]:
-    """Look again and again until `done` accepts what the selector means.
+    """Poll with increasing pauses until `done` accepts the nodes that the selector matches.
 
     Raises:
-        UiTimeoutError: it did not come about in time; says what was there last.
+        UiTimeoutError: it did not accept them in time; the details have the last number of matches.
     """
     found: list[Node] = []
     pause = FIRST_PAUSE
@@ -216,7 +217,7 @@ async def until(target: Target, selector: Selector, seconds: float, done: Callab
             await anyio.sleep(pause)
             pause = min(LONGEST_PAUSE, pause * 1.5)
     raise UiTimeoutError(
-        f"It did not come about within {seconds:g} s; the selector means {len(found)} nodes now",
+        f"The condition was not met within {seconds:g} s; the selector matches {len(found)} nodes now",
         timeoutMs=int(seconds * 1000),
         matches=len(found),
     )

@@ -1,4 +1,4 @@
-"""TargetRegistry: open page, browser, attached programs."""
+"""Registry of the UIs that tools can use: the open page, our own browser and attached programs."""
 
 import os
 import re
@@ -29,13 +29,14 @@ _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
 def write(folder: Path, attached: Attachment) -> Path:
-    """Keep a target, readable by its owner alone.
+    """Save an attachment in a file that only its owner can read.
 
     Raises:
-        DiskError: it cannot be written.
+        DiskError: the file cannot be written.
     """
     path, facts = folder / f"{attached.name}.json", asdict(attached)
     try:
+        # Sealed with a key of the account: a repository must not bring attachments of its own.
         text = dumps({**facts, "seal": seal(path, dumps(facts))})
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
@@ -48,13 +49,13 @@ def write(folder: Path, attached: Attachment) -> Path:
 
 
 def read_all(folder: Path) -> Iterator[Attachment]:
-    """Yield the targets whose program still runs, by name; files of others are removed."""
+    """Yield the saved attachments by name; deletes those of JavaFX programs that have ended, skips invalid files."""
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
             attached = _read(path, loads(path.read_bytes()))
         except (OSError, ValueError, TypeError, KeyError):
             continue
-        if attached.kind == "javafx" and not _runs(attached.pid):
+        if attached.kind == "javafx" and not _is_running(attached.pid):
             with suppress(OSError):
                 path.unlink()
             continue
@@ -62,7 +63,7 @@ def read_all(folder: Path) -> Iterator[Attachment]:
 
 
 def newest(folder: Path) -> Attachment | None:
-    """Return the target that was attached last."""
+    """Return the attachment that was saved last; None if there is none."""
     alive = {attached.name: attached for attached in read_all(folder)}
     written = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns) if alive else []
     found = [alive[path.stem] for path in written if path.stem in alive]
@@ -70,7 +71,7 @@ def newest(folder: Path) -> Attachment | None:
 
 
 def remove(folder: Path, name: str) -> bool:
-    """Forget a target; False if there is none."""
+    """Delete an attachment; return False if there is none of this name."""
     with suppress(OSError):
         (folder / f"{name}.json").unlink()
         return True
@@ -82,45 +83,46 @@ def _read(path: Path, facts: JsonObject) -> Attachment:
         if not is_sealed(facts.pop("seal", None), path, dumps(facts)):
             raise ValueError("it was not attached by this account")
         return Attachment(**facts)
-    # Written by the agent of a program that was started with it.
+    # The agent itself wrote this file, in a program that was started with -javaagent; it has no seal.
     if not _TOKEN.fullmatch(facts["token"]):
         raise ValueError("no token of an agent")
     return Attachment(f"javafx-{facts['pid']}", "javafx", "", facts["pid"], facts["port"], facts["token"])
 
 
-def _runs(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:
+    except OSError:  # it exists, but belongs to another user
         return True
     return True
 
 
 SETTLING_SECONDS = 1.0
+"""After a change of the session, captures wait for the page to become idle within this time."""
 
-SHOWN_SECONDS = 3.0
-"""How long our browser's pages may take to show what they asked for; one that does not answer is looked at as it is."""
+RENDER_SECONDS = 3.0
+"""Time that pages in our own browser have to render pending changes; then they are captured as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedUi:
-    """The UI that our own server shows at the moment."""
+    """The UI that our own server serves at the moment."""
 
     url: str
     entry_url: str
-    """An address that lets our own browser in."""
+    """URL that authenticates our own browser."""
     open_page: OpenPage | None
-    """The page that a person has open."""
+    """The page that a person has open; None if there is none."""
     touched: float
-    """`monotonic()` of the session's last change; 0 when there is no session."""
+    """`monotonic()` of the session's last change; 0 if there is no session."""
     wait_rendered: Callable[[], Awaitable[None]]
-    """Returns when the pages in our own browser show what the session did."""
+    """Waits until the pages in our own browser have rendered the session's changes."""
 
 
 class TargetRegistry:
-    """Opens targets on first need and keeps them, so that what they handed out stays known."""
+    """Opens targets on first use and keeps them open, so that their uids stay valid."""
 
     def __init__(
         self, config: Callable[[], Config], folder: Callable[[], Path], ui: Callable[[], ServedUi | None]
@@ -133,32 +135,32 @@ class TargetRegistry:
         self._lock = anyio.Lock()
 
     async def target(self, name: str | None = None) -> Target:
-        """Return a target: by name, else the open page, else the browser, else the one attached last.
+        """Return a target by name; by default the open page, else the browser, else the one attached last.
 
         Raises:
-            UiNotEnabledError: it may not or cannot be looked at; the reason is in the details.
+            UiNotEnabledError: it is not available or not allowed; the reason is in the details.
             UiArgumentError: there is no such target.
         """
         async with self._lock:
-            found = await self._target(name)
+            found = await self._find(name)
         if found.name in {"page", "browser"} and self._just_changed():
-            # What the session did a moment ago is on its way to the page.
+            # A change of the session takes a moment to arrive in the page.
             await found.settle()
         return found
 
-    async def _target(self, name: str | None) -> Target:
+    async def _find(self, name: str | None) -> Target:
         await self._drop_dead()
-        match name or self._usual():
+        match name or self._default_name():
             case "page":
-                self._served()
-                return self._kept("page", lambda: PageBackend(self._open_page))
+                self._require_served()
+                return self._get_or_add("page", lambda: PageBackend(self._open_page))
             case "browser":
-                return await self._browser(self._served())
+                return await self._browser(self._require_served())
             case other:
                 return await self._attached(other)
 
     def listed(self) -> list[JsonObject]:
-        """Say what can be looked at and what cannot, with the reason."""
+        """Return all targets; those that are not available have a reason."""
         served = self._ui()
         reason = None if served else "NOT_STARTED"
         page = served is not None and served.open_page is not None
@@ -174,21 +176,20 @@ class TargetRegistry:
 
     @property
     def folder(self) -> Path:
-        """Where attached targets are written down."""
+        """The folder of saved attachments."""
         return self._folder()
 
     @property
     def config(self) -> Config:
-        """The settings in use."""
         return self._config()
 
     @property
     def serving(self) -> bool:
-        """Whether our own server shows a UI."""
+        """Whether our own server serves a UI."""
         return self._ui() is not None
 
     async def forget(self, name: str) -> bool:
-        """Let go of an attached target, which goes on; False if there is none."""
+        """Detach a target, which keeps running; return False if there is none of this name."""
         async with self._lock:
             for key in [key for key, target in self._targets.items() if target.name == name]:
                 with anyio.move_on_after(5):
@@ -196,7 +197,7 @@ class TargetRegistry:
             return remove(self.folder, name)
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Disconnect from all targets."""
         targets, self._targets = self._targets, {}
         for target in targets.values():
             with anyio.move_on_after(5, shield=True):
@@ -211,7 +212,7 @@ class TargetRegistry:
         served = self._ui()
         return served is not None and monotonic() - served.touched < SETTLING_SECONDS
 
-    def _usual(self) -> str:
+    def _default_name(self) -> str:
         if served := self._ui():
             return "page" if served.open_page else "browser"
         latest = newest(self.folder)
@@ -219,7 +220,7 @@ class TargetRegistry:
             raise NotStartedError
         return latest.name
 
-    def _served(self) -> ServedUi:
+    def _require_served(self) -> ServedUi:
         served = self._ui()
         if served is None:
             raise NotStartedError
@@ -229,25 +230,26 @@ class TargetRegistry:
         served = self._ui()
         return served.open_page if served else None
 
-    async def _driven_shown(self) -> None:
+    async def _wait_rendered(self) -> None:
         if served := self._ui():
-            with anyio.move_on_after(SHOWN_SECONDS):
+            with anyio.move_on_after(RENDER_SECONDS):
                 await served.wait_rendered()
 
-    def _kept(self, name: str, make: Callable[[], UiBackend]) -> Target:
+    def _get_or_add(self, name: str, make: Callable[[], UiBackend]) -> Target:
         if name not in self._targets:
             settings = self._config().introspection
             self._targets[name] = Target(name, make(), seconds=settings.timeout_ms / 1000, redact=settings.redact)
         return self._targets[name]
 
-    async def _browser(self, running: ServedUi) -> Target:
-        if self._opened_for.get("browser") != running.url and "browser" in self._targets:
+    async def _browser(self, served: ServedUi) -> Target:
+        # After a restart on another port, the pages of the old server are dead.
+        if self._opened_for.get("browser") != served.url and "browser" in self._targets:
             await self._targets.pop("browser").backend.close()
         if "browser" not in self._targets:
             chromium = self._config().introspection.chromium
-            backend = await open_browser(running.entry_url, chromium, "[ui-app] > *", self._driven_shown)
-            self._opened_for["browser"] = running.url
-            return self._kept("browser", lambda: backend)
+            backend = await open_browser(served.entry_url, chromium, "[ui-app] > *", self._wait_rendered)
+            self._opened_for["browser"] = served.url
+            return self._get_or_add("browser", lambda: backend)
         return self._targets["browser"]
 
     async def _attached(self, name: str) -> Target:
@@ -259,12 +261,12 @@ class TargetRegistry:
         key = f"{found[0].name}:{found[0].port}{found[0].url}"
         if key not in self._targets:
             backend = await _open(found[0])
-            self._kept(key, lambda: backend).name = found[0].name
+            self._get_or_add(key, lambda: backend).name = found[0].name
         return self._targets[key]
 
 
 def target_folder(workspace: Workspace) -> Path:
-    """Return where a base directory keeps its attached targets."""
+    """Return the folder in which a base directory saves its attachments."""
     return workspace.state_dir / "targets"
 
 
@@ -272,24 +274,24 @@ async def open_browser(
     url: str,
     chromium: str | None = None,
     ready: str | None = None,
-    shown: Callable[[], Awaitable[None]] | None = None,
+    wait_rendered: Callable[[], Awaitable[None]] | None = None,
 ) -> UiBackend:
-    """Start a Chromium of our own on a page, and wait a little until it shows what `ready` means.
+    """Start a headless Chromium on a page, and wait up to 10 s for the CSS selector `ready`.
 
-    `shown` returns when the page shows what came of everything it has sent.
+    `wait_rendered` waits until the page has rendered the server's replies to everything it sent.
 
     Raises:
-        UiNotEnabledError: Playwright or Chromium is missing; the message says how to get it.
+        UiNotEnabledError: Playwright or Chromium is missing; the message says how to install it.
     """
     try:
         from ui_mcp.introspection.backends.chromium import BrowserBackend
     except ImportError as error:
         raise UiNotEnabledError(
-            "Looking without an open page needs Playwright\nInstall it with: pip install playwright",
+            "Playwright is required while no page is open\nInstall it with: pip install playwright",
             reason="NO_PLAYWRIGHT",
         ) from error
     backend = await BrowserBackend.launch(url, path=chromium, ready=ready)
-    backend.shown = shown
+    backend.wait_rendered = wait_rendered
     return backend
 
 

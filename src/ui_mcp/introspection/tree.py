@@ -1,4 +1,4 @@
-"""Flat records → tree; uid letters."""
+"""Builds the tree of a capture from the flat records of a backend, and generates uid prefixes."""
 
 import gc
 import hashlib
@@ -16,7 +16,7 @@ from ui_mcp.jsontypes import Json, JsonObject
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One node; `record` is what the backend said about it (keys: contracts/records.schema.json)."""
+    """One node; `record` holds the data from the backend (keys: contracts/records.schema.json)."""
 
     record: JsonObject
     path: str
@@ -26,11 +26,11 @@ class Node:
 
     @property
     def uid(self) -> str:
-        """The stable name of this node."""
+        """The id of this node, stable as long as it exists."""
         return str(self.record["u"])
 
     def walk(self) -> Iterator["Node"]:
-        """Yield this node and everything below it, in document order."""
+        """Yield this node and its descendants, in document order."""
         pending = [self]
         while pending:
             node = pending.pop()
@@ -40,7 +40,7 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """One window or page with its nodes."""
+    """One window or page; `facts` are its properties."""
 
     index: int
     facts: JsonObject
@@ -49,32 +49,31 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capture:
-    """One look at a UI; equal content has equal `id`."""
+    """The content of a UI at one time; equal content has an equal `id`."""
 
     id: str
     captured_at: str
-    ask: CaptureRequest
+    request: CaptureRequest
     app: JsonObject
     focus: JsonObject
     stages: tuple[Stage, ...]
     warnings: tuple[str, ...] = ()
     consistent: bool = True
-    """False when the UI changed while it was read, twice."""
+    """False if the UI changed during the capture, and again during its repetition."""
 
     def nodes(self) -> Iterator[Node]:
-        """Yield every node of every stage, in document order."""
         for stage in self.stages:
             if stage.root is not None:
                 yield from stage.root.walk()
 
 
-def build(raw: JsonObject, ask: CaptureRequest) -> Capture:
-    """Read what a backend sent for `ask`."""
+def build(raw: JsonObject, request: CaptureRequest) -> Capture:
+    """Build a capture from the reply of a backend to `request`."""
     stages = tuple(_stage(entry) for entry in raw["stages"])
     return Capture(
-        id=_identity(raw, ask),
+        id=_content_id(raw, request),
         captured_at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        ask=ask,
+        request=request,
         app=raw["app"],
         focus=_focus(raw.get("focus"), stages),
         stages=stages,
@@ -102,22 +101,22 @@ def _link(records: list[JsonObject], stage: int, root_path: str | None) -> Node 
     return nodes[0] if nodes else None
 
 
-def _identity(raw: JsonObject, ask: CaptureRequest) -> str:
-    content = orjson.dumps([raw, ask.json()], option=orjson.OPT_SORT_KEYS)
+def _content_id(raw: JsonObject, request: CaptureRequest) -> str:
+    content = orjson.dumps([raw, request.json()], option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(content, digest_size=5).hexdigest()
 
 
 def _focus(focus: Json, stages: tuple[Stage, ...]) -> JsonObject:
     given = focus or {}
     window = given.get("stage")
-    node = _found(given.get("uid"), given.get("path"), stages)
+    node = _focused_ref(given.get("uid"), given.get("path"), stages)
     return {
         "focusedNode": node,
         "focusedWindow": None if window is None else {"stageIndex": window},
     }
 
 
-def _found(uid: str | None, path: str | None, stages: tuple[Stage, ...]) -> JsonObject | None:
+def _focused_ref(uid: str | None, path: str | None, stages: tuple[Stage, ...]) -> JsonObject | None:
     if uid is None:
         return None
     for stage in stages:
@@ -128,16 +127,17 @@ def _found(uid: str | None, path: str | None, stages: tuple[Stage, ...]) -> Json
 
 
 ALPHABET = "abcdefghijkmnopqstuvwxyz"
+"""Letters of uid prefixes; without `l`, which looks like 1, and `r`, which marks rows (`a12:r3`)."""
 
 
-def all_letters() -> Iterator[str]:
-    """Yield a, b, …, z, aa, ab and so on."""
+def uid_prefixes() -> Iterator[str]:
+    """Yield the prefixes of documents 1, 2, …: a, b, …, z, aa, ab and so on."""
     combined = chain.from_iterable(product(ALPHABET, repeat=length) for length in range(1, 6))
     return ("".join(letters) for letters in combined)
 
 
 def uid_prefix(number: int) -> str:
-    """Return the letters of document `number`, counted from 1."""
+    """Return the uid prefix of document `number`, counted from 1."""
     written = ""
     while number > 0:
         number, digit = divmod(number - 1, len(ALPHABET))
@@ -147,11 +147,12 @@ def uid_prefix(number: int) -> str:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Make many small objects without looking for garbage among them: all are needed, and looking costs most of it."""
-    working = gc.isenabled()
+    """Pause the garbage collector."""
+    # While a large tree is built every object is needed, and collections dominate the run time.
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if working:
+        if was_enabled:
             gc.enable()

@@ -68,7 +68,7 @@ async def test_something_else_at_the_address_is_told_apart(scheme: str, words: b
     with answering(words) as address, pytest.raises(UiNotEnabledError) as refused:
         await require_debugger(f"{scheme}://{address}")
 
-    said = f"What answers at {scheme}://{address} is no browser with an open debugging port\n"
+    said = f"{scheme}://{address} answers, but is not a browser with an open debugging port\n"
     assert str(refused.value).startswith(said)
     assert refused.value.details == {"reason": "NO_BROWSER"}
 
@@ -76,7 +76,7 @@ async def test_something_else_at_the_address_is_told_apart(scheme: str, words: b
 @pytest.mark.covers("IN-119")
 @pytest.mark.parametrize("text", ["example", "http://", "http://[", "http://127.0.0.1:99999", "ftp://127.0.0.1/"])
 def test_what_is_no_address_is_not_asked(text: str) -> None:
-    with pytest.raises(UiArgumentError, match="is no address"):
+    with pytest.raises(UiArgumentError, match="is not a complete URL"):
         complete_url(text)
 
 

@@ -17,8 +17,8 @@ from ui_mcp.ui.instance import ListenPorts
     ("arguments", "code", "said"),
     [
         ({"kind": "cdp", "cdp": "http://127.0.0.1:{unused}"}, "MCP_UI_NOT_ENABLED", "Nothing answers at http"),
-        ({"kind": "cdp", "cdp": "9222"}, "MCP_UI_INVALID_ARGUMENT", "'9222' is no address"),
-        ({"kind": "url", "url": "example"}, "MCP_UI_INVALID_ARGUMENT", "'example' is no address"),
+        ({"kind": "cdp", "cdp": "9222"}, "MCP_UI_INVALID_ARGUMENT", "'9222' is not a complete URL"),
+        ({"kind": "url", "url": "example"}, "MCP_UI_INVALID_ARGUMENT", "'example' is not a complete URL"),
     ],
 )
 async def test_an_agent_attaches_nothing_where_nothing_is(

@@ -1,4 +1,4 @@
-"""Chromium through Playwright: pages we open, or those of a browser that listens for a debugger."""
+"""Backend for Chromium through Playwright: our own headless browser, or one with an open debugging port."""
 
 import itertools
 import os
@@ -17,7 +17,7 @@ from ui_mcp.introspection.backends.chromium_launch import executable, open_close
 from ui_mcp.introspection.backends.chromium_page import DialogOpenError, DrivenPage
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
-from ui_mcp.introspection.tree import all_letters
+from ui_mcp.introspection.tree import uid_prefixes
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.person import listener_ports
 
@@ -28,11 +28,11 @@ ARGUMENTS = (
 
 READY_MS = 10_000
 DRIVEN = "ui-mcp-eyes"
-"""Word in our user agent, by which a server of ours knows that nobody sits before the page."""
+"""Word in our user agent, by which our server knows that no person uses the page."""
 
 
 class BrowserBackend:
-    """The pages of one browser context; each is a stage."""
+    """The pages of one browser context; each page is a stage, ordered by title."""
 
     kind = "browser"
 
@@ -42,19 +42,20 @@ class BrowserBackend:
         self._context = context
         self._pid: int | None = None
         self._unreachable: frozenset[int] | None = None
-        """Ports of person's listeners that a browser of our own was started without a way to."""
-        self._prefixes = all_letters()
-        self._lenses: list[DrivenPage] = []
-        self.shown: Callable[[], Awaitable[None]] | None = None
-        """Returns when pages of our own server show what came of everything they have sent to it."""
-        context.on("page", self._joined)
+        """Ports of a person's listeners that our own browser was started without access to; None for other browsers."""
+        self._prefixes = uid_prefixes()
+        self._pages: list[DrivenPage] = []
+        """In order of opening; the last one has the focus."""
+        self.wait_rendered: Callable[[], Awaitable[None]] | None = None
+        """Waits until pages of our own server have rendered its replies to everything they sent."""
+        context.on("page", self._on_page)
 
     @classmethod
     async def launch(cls, url: str, *, path: str | None = None, ready: str | None = None) -> "BrowserBackend":
-        """Start a headless Chromium and open `url`; wait a little for the css selector `ready`.
+        """Start a headless Chromium and open `url`; wait up to 10 s for the CSS selector `ready`.
 
         Raises:
-            UiNotEnabledError: there is no Chromium on this machine, or the page is the person's own.
+            UiNotEnabledError: no Chromium is installed, or the page is the person's own.
         """
         refuse_person_pages([url])
         playwright = await async_playwright().start()
@@ -81,7 +82,7 @@ class BrowserBackend:
 
     @classmethod
     async def connect(cls, url: str) -> "BrowserBackend":
-        """Join a running browser by its debugging address.
+        """Connect to a running browser at its debugging address.
 
         Raises:
             UiNotEnabledError: no browser answers there.
@@ -92,7 +93,9 @@ class BrowserBackend:
             browser = await playwright.chromium.connect_over_cdp(url, timeout=30_000)
         except PlaywrightError as error:
             await playwright.stop()
-            raise UiNotEnabledError(f"The browser at {url} lets nobody in\n{error}", reason="NO_BROWSER") from error
+            raise UiNotEnabledError(
+                f"The browser at {url} refuses the connection\n{error}", reason="NO_BROWSER"
+            ) from error
         context = browser.contexts[0] if browser.contexts else await browser.new_context()
         backend = cls(playwright, browser, context)
         for page in context.pages:
@@ -114,68 +117,68 @@ class BrowserBackend:
         """
         refuse_person_pages([url])
         try:
-            await self._alive()[-1].page.goto(url, wait_until="domcontentloaded", timeout=10_000)
+            await self._open_pages()[-1].page.goto(url, wait_until="domcontentloaded", timeout=10_000)
         except PlaywrightError as error:
             raise UiActionFailedError(f"Cannot open {url}\n{error.message}", reason="NAVIGATION") from error
 
     async def describe(self) -> str:
-        """Name the focused page."""
         page = (await self._focused()).page
         return f"{page.url} in Chromium {self._browser.version}"
 
-    async def capture(self, ask: CaptureRequest) -> JsonObject:
-        """Read the chosen pages."""
-        chosen = await self._chosen(ask)
+    async def capture(self, request: CaptureRequest) -> JsonObject:
+        chosen = await self._chosen(request)
         captured: list[tuple[int, DrivenPage, JsonObject]] = []
-        for index, lens in chosen:
-            captured.append((index, lens, await lens.capture(ask)))
+        for index, driven in chosen:
+            captured.append((index, driven, await driven.capture(request)))
         stages: list[JsonObject] = []
         focus: JsonObject = {"stage": None, "uid": None}
-        front = self._alive()[-1]
-        for index, lens, seen in captured:
-            stages.append(_numbered(index, lens, seen["stage"]) | {"focused": lens is front})
-            if lens is front:
-                focus = {**seen["focus"], "stage": index}
-        dialogs = [lens.dialog_stage(len(self._lenses) + at) for at, (_, lens, _) in enumerate(captured) if lens.dialog]
+        front = self._open_pages()[-1]
+        for index, driven, content in captured:
+            stages.append(_numbered(index, driven, content["stage"]) | {"focused": driven is front})
+            if driven is front:
+                focus = {**content["focus"], "stage": index}
+        dialogs = [
+            driven.dialog_stage(len(self._pages) + at) for at, (_, driven, _) in enumerate(captured) if driven.dialog
+        ]
         return {"app": await self._app(), "focus": focus, "stages": stages + dialogs}
 
     async def at(self, x: float, y: float) -> list[JsonObject]:
-        """Name what is at a point of the focused page's viewport."""
-        lens = await self._focused()
-        index = list(await self._sorted()).index(lens)
-        chain = (await lens.call({"op": "at", "x": x, "y": y}))["chain"]
+        """Return the nodes at a point of the focused page's viewport."""
+        driven = await self._focused()
+        index = list(await self._by_title()).index(driven)
+        chain = (await driven.call({"op": "at", "x": x, "y": y}))["chain"]
         return [{**entry, "path": entry["path"].replace("/stages[0]", f"/stages[{index}]", 1)} for entry in chain]
 
     async def act(self, action: JsonObject) -> None:
-        """Act by real input where the page could tell the difference."""
+        """Perform an action, by real input where a page can distinguish it from a script."""
         given = action.get("target") or action.get("from") or {}
         await real_input(await self._owner(given), action)
 
     async def idle(self) -> None:
-        """Wait for two frames and the requests the page has just made."""
-        lens = await self._focused()
-        await lens.idle()
-        if self.shown is not None:
+        """Wait for two frames, and for the requests that the page has just made."""
+        driven = await self._focused()
+        await driven.idle()
+        if self.wait_rendered is not None:
             with suppress(DialogOpenError):
-                await lens.unless_dialog(self.shown())
+                await driven.unless_dialog(self.wait_rendered())
 
-    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
-        """Photograph a page or one element of it."""
-        lens = await self._owner(photo.ref.json()) if photo.ref else await self._stage(photo.stage)
-        return await lens.screenshot(photo)
+    async def screenshot(self, request: ScreenshotRequest) -> bytes:
+        driven = await self._owner(request.ref.json()) if request.ref else await self._stage(request.stage)
+        return await driven.screenshot(request)
 
     def problems(self) -> list[str]:
         """Return console errors and failed requests since the last call."""
-        return [problem for lens in self._lenses for problem in lens.drain()]
+        return [problem for driven in self._pages for problem in driven.drain()]
 
     def alive(self) -> bool:
-        """Say whether the browser runs and has a page; one that could reach a new person's listener counts as gone."""
+        """Return whether the browser runs and has a page."""
+        # A browser that could reach a newly opened listener of a person must be replaced.
         if self._unreachable is not None and not listener_ports() <= self._unreachable:
             return False
-        return self._browser.is_connected() and any(not lens.page.is_closed() for lens in self._lenses)
+        return self._browser.is_connected() and any(not driven.page.is_closed() for driven in self._pages)
 
     async def close(self) -> None:
-        """Close what we opened; a browser we only joined stays."""
+        """Close our own browser, or disconnect from a browser that we connected to."""
         try:
             await self._browser.close()
         finally:
@@ -195,51 +198,51 @@ class BrowserBackend:
             "debugFlags": ["mcpEnabled"],
             "toolkit": "web",
             "toolkitVersion": f"Chromium {self._browser.version}",
-            "name": self._allowed()[-1].page.url,
+            "name": self._allowed_pages()[-1].page.url,
         }
 
-    def _joined(self, page: Page) -> None:
-        if all(lens.page is not page for lens in self._lenses):
-            self._lenses.append(DrivenPage(page, self._prefixes))
+    def _on_page(self, page: Page) -> None:
+        if all(driven.page is not page for driven in self._pages):
+            self._pages.append(DrivenPage(page, self._prefixes))
 
     async def _add(self, page: Page) -> None:
-        self._joined(page)
+        self._on_page(page)
 
-    def _alive(self) -> list[DrivenPage]:
-        self._lenses = [lens for lens in self._lenses if not lens.page.is_closed()]
-        if not self._lenses:
+    def _open_pages(self) -> list[DrivenPage]:
+        self._pages = [driven for driven in self._pages if not driven.page.is_closed()]
+        if not self._pages:
             raise UiNoStagesError("The browser shows no page", reason="NO_PAGE")
-        return self._lenses
+        return self._pages
 
-    def _allowed(self) -> list[DrivenPage]:
-        """Return the pages that are not the person's; those are not even listed."""
+    def _allowed_pages(self) -> list[DrivenPage]:
+        """Return the open pages without those of the person, which are not listed either."""
         ports = listener_ports()
-        found = [lens for lens in self._alive() if not any(is_person_page(url, ports) for url in lens.urls)]
+        found = [driven for driven in self._open_pages() if not any(is_person_page(url, ports) for url in driven.urls)]
         if not found:
             raise person_page_refused()
         return found
 
     async def _focused(self) -> DrivenPage:
-        return self._expected(self._alive()[-1])
+        return self._require_allowed(self._open_pages()[-1])
 
-    def _expected(self, lens: DrivenPage) -> DrivenPage:
-        refuse_person_pages(lens.urls)
-        return lens
+    def _require_allowed(self, driven: DrivenPage) -> DrivenPage:
+        refuse_person_pages(driven.urls)
+        return driven
 
-    async def _sorted(self) -> Sequence[DrivenPage]:
-        alive = self._allowed()
+    async def _by_title(self) -> Sequence[DrivenPage]:
+        alive = self._allowed_pages()
         if len(alive) == 1:
             return alive
-        titles = [await lens.title() for lens in alive]
-        return [lens for _, _, lens in sorted(zip(titles, itertools.count(), alive, strict=False))]
+        titles = [await driven.title() for driven in alive]
+        return [driven for _, _, driven in sorted(zip(titles, itertools.count(), alive, strict=False))]
 
-    async def _chosen(self, ask: CaptureRequest) -> list[tuple[int, DrivenPage]]:
-        ordered = await self._sorted()
+    async def _chosen(self, request: CaptureRequest) -> list[tuple[int, DrivenPage]]:
+        ordered = await self._by_title()
         numbered = list(enumerate(ordered))
-        if ask.root is not None:
-            owner = await self._owner(ask.root.json())
-            return [(index, lens) for index, lens in numbered if lens is owner]
-        match ask.stage:
+        if request.root is not None:
+            owner = await self._owner(request.root.json())
+            return [(index, driven) for index, driven in numbered if driven is owner]
+        match request.stage:
             case "all":
                 return numbered
             case int(index):
@@ -247,25 +250,25 @@ class BrowserBackend:
                     raise UiArgumentError(f"There is no stage {index}; valid are 0 to {len(ordered) - 1}")
                 return [numbered[index]]
             case "primary":
-                first = self._allowed()[0]
-                return [(index, lens) for index, lens in numbered if lens is first]
+                first = self._allowed_pages()[0]
+                return [(index, driven) for index, driven in numbered if driven is first]
             case _:
                 front = await self._focused()
-                return [(index, lens) for index, lens in numbered if lens is front]
+                return [(index, driven) for index, driven in numbered if driven is front]
 
     async def _stage(self, index: int | None) -> DrivenPage:
         return (await self._chosen(CaptureRequest(stage="focused" if index is None else index)))[0][1]
 
     async def _owner(self, ref: JsonObject) -> DrivenPage:
-        """Return the page a reference belongs to: the one whose letters begin the uid, else the path's stage."""
-        letters = (ref.get("uid") or "").rstrip(string.digits + ":r")
-        for lens in self._alive():
-            if letters and lens.prefix == letters:
-                return self._expected(lens)
+        """Return the page of a reference: by the uid prefix, else by the stage in the path, else the focused page."""
+        prefix = (ref.get("uid") or "").rstrip(string.digits + ":r")
+        for driven in self._open_pages():
+            if prefix and driven.prefix == prefix:
+                return self._require_allowed(driven)
         path = ref.get("path") or ""
         if path.startswith("/stages["):
             index = int(path[len("/stages[") :].partition("]")[0])
-            ordered = await self._sorted()
+            ordered = await self._by_title()
             if index < len(ordered):
                 return ordered[index]
             raise UiNodeNotFoundError(f"There is no stage {index}")
@@ -273,7 +276,7 @@ class BrowserBackend:
 
 
 def _sandbox() -> list[str]:
-    # Chromium refuses its sandbox to root, which is what containers run as.
+    # Chromium's sandbox does not work for root, which most containers use.
     return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
 
 
@@ -284,8 +287,8 @@ async def _user_agent(browser: Browser) -> str:
     return f"{version['userAgent']} {DRIVEN}"
 
 
-def _numbered(index: int, lens: DrivenPage, stage: JsonObject) -> JsonObject:
-    given = {**stage, "index": index, "uid": f"page-{lens.number}"}
+def _numbered(index: int, driven: DrivenPage, stage: JsonObject) -> JsonObject:
+    given = {**stage, "index": index, "uid": f"page-{driven.number}"}
     if "rootPath" in given:
         given["rootPath"] = given["rootPath"].replace("/stages[0]", f"/stages[{index}]", 1)
     return given

@@ -1,4 +1,4 @@
-"""Finds a browser or a debugging address."""
+"""Finds a Chromium to start or a debugging address to connect to, and provides the page scripts."""
 
 import os
 import re
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 SECONDS = 10.0
 
-MOST = 1024 * 1024
-"""How long a browser's description of itself may be."""
+MAX_BYTES = 1024 * 1024
+"""Size limit of a browser's `/json/version`."""
 
 _HANDSHAKE = {
     "Connection": "Upgrade",
@@ -33,47 +33,47 @@ _HANDSHAKE = {
 
 
 def complete_url(url: str) -> str:
-    """Return an address that can be opened.
+    """Return `url` if it is complete and allowed.
 
     Raises:
-        UiArgumentError: it is none.
+        UiArgumentError: it has no scheme or host.
         UiNotEnabledError: it is the person's own page.
     """
     try:
         parts = urlsplit(url)
-        whole = parts.hostname and parts.port != 0 and parts.scheme in {"http", "https", "ws", "wss"}
+        complete = parts.hostname and parts.port != 0 and parts.scheme in {"http", "https", "ws", "wss"}
     except ValueError:
-        whole = False
-    if whole or url.startswith("file:"):
+        complete = False
+    if complete or url.startswith("file:"):
         refuse_person_pages([url])
         return url
-    raise UiArgumentError(f"{url!r} is no address; write it whole, for example http://127.0.0.1:9222")
+    raise UiArgumentError(f"{url!r} is not a complete URL; write it in full, for example http://127.0.0.1:9222")
 
 
 async def require_debugger(url: str) -> None:
-    """Return if a browser answers at a debugging address, be it http or ws.
+    """Check that a browser answers at a debugging address, an HTTP or WebSocket URL.
 
     Raises:
-        UiNotEnabledError: nothing or something else does; the message says how to start a browser that would.
+        UiNotEnabledError: none does; the message says how to start a browser with a debugging port.
     """
-    import httpx2  # takes a while, and the tools are read whenever a server starts
+    import httpx2  # slow to import, and every start of a server imports this module
 
     from ui_mcp.http_client import open_client
 
-    ask = _takes_sockets if url.startswith("ws") else _describes_itself
+    probe = _accepts_websocket if url.startswith("ws") else _has_version
     try:
         with anyio.fail_after(SECONDS):
-            async with open_client(limit=MOST, timeout=None, follow_redirects=True) as client:
-                found = await ask(client, url)
+            async with open_client(limit=MAX_BYTES, timeout=None, follow_redirects=True) as client:
+                found = await probe(client, url)
     except (TimeoutError, httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
-        raise _refused(url, f"Nothing answers at {url}") from error
+        raise _no_browser(url, f"Nothing answers at {url}") from error
     except httpx2.HTTPError:
         found = False
     if not found:
-        raise _refused(url, f"What answers at {url} is no browser with an open debugging port")
+        raise _no_browser(url, f"{url} answers, but is not a browser with an open debugging port")
 
 
-async def _describes_itself(client: "AsyncClient", url: str) -> bool:
+async def _has_version(client: "AsyncClient", url: str) -> bool:
     answer = await client.get(f"{url.rstrip('/')}/json/version/")
     try:
         return "webSocketDebuggerUrl" in loads(answer.content)
@@ -81,20 +81,20 @@ async def _describes_itself(client: "AsyncClient", url: str) -> bool:
         return False
 
 
-async def _takes_sockets(client: "AsyncClient", url: str) -> bool:
+async def _accepts_websocket(client: "AsyncClient", url: str) -> bool:
     async with client.stream("GET", f"http{url.removeprefix('ws')}", headers=_HANDSHAKE) as answer:
         return answer.status_code == 101
 
 
-def _refused(url: str, what: str) -> UiNotEnabledError:
+def _no_browser(url: str, what: str) -> UiNotEnabledError:
     port = re.search(r":(\d+)", url)
     command = f"chromium --remote-debugging-port={port[1] if port else 9222} --user-data-dir=DIRECTORY"
     return UiNotEnabledError(f"{what}\nStart the browser with: {command}", reason="NO_BROWSER")
 
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "chrome")
+_COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "chrome")
 
-_PLACES = (
+_PATHS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     r"C:\Program Files\Google\Chrome\Application\chrome.exe",
@@ -103,22 +103,22 @@ _PLACES = (
 
 
 def executable(configured: str | None, downloaded: str | None) -> str | None:
-    """Return the browser to start: the configured one, UI_MCP_CHROMIUM's, Playwright's own, else the machine's."""
+    """Return the browser to start: as configured, from UI_MCP_CHROMIUM, Playwright's download, or an installed one."""
     wanted = configured or os.environ.get("UI_MCP_CHROMIUM")
     if wanted:
         return wanted
     if downloaded and Path(downloaded).is_file():
         return downloaded
-    found = (shutil.which(name) for name in _NAMES)
-    return next((path for path in found if path), next((place for place in _PLACES if Path(place).is_file()), None))
+    found = (shutil.which(name) for name in _COMMANDS)
+    return next((path for path in found if path), next((place for place in _PATHS if Path(place).is_file()), None))
 
 
 @cache
 def script() -> str:
-    """Return the built in-page script.
+    """Return the introspection script that runs in pages.
 
     Raises:
-        UiNotEnabledError: this installation was made without it.
+        UiNotEnabledError: it is not part of this installation.
     """
     file = BUNDLE / "web" / "introspect" / "introspect.js"
     if not file.is_file():
@@ -127,7 +127,7 @@ def script() -> str:
 
 
 def open_closed_shadows() -> str:
-    """Return a page script that lets us see closed shadow roots while the page itself still cannot."""
+    """Return a page script that opens closed shadow roots for us and keeps them closed for the page."""
     return """(() => {
   const attach = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function (init) {

@@ -1,4 +1,4 @@
-"""One driven page: our script in a world of its own, native dialogs, console errors, pictures."""
+"""One page driven through Playwright: script in an isolated context, native dialogs, console errors, screenshots."""
 
 import asyncio
 import base64
@@ -26,10 +26,10 @@ from ui_mcp.introspection.person_pages import guarded, is_person_page, person_pa
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 R = TypeVar("R")
-_numbers = itertools.count(1)
-_KEPT_PROBLEMS = 50
+_numbers = itertools.count(1)  # module level, so that the stage uids of all browsers differ
+_MAX_PROBLEMS = 50
 _REQUEST_SECONDS = 0.5
-_YOUNG_SECONDS = 0.05
+_RECENT_SECONDS = 0.05
 _ERRORS: dict[str, type[IntrospectError]] = {
     kind.code: kind for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiTimeoutError)
 }
@@ -40,7 +40,7 @@ class DialogOpenError(Exception):
 
 
 class DrivenPage:
-    """Looks into one page."""
+    """One page of a browser, with the events that it reported."""
 
     def __init__(self, page: Page, prefixes: Iterator[str]) -> None:
         self.page = page
@@ -49,14 +49,15 @@ class DrivenPage:
         self.dialog: Dialog | None = None
         self._prefixes = prefixes
         self._session: CDPSession | None = None
-        self._world: int | None = None
+        self._context_id: int | None = None
         self._problems: list[str] = []
-        self._failed: list[str] = []
-        """Bindings that had failed at the last look."""
+        self._failed_bindings: list[str] = []
+        """Problems with bindings that the last capture reported."""
         self._requests: dict[Request, float] = {}
         self._finished = anyio.Event()
         self._dialog_opened = asyncio.Event()
         self._blocked: set[asyncio.Future[Any]] = set()
+        """Calls that wait for a dialog to be answered; referenced here so that they are not garbage collected."""
         page.on("dialog", self._on_dialog)
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self._note(f"error: {error}"))
@@ -67,41 +68,41 @@ class DrivenPage:
 
     @property
     def urls(self) -> list[str]:
-        """The addresses of the page and its frames."""
+        """The URLs of the page and its frames."""
         return [frame.url for frame in self.page.frames]
 
-    async def expect_allowed(self) -> None:
-        """Return unless this is, or holds, a page of the person's.
+    async def require_allowed(self) -> None:
+        """Check that neither the page nor a frame in it is a person's page.
 
         Raises:
-            UiNotEnabledError: it is, with the reason `PERSON_PAGE`.
+            UiNotEnabledError: one is; the reason is `PERSON_PAGE`.
         """
         refuse_person_pages(self.urls)
         if self.dialog is not None:
-            return  # the page answers nothing now
-        session = await self._connected()
-        asked = session.send("Runtime.evaluate", {"expression": guarded("true"), "returnByValue": True})
+            return  # while a dialog is open, scripts do not run
+        session = await self._cdp_session()
+        check = session.send("Runtime.evaluate", {"expression": guarded("true"), "returnByValue": True})
         with suppress(DialogOpenError):
-            if (await self.unless_dialog(asked))["result"].get("value") is None:
+            if (await self.unless_dialog(check))["result"].get("value") is None:
                 raise person_page_refused()
 
-    async def capture(self, ask: CaptureRequest) -> JsonObject:
-        """Read the page; behind a native dialog only its title is known."""
+    async def capture(self, request: CaptureRequest) -> JsonObject:
+        """Read the page; while a native dialog is open, return its URL as title and no nodes."""
         try:
-            seen = await self.call({"op": "capture", "ask": ask.json()})
-            self._failed = [str(problem) for problem in seen["problems"]]
-            return seen
+            captured = await self.call({"op": "capture", "ask": request.json()})
+            self._failed_bindings = [str(problem) for problem in captured["problems"]]
+            return captured
         except DialogOpenError:
             size = self.page.viewport_size or {"width": 0, "height": 0}
             stage = {"title": self.page.url, "showing": True, "x": 0, "y": 0, **size, "kind": "stage", "nodes": []}
             return {"focus": {"uid": None}, "stage": stage}
 
     async def call(self, request: JsonObject) -> JsonObject:
-        """Ask the page script.
+        """Send a request to the page script and return its answer.
 
         Raises:
             DialogOpenError: a native dialog is open.
-            IntrospectError: what the script says.
+            IntrospectError: the script reported an error.
         """
         answer = await self.unless_dialog(self._evaluate(request))
         error = answer.get("error")
@@ -111,14 +112,14 @@ class DrivenPage:
         return answer
 
     async def unless_dialog(self, work: Awaitable[R]) -> R:
-        """Wait for `work`, but no longer than until a native dialog opens.
+        """Return the result of `work`, unless a native dialog opens first.
 
         Raises:
-            DialogOpenError: one is open; the work goes on when it is answered.
+            DialogOpenError: a dialog is open; `work` continues in the background once it is answered.
         """
         if self.dialog is not None:
             if asyncio.iscoroutine(work):
-                work.close()
+                work.close()  # else Python warns that it was never awaited
             raise DialogOpenError
         self._dialog_opened.clear()
         task = asyncio.ensure_future(work)
@@ -137,7 +138,7 @@ class DrivenPage:
         raise DialogOpenError
 
     async def title(self) -> str:
-        """Return the page's title, or its address behind a dialog."""
+        """Return the page's title, or its URL while a dialog is open."""
         try:
             return await self.unless_dialog(self.page.title())
         except DialogOpenError:
@@ -158,7 +159,7 @@ class DrivenPage:
             await dialog.dismiss()
 
     def dialog_stage(self, index: int) -> JsonObject:
-        """Describe the open dialog as a stage without nodes."""
+        """Return the open dialog as a stage without nodes."""
         assert self.dialog is not None
         buttons = ["OK"] if self.dialog.type == "alert" else ["OK", "Cancel"]
         return {
@@ -168,83 +169,83 @@ class DrivenPage:
         }  # fmt: skip
 
     async def idle(self) -> None:
-        """Wait for two frames, and briefly for requests under way."""
+        """Wait for two frames, and up to 0.5 s for requests that have just begun."""
         try:
             await self.call({"op": "idle"})
             with anyio.move_on_after(_REQUEST_SECONDS):
-                await self._answered()
-            if self._world is None:
+                await self._wait_recent_requests()
+            if self._context_id is None:
                 await self.page.wait_for_load_state("domcontentloaded")
         except DialogOpenError:
             return
 
-    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
-        """Photograph the viewport, or one element."""
-        await self.expect_allowed()
-        size = await self.call({"op": "box", "target": photo.ref.json()}) if photo.ref else None
+    async def screenshot(self, request: ScreenshotRequest) -> bytes:
+        """Return a screenshot of the viewport or of one element."""
+        await self.require_allowed()
+        size = await self.call({"op": "box", "target": request.ref.json()}) if request.ref else None
         viewport = self.page.viewport_size or await self.page.evaluate("({width: innerWidth, height: innerHeight})")
         clip = size or {"x": 0, "y": 0, **viewport}
-        scale = min(1.0, photo.max_width / clip["width"]) if photo.max_width and clip["width"] else 1.0
-        if photo.annotate:
+        scale = min(1.0, request.max_width / clip["width"]) if request.max_width and clip["width"] else 1.0
+        if request.annotate:
             await self.call({"op": "annotate"})
         try:
-            session = await self._connected()
-            shot = session.send("Page.captureScreenshot", {"format": "png", "clip": {**clip, "scale": scale}})
-            taken = base64.b64decode((await self.unless_dialog(shot))["data"])
-            await self.expect_allowed()  # it may have gone there meanwhile
-            return taken
+            session = await self._cdp_session()
+            screenshot = session.send("Page.captureScreenshot", {"format": "png", "clip": {**clip, "scale": scale}})
+            png = base64.b64decode((await self.unless_dialog(screenshot))["data"])
+            await self.require_allowed()  # again: the page may have navigated meanwhile
+            return png
         except DialogOpenError as error:
             raise UiActionFailedError("A native dialog is open\nAnswer it first.", reason="BEHIND_MODAL") from error
         finally:
-            if photo.annotate:
+            if request.annotate:
                 await self.call({"op": "clear"})
 
     async def set_files(self, target: JsonObject, paths: Sequence[str]) -> None:
-        """Put files into an upload field.
+        """Set the files of a file input.
 
         Raises:
-            UiActionFailedError: a file is missing, or the target takes none.
+            UiActionFailedError: a file does not exist, or the target is not a file input.
         """
         for path in paths:
             if not await anyio.Path(path).is_file():
                 raise UiActionFailedError(f"No such file: {path}", reason="NO_SUCH_FILE")
         await self.call({"op": "box", "target": target})
-        session = await self._connected()
+        session = await self._cdp_session()
         expression = f"__uiMcp.element({dumps(dumps(target))})"
-        found = await session.send("Runtime.evaluate", {"expression": expression, "contextId": self._world})
+        found = await session.send("Runtime.evaluate", {"expression": expression, "contextId": self._context_id})
         try:
             handle = {"files": list(paths), "objectId": found["result"]["objectId"]}
             await session.send("DOM.setFileInputFiles", handle)
         except (PlaywrightError, KeyError) as error:
-            raise UiActionFailedError("The node takes no files", reason="UNSUPPORTED_TARGET_TYPE") from error
+            raise UiActionFailedError("The node is not a file input", reason="UNSUPPORTED_TARGET_TYPE") from error
 
     def drain(self) -> list[str]:
-        """Return and forget what went wrong in the page."""
-        problems, self._problems, self._failed = self._problems + self._failed, [], []
+        """Return and clear the problems of the page."""
+        problems, self._problems, self._failed_bindings = self._problems + self._failed_bindings, [], []
         return problems
 
-    async def _answered(self) -> None:
-        """Wait for requests younger than 50 ms; older ones are polls that may never end."""
+    async def _wait_recent_requests(self) -> None:
+        """Wait for requests younger than 50 ms; older ones may be long polls that never end."""
         while True:
             now = anyio.current_time()
-            ages = [now - begun for begun in self._requests.values() if now - begun < _YOUNG_SECONDS]
+            ages = [now - begun for begun in self._requests.values() if now - begun < _RECENT_SECONDS]
             if not ages:
                 return
             self._finished = anyio.Event()
-            with anyio.move_on_after(_YOUNG_SECONDS - min(ages)):
+            with anyio.move_on_after(_RECENT_SECONDS - min(ages)):
                 await self._finished.wait()
 
     async def _evaluate(self, request: JsonObject) -> JsonObject:
         for attempt in range(3):
-            session = await self._connected()
+            session = await self._cdp_session()
             try:
-                if self._world is None:
-                    await self._enter(session)
+                if self._context_id is None:
+                    await self._inject_script(session)
                 answer = await session.send(
                     "Runtime.evaluate",
                     {
                         "expression": guarded(f"__uiMcp.call({dumps(dumps(request))})"),
-                        "contextId": self._world,
+                        "contextId": self._context_id,
                         "awaitPromise": True,
                         "returnByValue": True,
                     },
@@ -253,27 +254,27 @@ class DrivenPage:
                     raise person_page_refused()
                 return dict(loads(answer["result"]["value"]))
             except (PlaywrightError, KeyError) as error:
-                # The page went elsewhere: its world is gone, and with it every uid of that document.
-                self._world = None
+                # The page has navigated: the isolated context is destroyed, and all uids of that document with it.
+                self._context_id = None
                 if attempt == 2 or self.page.is_closed():
                     raise UiNoStagesError("The page is gone", reason="GONE") from error
                 await self.page.wait_for_load_state("domcontentloaded")
         raise AssertionError
 
-    async def _connected(self) -> CDPSession:
+    async def _cdp_session(self) -> CDPSession:
         if self._session is None:
             self._session = await self.page.context.new_cdp_session(self.page)
         return self._session
 
-    async def _enter(self, session: CDPSession) -> None:
+    async def _inject_script(self, session: CDPSession) -> None:
         frames = await session.send("Page.getFrameTree")
-        world = await session.send(
+        created = await session.send(
             "Page.createIsolatedWorld", {"frameId": frames["frameTree"]["frame"]["id"], "worldName": "ui-mcp"}
         )
-        self._world = world["executionContextId"]
+        self._context_id = created["executionContextId"]
         self.prefix = next(self._prefixes)
         source = f"{script()};globalThis.__uiMcp = uiMcpIntrospect.create({dumps(self.prefix)}); 0"
-        await session.send("Runtime.evaluate", {"expression": source, "contextId": self._world})
+        await session.send("Runtime.evaluate", {"expression": source, "contextId": self._context_id})
 
     def _on_dialog(self, dialog: Dialog) -> None:
         self.dialog = dialog
@@ -301,9 +302,9 @@ class DrivenPage:
     def _note(self, problem: str) -> None:
         if is_person_page(self.page.url):
             return
-        self._problems = [*self._problems, problem][-_KEPT_PROBLEMS:]
+        self._problems = [*self._problems, problem][-_MAX_PROBLEMS:]
 
     def _unblocked(self, task: "asyncio.Future[Any]") -> None:
         self._blocked.discard(task)
         if not task.cancelled():
-            task.exception()
+            task.exception()  # marks it as retrieved; no caller waits for it any more

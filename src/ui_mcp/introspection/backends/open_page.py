@@ -1,4 +1,4 @@
-"""The page a person has open, through its own runtime: no driver, but also no real input."""
+"""Backend for the page that a person has open: uses the page's own script, so it has no real input."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -22,23 +22,23 @@ _ERRORS: dict[str, type[IntrospectError]] = {
 }
 
 
-async def _nothing() -> None:
-    """Wait for nothing."""
+async def _no_wait() -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPage:
-    """A page that answers."""
+    """A connected page; `ask` sends a JSON request to its script and returns the JSON answer."""
 
     ask: Callable[[str], Awaitable[str]]
     url: str
     pid: int
-    shown: Callable[[], Awaitable[None]] = _nothing
-    """Returns when the page shows what came of everything it has sent."""
+    wait_rendered: Callable[[], Awaitable[None]] = _no_wait
+    """Waits until the page has rendered the server's replies to everything it sent."""
 
 
 class PageBackend:
-    """Whichever page of the session was opened last."""
+    """The page of the session that was opened last; `current` is asked on every call."""
 
     kind = "page"
 
@@ -47,16 +47,14 @@ class PageBackend:
         self._problems: list[str] = []
 
     async def describe(self) -> str:
-        """Name the page."""
         return f"the open page at {self._page().url}"
 
-    async def capture(self, ask: CaptureRequest) -> JsonObject:
-        """Read the page."""
-        if isinstance(ask.stage, int) and ask.stage != 0 and ask.root is None:
-            raise UiArgumentError(f"There is no stage {ask.stage}; valid are 0 to 0")
-        seen = await self._call({"op": "capture", "ask": ask.json()})
-        self._problems = [str(problem) for problem in seen["problems"]]
-        stage = {**seen["stage"], "index": 0, "uid": "page"}
+    async def capture(self, request: CaptureRequest) -> JsonObject:
+        if isinstance(request.stage, int) and request.stage != 0 and request.root is None:
+            raise UiArgumentError(f"There is no stage {request.stage}; valid are 0 to 0")
+        captured = await self._call({"op": "capture", "ask": request.json()})
+        self._problems = [str(problem) for problem in captured["problems"]]
+        stage = {**captured["stage"], "index": 0, "uid": "page"}
         page = self._page()
         app = {
             "pid": page.pid,
@@ -68,41 +66,38 @@ class PageBackend:
             "toolkitVersion": None,
             "name": page.url,
         }
-        return {"app": app, "focus": seen["focus"], "stages": [stage]}
+        return {"app": app, "focus": captured["focus"], "stages": [stage]}
 
     async def at(self, x: float, y: float) -> list[JsonObject]:
-        """Name what is at a point of the viewport."""
         return list((await self._call({"op": "at", "x": x, "y": y}))["chain"])
 
     async def act(self, action: JsonObject) -> None:
-        """Act as a script can; what needs real input is refused with the way out."""
+        """Perform an action by script; the page refuses those that need real input, and names the remedy."""
         answer = await self._call({"op": "act", "action": action})
         if "click" in answer:
             await self._call({"op": "act", "action": {"type": "click", "target": {"uid": answer["click"]}}})
 
     async def idle(self) -> None:
-        """Wait for two frames, and for what the server makes of what the page has just sent."""
+        """Wait for two frames, and for the server's reply to what the page has just sent."""
         await self._call({"op": "idle"})
         with suppress(SessionGoneError):
-            await self._page().shown()
+            await self._page().wait_rendered()
 
-    async def screenshot(self, photo: ScreenshotRequest) -> bytes:
-        """Refuse: a page cannot photograph itself."""
+    async def screenshot(self, request: ScreenshotRequest) -> bytes:
         raise UiActionFailedError(
             'A page cannot photograph itself\nUse target "browser".', reason="NEEDS_NATIVE_INPUT", use="browser"
         )
 
     def problems(self) -> list[str]:
-        """Return the bindings that had failed at the last look; the page tells the server of other errors itself."""
+        """Return the failed bindings of the last capture; the page reports other errors to the server itself."""
         problems, self._problems = self._problems, []
         return problems
 
     def alive(self) -> bool:
-        """Say yes: pages come and go, this stays."""
-        return True
+        return True  # whichever page is open, also after a reload
 
     async def close(self) -> None:
-        """Let go; the page stays."""
+        pass
 
     def _page(self) -> OpenPage:
         page = self._current()
@@ -116,7 +111,7 @@ class PageBackend:
             answer = loads(await self._page().ask(dumps(request)))
         except SessionGoneError as error:
             raise UiNoStagesError(error.message, reason="GONE") from error
-        told = answer.get("error")
-        if told is not None:
-            raise _ERRORS.get(told["code"], IntrospectError)(told["message"], **told["details"])
+        failure = answer.get("error")
+        if failure is not None:
+            raise _ERRORS.get(failure["code"], IntrospectError)(failure["message"], **failure["details"])
         return dict(answer)

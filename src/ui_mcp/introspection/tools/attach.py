@@ -1,4 +1,4 @@
-"""`ui_attach`: let an agent add a program or a page to look at, where a person allows that."""
+"""`ui_attach`: attach a program or a page, if the settings allow agents to."""
 
 from typing import Literal
 
@@ -37,11 +37,11 @@ async def attach(registry: TargetRegistry, args: AttachArgs, call: Call) -> Tool
     return await as_tool_result(_attach(registry, args))
 
 
-def allowed(registry: TargetRegistry) -> None:
-    """Refuse unless a person lets agents attach.
+def require_attach_allowed(registry: TargetRegistry) -> None:
+    """Check that agents may attach and detach.
 
     Raises:
-        UiNotEnabledError: reason `ATTACH_NOT_ALLOWED`.
+        UiNotEnabledError: they may not; the reason is `ATTACH_NOT_ALLOWED`.
     """
     if not registry.config.introspection.allow_attach:
         raise UiNotEnabledError(
@@ -51,10 +51,10 @@ def allowed(registry: TargetRegistry) -> None:
 
 
 async def _attach(registry: TargetRegistry, args: AttachArgs) -> ToolResult:
-    allowed(registry)
+    require_attach_allowed(registry)
     folder = registry.folder
     if args.kind == "javafx":
-        pid = args.pid if args.pid is not None else _found(args.match)
+        pid = args.pid if args.pid is not None else _find_jvm(args.match)
         attached = await anyio.to_thread.run_sync(lambda: attach_javafx(folder, pid))
     else:
         address = args.url or args.cdp
@@ -67,10 +67,10 @@ async def _attach(registry: TargetRegistry, args: AttachArgs) -> ToolResult:
     return structured_result({"target": attached.name, "kind": attached.kind, "title": attached.title})
 
 
-def _found(match: str | None) -> int:
+def _find_jvm(match: str | None) -> int:
     running = [jvm for jvm in jvms() if jvm.javafx]
-    fitting = [jvm for jvm in running if match and match in jvm.command]
-    if len(fitting) == 1:
-        return fitting[0].pid
+    matches = [jvm for jvm in running if match and match in jvm.command]
+    if len(matches) == 1:
+        return matches[0].pid
     names = ", ".join(f"{jvm.pid} {jvm.command}" for jvm in running) or "none"
-    raise UiArgumentError(f"{len(fitting)} JavaFX programs match {match!r}\nThere are: {names}. Give pid or match.")
+    raise UiArgumentError(f"{len(matches)} JavaFX programs match {match!r}\nThere are: {names}. Give pid or match.")

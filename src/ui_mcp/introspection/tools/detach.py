@@ -1,4 +1,4 @@
-"""`ui_detach`: let go of an attached program or page."""
+"""`ui_detach`: detach a program or a page."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
-from ui_mcp.introspection.tools.attach import allowed
+from ui_mcp.introspection.tools.attach import require_attach_allowed
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
@@ -24,7 +24,7 @@ async def detach(registry: TargetRegistry, args: DetachArgs, call: Call) -> Tool
 
 
 async def _detach(registry: TargetRegistry, args: DetachArgs) -> ToolResult:
-    allowed(registry)
+    require_attach_allowed(registry)
     if not await registry.forget(args.target):
         raise UiArgumentError(f"No target {args.target!r} is attached")
     return structured_result({"detached": args.target})

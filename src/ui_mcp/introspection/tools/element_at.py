@@ -1,4 +1,4 @@
-"""`ui_element_at`: what is at a point of the screen."""
+"""`ui_element_at`: the node at a point of the screen."""
 
 from pydantic import Field
 
@@ -32,6 +32,6 @@ async def element_at(registry: TargetRegistry, args: ElementAtArgs, call: Call) 
 
 async def _find(registry: TargetRegistry, args: ElementAtArgs) -> ToolResult:
     target = await registry.target(args.target)
-    top, *around = await target.at(args.x, args.y)
-    refs = [{"path": node.path, "uid": node.uid} for node in around]
+    top, *ancestors = await target.at(args.x, args.y)
+    refs = [{"path": node.path, "uid": node.uid} for node in ancestors]
     return structured_result({**described(top), "ancestors": refs})

@@ -1,4 +1,4 @@
-"""`ui_get_node`: everything about one node."""
+"""`ui_get_node`: all properties of one node."""
 
 from pydantic import Field
 

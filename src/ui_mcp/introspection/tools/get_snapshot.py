@@ -1,4 +1,4 @@
-"""`ui_get_snapshot`: what a UI shows."""
+"""`ui_get_snapshot`: the content of a UI, as outline or JSON."""
 
 from typing import Literal
 
@@ -47,15 +47,15 @@ async def get_snapshot(registry: TargetRegistry, args: SnapshotArgs, call: Call)
     level; the last line then holds the `cursor` for the rest. `format: "json"` gives bounds and every property, as
     structured content; beside a very long one the text is the outline.
     """
-    return await as_tool_result(_look(registry, args))
+    return await as_tool_result(_snapshot(registry, args))
 
 
-async def _look(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
+async def _snapshot(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
     if args.cursor and args.since:
         raise UiArgumentError("Give `cursor` or `since`, not both")
     target = await registry.target(args.target)
     defaults = _defaults(registry.config)
-    look = SnapshotRequest(
+    request = SnapshotRequest(
         stage=args.stage,
         stage_index=args.stage_index,
         mode=args.mode,
@@ -67,9 +67,9 @@ async def _look(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
         root=args.root.ref() if args.root else None,
     )
     if args.format == "json":
-        whole, text = await as_both(target, look, defaults)
+        whole, text = await as_both(target, request, defaults)
         return ToolResult((Text(text),), structured=whole)
-    return text_result(await as_text(target, look, defaults))
+    return text_result(await as_text(target, request, defaults))
 
 
 def _defaults(config: Config) -> Defaults:

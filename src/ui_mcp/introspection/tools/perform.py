@@ -1,4 +1,4 @@
-"""`ui_perform`: operate a UI."""
+"""`ui_perform`: perform actions on a UI."""
 
 from pydantic import Field
 
@@ -39,14 +39,14 @@ async def act(registry: TargetRegistry, args: PerformArgs, call: Call) -> ToolRe
     Targets are uids from ui_get_snapshot or ui_query. What a person could not do now (disabled, hidden, covered, behind
     a dialog) is refused at once with the reason. `observe: "diff"` shows the effect in the same answer.
     """
-    return await as_tool_result(_act(registry, args))
+    return await as_tool_result(_perform(registry, args))
 
 
-async def _act(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
+async def _perform(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
     if not registry.config.introspection.allow_actions:
         raise UiNotEnabledError(
             "Operating UIs is switched off here (introspection.allow_actions = false)", reason="READ_ONLY"
         )
     target = await registry.target(args.target)
-    performance = ActionBatch(args.actions, args.await_ui_idle, args.timeout_ms, args.observe)
-    return batch_result(await perform(target, performance))
+    batch = ActionBatch(args.actions, args.await_ui_idle, args.timeout_ms, args.observe)
+    return batch_result(await perform(target, batch))

@@ -1,4 +1,4 @@
-"""`ui_query`: find nodes."""
+"""`ui_query`: find nodes by selector."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""`ui_screenshot`: a picture of a UI."""
+"""`ui_screenshot`: a screenshot of a UI."""
 
 from base64 import b64encode
 from typing import Literal
@@ -37,18 +37,19 @@ class ScreenshotArgs(Request):
 )
 async def screenshot(registry: TargetRegistry, args: ScreenshotArgs, call: Call) -> ToolResult:
     """Take a picture of a UI as a PNG: a window, or one node, optionally with uids drawn over it."""
-    return await as_tool_result(_shoot(registry, args))
+    return await as_tool_result(_screenshot(registry, args))
 
 
-async def _shoot(registry: TargetRegistry, args: ScreenshotArgs) -> ToolResult:
+async def _screenshot(registry: TargetRegistry, args: ScreenshotArgs) -> ToolResult:
     if not registry.config.introspection.allow_screenshots:
         raise UiNotEnabledError(
             "Pictures are switched off here (introspection.allow_screenshots = false)", reason="NO_SCREENSHOTS"
         )
-    usual = "browser" if registry.serving else None
-    target = await registry.target(args.target or usual)
-    photo = ScreenshotRequest(args.stage_index, args.ref.ref() if args.ref else None, args.max_width, args.annotate)
-    png = await target.screenshot(photo)
+    # Not the default target: the page that a person has open cannot take screenshots of itself.
+    default = "browser" if registry.serving else None
+    target = await registry.target(args.target or default)
+    request = ScreenshotRequest(args.stage_index, args.ref.ref() if args.ref else None, args.max_width, args.annotate)
+    png = await target.screenshot(request)
     if args.format == "json":
         return structured_result({"contentType": "image/png", "dataBase64": b64encode(png).decode()})
     return ToolResult((Media("image", png, "image/png"),))

@@ -1,4 +1,4 @@
-"""`ui_targets`: which UIs can be looked at."""
+"""`ui_targets`: the UIs that other tools can use."""
 
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry

@@ -1,4 +1,4 @@
-"""`ui_wait_for`: wait until a UI shows something."""
+"""`ui_wait_for`: wait until a node appears or disappears."""
 
 from pydantic import Field
 
