@@ -47,6 +47,7 @@ def json_page(capture: Capture, limit: int, offset: int = 0) -> JsonObject:
     """
     nodes = list(_breadth_first(capture))
     written = [snapshot_json.alone(node, capture.request.sections) for node in nodes]
+    # Later pages add parent and index to each node.
     costs = [len(dumps(one)) + _CUT_MARK + (60 if offset else 0) for one in written]
     total = tokens(dumps(snapshot_json.header(capture))) + sum(costs) // 4
     empty = {**snapshot_json.header(capture), "stages": [snapshot_json.stage(entry, None) for entry in capture.stages]}
@@ -73,6 +74,7 @@ def text_page(capture: Capture, limit: int, offset: int = 0) -> str:
         if not limit or len(whole) <= limit * 4:
             return whole
     found = list(_breadth_first_entries(stages))
+    # Text, indentation, and a mark for missing children.
     costs = [len(entry.text) + 2 * level + 16 for entry, level, _ in found]
     end = _end_within(costs, offset, limit * 4 - _TAIL if limit else sum(costs))
     while True:
@@ -97,7 +99,7 @@ def _end_within(costs: Sequence[int], offset: int, room: int) -> int:
         if room < 0:
             break
         end += 1
-    return min(len(costs), max(end, offset + 1))
+    return min(len(costs), max(end, offset + 1))  # at least one, so that the cursor always advances
 
 
 def _first_page(capture: Capture, nodes: Sequence[Node], written: Sequence[JsonObject], end: int) -> JsonObject:

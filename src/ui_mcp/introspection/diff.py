@@ -132,8 +132,9 @@ def _moved(old: dict[str, Node], new: dict[str, Node]) -> Iterator[Node]:
 
 def _longest_increasing(numbers: Sequence[int]) -> set[int]:
     """Return the positions of a longest increasing subsequence."""
-    if all(left < right for left, right in pairwise(numbers)):
+    if all(left < right for left, right in pairwise(numbers)):  # the usual case: nothing moved
         return set(range(len(numbers)))
+    # Patience sorting, O(n log n).
     ends: list[int] = []
     last_at: list[int] = []
     before: list[int] = []

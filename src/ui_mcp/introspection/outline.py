@@ -49,7 +49,7 @@ def subtree(root: Node) -> list[Entry]:
             continue
         entry = Entry(node.uid, line(node) + _child_count(node, hidden=hidden))
         into.append(entry)
-        if not hidden:
+        if not hidden:  # the line of a hidden node only counts its descendants
             entry.children.extend(Entry(node.uid, text) for text in row_lines(node))
             pending.extend((child, entry.children) for child in reversed(node.children))
     return top

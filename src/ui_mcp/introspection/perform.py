@@ -69,6 +69,7 @@ async def perform(target: Target, batch: ActionBatch) -> BatchResult:
                 ran=[entry["type"] for entry in results],
                 index=len(results),
             )
+    # A UI that did not answer in time would not answer this either.
     observed = await _observe(target, batch, before) if not isinstance(error, UiTimeoutError) else None
     return BatchResult(tuple(results), error, observed)
 

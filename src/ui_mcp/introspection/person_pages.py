@@ -64,6 +64,7 @@ def _is_loopback(host: str) -> bool:
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
+        # Browsers accept 2130706433 for 127.0.0.1.
         address = ip_address(int(name)) if name.isdecimal() else ip_address(name)
     except ValueError:
         return False

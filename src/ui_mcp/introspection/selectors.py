@@ -129,6 +129,7 @@ async def found_in(pattern: str, texts: Sequence[str]) -> frozenset[str]:
         raise UiArgumentError(f"Bad regular expression {pattern!r}: {error}") from error
     request = dumps([pattern, SECONDS, sorted(set(texts))]).encode()
     with anyio.move_on_after(_START_SECONDS):
+        # Isolated and without site packages, which makes the start fast.
         done = await anyio.run_process([sys.executable, "-I", "-S", "-c", _PROGRAM], input=request, check=False)
         if done.returncode == 0:
             return frozenset(loads(done.stdout))

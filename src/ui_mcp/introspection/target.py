@@ -141,7 +141,7 @@ class Target:
     def _remember(self, nodes: Iterable[Node]) -> None:
         self._issued.update(dict.fromkeys(node.uid for node in nodes))
         while len(self._issued) > REMEMBERED_UIDS:
-            del self._issued[next(iter(self._issued))]
+            del self._issued[next(iter(self._issued))]  # the oldest: dicts keep insertion order
 
     @asynccontextmanager
     async def _time_limit(self, doing: str, seconds: float) -> AsyncIterator[None]:
@@ -155,10 +155,11 @@ class Target:
             ) from error
 
     async def _not_found_error(self, ref: Ref, error: UiNodeNotFoundError) -> IntrospectError:
-        known = ref.uid is not None and ref.uid.partition(":")[0] in self._issued
+        known = ref.uid is not None and ref.uid.partition(":")[0] in self._issued  # `a12:r3` is a row of `a12`
         known = known or any(node.path == ref.path for kept in self._captures.values() for node in kept.nodes())
         kind = UiStaleRefError if known else UiNodeNotFoundError
-        reason = "no longer exists" if known else "never existed"
+        reason = "no longer exists" if known else "is unknown"
+        # Suggestions for the agent; they never change which node an action uses.
         candidates = await self._candidates(ref.hint) if ref.hint else []
         return kind(
             f"Node not found for uid={ref.uid} path={ref.path}: it {reason}\nTake a new snapshot.",

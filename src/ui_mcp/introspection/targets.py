@@ -258,6 +258,7 @@ class TargetRegistry:
         if len(found) != 1:
             names = ", ".join(["page", "browser", *(entry.name for entry in known)])
             raise UiArgumentError(f"No target {name!r}; there are: {names}\nA person adds one with `ui-mcp attach`.")
+        # A program that was attached again has another port, and needs a new connection.
         key = f"{found[0].name}:{found[0].port}{found[0].url}"
         if key not in self._targets:
             backend = await _open(found[0])

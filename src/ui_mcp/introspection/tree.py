@@ -94,7 +94,7 @@ def _link(records: list[JsonObject], stage: int, root_path: str | None) -> Node 
         if at < 0:
             nodes.append(Node(record, root_path or f"/stages[{stage}]/scene/root", None, 0))
             continue
-        parent = nodes[at]
+        parent = nodes[at]  # records are in document order, parents first
         node = Node(record, f"{parent.path}/{record['n']}", parent, len(parent.children))
         parent.children.append(node)
         nodes.append(node)
@@ -102,6 +102,7 @@ def _link(records: list[JsonObject], stage: int, root_path: str | None) -> Node 
 
 
 def _content_id(raw: JsonObject, request: CaptureRequest) -> str:
+    # Sorted, because backends write fields in any order.
     content = orjson.dumps([raw, request.json()], option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(content, digest_size=5).hexdigest()
 

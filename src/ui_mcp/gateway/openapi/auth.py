@@ -92,6 +92,7 @@ def _form(grant: Grant, refresh_token: str) -> tuple[dict[str, str], dict[str, s
         fields["scope"] = " ".join(grant.scopes)
     if grant.audience:
         fields["audience"] = grant.audience
+    # Public clients have no secret and identify themselves in the form.
     if grant.client_auth == "post" or not grant.client_secret:
         secret = {"client_secret": grant.client_secret} if grant.client_secret else {}
         return fields | {"client_id": grant.client_id} | secret, {}
@@ -101,6 +102,7 @@ def _form(grant: Grant, refresh_token: str) -> tuple[dict[str, str], dict[str, s
 
 def _lifetime(answer: JsonObject) -> float:
     try:
+        # At least a little longer than `_EARLY`, else every call would fetch a new token.
         return max(float(answer.get("expires_in", 3600)), _EARLY + 1)
     except (TypeError, ValueError):
         return 3600.0
@@ -216,6 +218,7 @@ class Credentials:
         """Return the credentials of the first alternative that is satisfied, or the names of the missing schemes."""
         given = self._configured | self._by_principal.get(principal, {})
         forwarded = self._forwarded.get((principal, conversation))
+        # The caller's own token overrides the configured default.
         given |= {DEFAULT: forwarded} if forwarded else {}
         for alternative in operation.security:
             chosen = [(name, self._fitting(name, given)) for name in alternative]
@@ -225,6 +228,7 @@ class Credentials:
         # Documents without any security section still describe APIs that need the credential in the configuration.
         if not missing and not operation.security and not self._schemes and given:
             return [(None, next(iter(given.values())))], ()
+        # An empty alternative means that the operation also works without credentials.
         if missing and self._strict and () not in operation.security:
             raise RefusedError(f"No credentials for {', '.join(missing)}; nothing was sent\n{how_to(missing)}")
         return [], missing
@@ -307,7 +311,7 @@ def _basic(credential: Credential) -> str:
         return base64.b64encode(f"{credential.username}:{credential.password}".encode()).decode()
     if ":" in credential.token:
         return base64.b64encode(credential.token.encode()).decode()
-    return credential.token
+    return credential.token  # already encoded
 
 
 _ALIASES = {"apikey": "header", "api_key": "header", "oauth2": "oauth2_client_credentials", "token": "bearer"}

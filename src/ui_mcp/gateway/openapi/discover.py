@@ -92,6 +92,7 @@ class _Probe:
         if page is not None and await self._accept_first(_linked(page, base)):
             return
         candidates = [root + path for path in WELL_KNOWN for root in _roots(base)]
+        # Eight at a time: likely paths come first, so most searches end with the first group.
         for start in range(0, len(candidates), 8):
             if await self._accept_first(candidates[start : start + 8]):
                 return
@@ -183,6 +184,7 @@ def _linked(page: httpx2.Response, base: str) -> Iterator[str]:
         if match[2] in _RELATIONS:
             yield urljoin(base + "/", match[1])
     for tag in re.findall(r"<link\b[^<>]*>", page.text[:_PAGE], re.IGNORECASE):
+        # The attributes may be in any order.
         relation, target = re.search(r'rel="?([\w-]+)', tag), re.search(r'href="([^"]+)"', tag)
         if relation and target and relation[1] in _RELATIONS:
             yield urljoin(base + "/", target[1])

@@ -82,6 +82,7 @@ class DocumentCache:
         try:
             text = dumps(held)
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # mkstemp creates the file with mode 0600.
             descriptor, temporary = tempfile.mkstemp(dir=self._folder)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)
@@ -206,7 +207,7 @@ class LiveTarget:
         began = time.time()
         found = await self._read()
         if found is None:
-            self.source.stale, self.source.error = False, ""
+            self.source.stale, self.source.error = False, ""  # HTTP 304: the cached document is current
             return False
         document, fetched = found
         etag, modified = _header(fetched, "etag"), _header(fetched, "last-modified")
@@ -305,6 +306,7 @@ class LiveTarget:
 
     async def _post_form(self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> tuple[int, Json]:
         try:
+            # No redirects: they would pass the client secret on.
             answer = await self._guarded.post(url, data=dict(fields), headers=dict(headers), follow_redirects=False)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise UpstreamError(f"Cannot reach {url}: {error or type(error).__name__}") from error

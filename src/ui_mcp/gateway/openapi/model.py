@@ -179,7 +179,7 @@ def is_text(media_type: str) -> bool:
 
 
 def is_sendable(media_type: str) -> bool:
-    return "cbor" not in base(media_type)
+    return "cbor" not in base(media_type)  # there is no encoder for CBOR
 
 
 def preference(media_type: str) -> int:

@@ -71,6 +71,7 @@ def _form_v2(fields: Sequence[Place], consumes: Sequence[str], schemas: Schemas)
         schema["required"] = required
     has_file = any(place.value.get("type") == "file" for place in fields)
     allowed = [kind for kind in consumes if model.base(kind) in _FORM_TYPES]
+    # Only multipart can carry files, whatever `consumes` says.
     kinds = [_FORM_TYPES[0]] if has_file else allowed or [_FORM_TYPES[1]]
     return Body(
         bool(required), _ranked(Variant(kind, _argument_schema(kind, schema, schemas), encoding) for kind in kinds)
@@ -182,7 +183,7 @@ def _read(place: Place, schemas: Schemas, notes: Notes) -> Parameter | None:
         if location not in ("body", "formData"):
             notes.add(place.pointer, "bad_parameter", f"Parameter {name!r} has an unknown location: {location!r}")
         return None
-    if location == "header" and _is_generated(name):
+    if location == "header" and _is_generated(name):  # OpenAPI says to ignore such parameters
         return None
     if location == "header" and not is_name(name):
         notes.add(place.pointer, "bad_parameter", f"{name!r} cannot be the name of a header; it is left out")
@@ -197,7 +198,7 @@ def _read(place: Place, schemas: Schemas, notes: Notes) -> Parameter | None:
         name=value["name"],
         argument=value["name"],
         location=location,
-        required=value.get("required") is True or location == "path",
+        required=value.get("required") is True or location == "path",  # also if the document forgets it
         schema=schemas.convert(schema),
         style=style,
         explode=explode,
@@ -215,6 +216,7 @@ def _content(place: Place) -> tuple[str | None, Place]:
         return base(media_type), place.at("content", media_type, "schema")
     if "schema" in place.value:
         return None, place.at("schema")
+    # Version 2 has the schema keywords in the parameter itself.
     inline = {key: value for key, value in place.value.items() if key not in _NOT_SCHEMA}
     return None, Place(place.file, place.pointer, inline)
 

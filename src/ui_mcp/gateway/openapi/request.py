@@ -96,7 +96,7 @@ def _items(value: Json, safe: str, *, explode: bool) -> list[str]:
             return [quote(text(value), safe=safe)]
 
 
-_PATH_SAFE = "/:@!$&'()*+,;=~-._%"
+_PATH_SAFE = "/:@!$&'()*+,;=~-._%"  # with %, because the template may be encoded already
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +167,7 @@ def build(operation: Operation, arguments: JsonObject, base: str, options: Encod
 
 
 def _path(operation: Operation, values: Mapping[str, tuple[Parameter, Json]], options: EncodingOptions) -> str:
+    # Some documents distinguish operations of one URL by a fragment, which is not sent.
     template = operation.path.split("#", maxsplit=1)[0]
 
     def filled(match: re.Match[str]) -> str:
@@ -237,6 +238,7 @@ def _masked(body: bytes, masker: SecretMasker) -> str:
     try:
         return dumps(masker.json(loads(text)))
     except ValueError:
+        # Not JSON: try it as a form.
         pairs = [pair.partition("=") for pair in text.split("&")]
         masked = "&".join(
             f"{name}={MASK}" if is_secret(name, value) else f"{name}{eq}{value}" for name, eq, value in pairs

@@ -170,6 +170,7 @@ def _redirect_url(url: str, location: str) -> str:
 def _redirect_request(outgoing: Outgoing, attached: Attached, status: int, url: str) -> tuple[Outgoing, Attached]:
     parts = urlsplit(url)
     stays = same_origin(url, outgoing.url)
+    # POST becomes GET as in browsers (RFC 9110, section 15.4).
     becomes_get = status == 303 or (status in {301, 302} and outgoing.method == "POST")
     headers = tuple(
         (name, value)
@@ -194,6 +195,7 @@ def _translate_error(error: Exception, outgoing: Outgoing) -> UpstreamError:
     if isinstance(error, PackedError):
         accepted = error.request.headers.get("accept-encoding", "")
         return UpstreamError(f"{error}\nThe request accepts {accepted}.", kind="encoding")
+    # DNS and TLS failures have no exception classes of their own.
     cause = f"{error} {error.__cause__ or ''}".lower()
     if isinstance(error, httpx2.TimeoutException):
         kind, hint = "timeout", "The API did not answer in time; raise timeout_s or try a smaller request."

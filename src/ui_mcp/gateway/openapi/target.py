@@ -279,6 +279,7 @@ class Target:
             following = next_page(prepared.operation, arguments, answer, value)
             if by_link and not isinstance(following, NextUrl):
                 following = None  # an API that links its pages gives no link on the last one
+            # The limit on rows bounds the memory of one call.
             if following is None or count >= pages or len(rows) > 100_000:
                 break
             await call.progress(count, pages, f"page {count}")

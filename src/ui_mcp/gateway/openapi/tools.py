@@ -65,6 +65,7 @@ def hints(operation: Operation) -> Annotations:
     method = operation.method
     if method in SAFE_METHODS:
         return Annotations(read_only=True, destructive=False, idempotent=True, open_world=True)
+    # PUT and PATCH overwrite; many APIs also delete or cancel by POST.
     destructive = method in {"PUT", "PATCH", "DELETE"} or bool(_words(operation) & DESTRUCTIVE)
     return Annotations(
         read_only=False, destructive=destructive, idempotent=method in {"PUT", "DELETE"}, open_world=True
@@ -75,6 +76,7 @@ def plain(text: str) -> str:
     """Return text without HTML tags and Markdown markup, on one line."""
     if not text:
         return ""
+    # The bound keeps the search linear on hostile text.
     text = re.sub(r"<[^<>]{1,200}>", " ", text) if "<" in text else text
     text = html.unescape(text) if "&" in text else text
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text) if "](" in text else text
@@ -190,7 +192,7 @@ def build_tools(settings: TargetSettings, api: Api, budget: int = 4_000) -> Tool
     builtins: dict[str, Builtin] = {}
     if settings.set_auth and (api.schemes or settings.auth):
         tool = set_auth_tool(settings.name, api)
-        if tool.name not in operations:
+        if tool.name not in operations:  # else the API's own operation of this name wins
             builtins[tool.name] = set_auth
             entries.append(Entry(tool, settings.name, "target", "set_auth"))
     return Tools(tuple(entries), operations, defaults, builtins)
@@ -211,6 +213,7 @@ def _matches(operation: Operation, selection: Selection) -> bool:
 
 
 def _override_for(overrides: Mapping[str, Override], operation: Operation, name: str) -> Override:
+    # An override may use the tool name, the operation id or the request line.
     for key in (name, operation.operation_id, f"{operation.method} {operation.path}"):
         if key and key in overrides:
             return overrides[key]

@@ -234,6 +234,7 @@ class BrowserBackend:
         if len(alive) == 1:
             return alive
         titles = [await driven.title() for driven in alive]
+        # The counter breaks ties, because pages cannot be compared.
         return [driven for _, _, driven in sorted(zip(titles, itertools.count(), alive, strict=False))]
 
     async def _chosen(self, request: CaptureRequest) -> list[tuple[int, DrivenPage]]:
@@ -289,6 +290,7 @@ async def _user_agent(browser: Browser) -> str:
 
 def _numbered(index: int, driven: DrivenPage, stage: JsonObject) -> JsonObject:
     given = {**stage, "index": index, "uid": f"page-{driven.number}"}
+    # Each page numbers itself 0.
     if "rootPath" in given:
         given["rootPath"] = given["rootPath"].replace("/stages[0]", f"/stages[{index}]", 1)
     return given

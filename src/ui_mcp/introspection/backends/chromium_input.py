@@ -46,6 +46,7 @@ async def real_input(driven: DrivenPage, action: JsonObject) -> None:
 
 async def _by_script(driven: DrivenPage, action: JsonObject) -> None:
     answer = await driven.call({"op": "act", "action": action})
+    # The script answers with the node whose click has the wanted effect.
     if "click" in answer:
         await _click(driven, {"target": {"uid": answer["click"]}})
 

@@ -28,7 +28,7 @@ _HANDSHAKE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
     "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "aXMgYW55Ym9keSBpbj8hIQ==",
+    "Sec-WebSocket-Key": "aXMgYW55Ym9keSBpbj8hIQ==",  # any 16 bytes
 }
 
 
@@ -63,6 +63,7 @@ async def require_debugger(url: str) -> None:
     probe = _accepts_websocket if url.startswith("ws") else _has_version
     try:
         with anyio.fail_after(SECONDS):
+            # No timeout per read: `fail_after` limits the whole exchange.
             async with open_client(limit=MAX_BYTES, timeout=None, follow_redirects=True) as client:
                 found = await probe(client, url)
     except (TimeoutError, httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:

@@ -179,7 +179,7 @@ def start_agent(pid: int, *, read_only: bool = False, folder: Path | None = None
     own_folder = folder or Path(tempfile.mkdtemp(prefix="ui-mcp-"))
     own_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = own_folder / f"javafx-{pid}.json"
-    file.unlink(missing_ok=True)
+    file.unlink(missing_ok=True)  # else an old file could be taken for the new agent's
     load = load_agent if sys.platform == "linux" else load_by_jdk
     load(pid, agent_jar(own_folder), f"file={file};enabled=true;readonly={str(read_only).lower()}")
     if not file.is_file():
@@ -212,5 +212,5 @@ def agent_jar(folder: Path) -> Path:
     copy = folder / "javafx-agent.jar"
     temporary = folder / f".agent-{os.getpid()}"
     shutil.copyfile(bundled, temporary)
-    temporary.replace(copy)
+    temporary.replace(copy)  # atomic: a JVM may have the old copy open
     return copy

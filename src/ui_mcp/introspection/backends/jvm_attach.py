@@ -37,6 +37,7 @@ def jvms() -> Iterator[Jvm]:
         with suppress(OSError):
             maps = (_PROC / str(pid) / "maps").read_text(errors="replace")
             if "libjvm.so" in maps and (_PROC / str(pid)).stat().st_uid == os.getuid():
+                # Both are native libraries of JavaFX.
                 yield Jvm(pid, _main_class(_command_line(pid)), "libglass" in maps or "libprism" in maps)
 
 
@@ -134,7 +135,7 @@ def _send_command(path: Path, words: list[str]) -> str:
 def _pid_in_namespace(home: Path) -> int:
     for line in (home / "status").read_text().splitlines():
         if line.startswith("NSpid:"):
-            return int(line.split()[-1])
+            return int(line.split()[-1])  # the last one is the pid in the innermost namespace
     return int(home.name)
 
 

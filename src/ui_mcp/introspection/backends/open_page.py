@@ -74,6 +74,7 @@ class PageBackend:
     async def act(self, action: JsonObject) -> None:
         """Perform an action by script; the page refuses those that need real input, and names the remedy."""
         answer = await self._call({"op": "act", "action": action})
+        # The script answers with the node whose click has the wanted effect.
         if "click" in answer:
             await self._call({"op": "act", "action": {"type": "click", "target": {"uid": answer["click"]}}})
 

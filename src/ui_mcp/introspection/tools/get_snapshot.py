@@ -75,5 +75,5 @@ async def _snapshot(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
 def _defaults(config: Config) -> Defaults:
     given = config.introspection.snapshot_defaults
     chosen = Include(**given.model_dump(exclude={"depth"}))
-    limits = Limits(tokens=config.mcp.max_result_chars // 4)
+    limits = Limits(tokens=config.mcp.max_result_chars // 4)  # four characters per token
     return Defaults(given.depth, chosen.sections(frozenset()), limits)
