@@ -233,7 +233,7 @@ class GatewayService:
             auth = target.settings.auth
             wanted = auth.passthrough if auth else None
             if len(self.targets) == 1 if wanted is None else wanted:
-                target.credentials.carry(principal, conversation, token)
+                target.credentials.forward_token(principal, conversation, token)
 
     def audited(self, tools: Toolset, source: str) -> Toolset:
         """Return tools of our own so that their calls are in the audit log."""

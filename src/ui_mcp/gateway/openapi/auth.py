@@ -169,7 +169,7 @@ class Credentials:
         """Use a credential for the following calls of one principal."""
         self._by_principal.setdefault(principal, {})[scheme] = credential
 
-    def carry(self, principal: str, conversation: str, token: str) -> None:
+    def forward_token(self, principal: str, conversation: str, token: str) -> None:
         """Use a bearer token for a principal's calls in one conversation only."""
         self._forwarded[principal, conversation] = Credential("bearer", token=token)
 
