@@ -29,10 +29,10 @@ if __name__ == "__main__":
         from ui_mcp.lua_runtime.worker import main as lua_child
 
         lua_child()
-    elif sys.argv[1:] == ["lua-nursery"]:
-        from ui_mcp.lua_runtime.fork_server import main as lua_nursery
+    elif sys.argv[1:] == ["lua-fork-server"]:
+        from ui_mcp.lua_runtime.fork_server import main as lua_fork_server
 
-        lua_nursery()
+        lua_fork_server()
     elif not python(sys.argv[1:]):
         from ui_mcp.cli.entry import main
 

@@ -17,7 +17,7 @@ FORKS = sys.platform == "linux"
 FROZEN_COMMAND = "lua-child"
 """Hidden command with which a self-contained executable starts itself as a worker."""
 
-FROZEN_FORK_SERVER = "lua-nursery"
+FROZEN_FORK_SERVER = "lua-fork-server"
 """Hidden command with which it starts itself as the fork server."""
 
 MESSAGE = struct.Struct("<iq")

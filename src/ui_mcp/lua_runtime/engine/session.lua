@@ -34,7 +34,7 @@ end
 -- Timers: the server counts the time, the handle comes back when it is due.
 local timers, last, waiting = {}, 0, 0
 local LONGEST = 86400 * 365
-local MAX_TIMERS = 10000 -- each costs the server a task, outside the memory limit of this process; as in session/timers.py
+local MAX_TIMERS = 10000 -- each costs the server a task, outside the memory limit of this process; as in ui/sessions/supervisor.py
 
 local function timer(f, ms, again)
   if type(f) ~= "function" then error("a timer needs a function", 3) end

@@ -20,7 +20,7 @@ async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
     """Check the Lua code and viewdefs of an app for common mistakes, without running it.
 
     Finds methods nothing calls, methods a viewdef calls but no code defines, operators in paths, missing reload
-    guards, mismatched tags and more. `violations` want mending; `warnings` want a look. Works before ui_start.
+    guards, mismatched tags and more. `violations` need fixing; `warnings` deserve a look. Works before ui_start.
     """
     # Imported late: the audit compiles dozens of patterns, which would delay the server's first answer.
     from ui_mcp.ui.audit import audit as audit_app
