@@ -1,7 +1,6 @@
-"""Seals what this account writes into a project: a repository can bring files of the same names, but not the seal.
+"""Signs files that this account writes into a project, with an HMAC key of the account.
 
-The key lies in the home directory itself, where every process of the account finds it: hosts start us without the
-variables of the person's shell, XDG_STATE_HOME among them.
+A cloned repository can contain files of the same names, but not their signatures.
 """
 
 import errno
@@ -14,17 +13,17 @@ from pathlib import Path
 
 
 def seal(*parts: str | Path | bytes) -> str:
-    """Return the seal of these parts, which only this account can make.
+    """Return the HMAC-SHA256 of `parts` in hexadecimal; the key is created on first use.
 
     Raises:
-        OSError: there is no key, and none can be made.
+        OSError: the key cannot be read or created.
     """
     message = b"".join(len(data).to_bytes(8, "big") + data for data in map(_bytes, parts))
     return hmac.new(_key(), message, hashlib.sha256).hexdigest()
 
 
 def is_sealed(given: object, *parts: str | Path | bytes) -> bool:
-    """Return whether `given` is the seal of these parts."""
+    """Return whether `given` is the seal of these parts; False also if the key is unavailable."""
     try:
         return isinstance(given, str) and hmac.compare_digest(given.encode(), seal(*parts).encode())
     except OSError:
@@ -32,7 +31,9 @@ def is_sealed(given: object, *parts: str | Path | bytes) -> bool:
 
 
 def key_file() -> Path:
-    """Return where the key is; a relative path where the account has no home directory."""
+    """Return the path of the key; it is relative if the account has no home directory."""
+    # Not user_state_path(): MCP hosts start us without the variables of the person's shell, XDG_STATE_HOME among them,
+    # and all processes of the account must find the same key.
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
     return home / ".local" / "state" / "ui-mcp" / "seal.key"
 
@@ -48,10 +49,10 @@ def _key() -> bytes:
     with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:
         stream.write(secrets.token_hex(32))
     try:
-        os.link(draft, file)  # of several processes the key of the first stands
+        os.link(draft, file)  # fails if another process was first; its key is used
     except FileExistsError:
         pass
-    except OSError:  # a disk without hard links: two first processes may differ, and what one sealed asks again
+    except OSError:  # no hard links here: if two processes race, seals of the loser are rejected and asked for again
         draft.replace(file)
     draft.unlink(missing_ok=True)
     return file.read_bytes()

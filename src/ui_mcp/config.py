@@ -1,4 +1,7 @@
-"""Every setting with its default, TOML key and environment variable; flag > environment > file > default."""
+"""Every setting with its default, TOML key and environment variable.
+
+Precedence: command-line flag, environment variable, configuration file, default.
+"""
 
 import os
 import re
@@ -17,15 +20,15 @@ from ui_mcp.trust import Agreements, config_folder, widening, without
 
 DEFAULT_DIR = ".claude/ui"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-LOCAL = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - a name to recognise, nothing is bound by it
-"""Addresses that stand for all of them, and what they are called on this machine."""
+LOCAL = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - only compared, not bound
+"""Wildcard bind addresses → loopback address by which local programs reach the listener."""
 
 _log = logger("config")
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def seconds(value: Json) -> Json:
-    """Read `90`, `90s`, `15m`, `24h` or `7d`; what is no text is left for the validator to judge."""
+    """Parse `90`, `90s`, `15m`, `24h` or `7d` to seconds; values that are not strings are returned as they are."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", value.strip())
@@ -64,13 +67,13 @@ class ServerSettings(Section):
     require_token: bool = Field(False, description="Ask every MCP-port request for the token in `mcp-token`.")
 
     def url(self, port: int) -> str:
-        """Return the address of a port for links: by the first allowed name where our own address is not one."""
+        """Return the URL of a port for links: with `host` if it is loopback or allowed, else the first allowed name."""
         names = [_without_port(name) for name in self.allowed_hosts]
         known = self.host in {*LOOPBACK, *names}
         return _url(self.host if known else next(iter(names), self.host), port)
 
     def local_url(self, port: int) -> str:
-        """Return the address of a port for programs on this machine, which may not know that name."""
+        """Return the URL of a port for programs on this machine, which may not resolve the public host name."""
         return _url(LOCAL[self.host], port) if self.host in LOCAL else self.url(port)
 
 
@@ -219,16 +222,16 @@ def _without_port(name: str) -> str:
 def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[str, str] | None = None) -> Config:
     """Read the settings of a base directory; `flags` maps TOML keys to values given on the command line.
 
-    Settings of the file that widen rights have their defaults until the person agreed to them; see `pending`.
+    Settings of the file that widen rights keep their defaults until the person agrees to them; see `pending`.
 
     Raises:
-        ConfigError: names the file or variable, the line or key, and what is wrong.
+        ConfigError: a value is invalid; the message names the file or variable, the line or key, and the problem.
     """
     env = os.environ if environment is None else environment
     tree = _read(file)
     config = _checked(tree, str(file))
     if waiting := _pending(tree, file):
-        _say_once(file, tuple(waiting))
+        _warn_once(file, tuple(waiting))
         config = _checked(without(tree, waiting), str(file))
     for name, key in ENVIRONMENT.items():
         if env.get(name):
@@ -240,20 +243,18 @@ def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[st
 
 
 def rights(file: Path) -> JsonObject:
-    """Return the settings of the file that widen rights, by their whole keys."""
+    """Return the settings of the file that widen rights, by dotted key."""
     return widening(_read(file), Config().model_dump())
 
 
 def pending(file: Path) -> JsonObject:
-    """Return those of them that are not in effect because the person has not agreed to them."""
+    """Return the settings that widen rights and are not in effect because the person has not agreed to them."""
     return _pending(_read(file), file)
 
 
 def trusted_place(file: Path) -> Path:
-    """Return the base directory that an agreement about its configuration file is kept under.
-
-    A link in the place of the file or its directory is not followed: it would borrow the agreement of another project.
-    """
+    """Return the base directory under which an agreement about its configuration file is stored."""
+    # Links at the file or its directory are not resolved: they would reuse the agreement of another project.
     return file.parent.parent.resolve()
 
 
@@ -261,7 +262,7 @@ def account() -> AccountSettings:
     """Read the account's own settings.
 
     Raises:
-        ConfigError: the file is wrong.
+        ConfigError: the file cannot be read or is invalid.
     """
     file = config_folder() / "config.toml"
     try:
@@ -272,7 +273,7 @@ def account() -> AccountSettings:
 
 
 @cache
-def _say_once(file: Path, keys: tuple[str, ...]) -> None:
+def _warn_once(file: Path, keys: tuple[str, ...]) -> None:
     _log.warning("%s: not in effect until `ui-mcp trust` is run: %s", file, ", ".join(keys))
 
 
@@ -282,21 +283,21 @@ def _pending(tree: JsonObject, file: Path) -> JsonObject:
 
 
 def unknown_keys(file: Path) -> list[str]:
-    """Name the keys of the file that no setting has."""
+    """Return the dotted keys of the file that are no settings."""
     return list(_unknown(_read(file), Config, ""))
 
 
 def _read(file: Path) -> JsonObject:
     try:
         text = file.read_text(encoding="utf-8")
-        import tomllib  # most directories have no such file
+        import tomllib  # lazy: most directories have no configuration file
 
         return tomllib.loads(text)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror or error}", file=str(file)) from error
-    except ValueError as error:  # it is no UTF-8, or no TOML
+    except ValueError as error:  # not UTF-8, or not TOML
         raise ConfigError(f"{file}: {error}", file=str(file)) from error
 
 
@@ -321,7 +322,7 @@ def _checked(tree: JsonObject, source: str) -> Config:
 
 
 def wording(problem: ErrorDetails) -> str:
-    """Say what is wrong with a value in words of people who write settings."""
+    """Return pydantic's message about a value in the terms of a configuration file."""
     text = problem["msg"].removeprefix("Value error, ").replace("Input should", "should")
     return text.replace("valid tuple", "list").replace("valid dictionary", "mapping").partition(", unable")[0]
 

@@ -1,7 +1,7 @@
-"""The person's default browser, opened through a private file so that no command line holds the address.
+"""Opens URLs in the person's default browser without putting them on a command line.
 
-Every account can read the command lines of all processes. The opener gets the path of an HTML file that only its owner
-can read and that leads on to the address; the file is gone after a minute at the latest.
+Every account can read the command lines of all processes, and our URLs contain secrets. The opener command gets the
+path of a private HTML file that redirects to the URL and is deleted after at most a minute.
 """
 
 import atexit
@@ -37,10 +37,12 @@ class BrowserError(UiMcpError):
 
 
 def open_default_browser(address: str) -> None:
-    """Open an address and return; the file on the way is removed after a minute or when this process ends. Blocks.
+    """Open a URL and return; blocks for up to 2 seconds.
+
+    The redirect file is deleted after a minute or when this process exits.
 
     Raises:
-        BrowserError: there is no browser here.
+        BrowserError: no browser could be started.
     """
     file = _write(address)
 
@@ -61,10 +63,12 @@ def open_default_browser(address: str) -> None:
 
 @contextmanager
 def opened(address: str) -> Iterator[float]:
-    """Open an address for the length of the block, which gets the time (`time.monotonic`) to end at the latest.
+    """Open a URL and delete its redirect file when the block ends.
+
+    Yields the `time.monotonic` deadline by which the block should end.
 
     Raises:
-        BrowserError: there is no browser here.
+        BrowserError: no browser could be started.
     """
     file = _write(address)
     try:
@@ -81,7 +85,7 @@ def _write(address: str) -> Path:
     folder = state_folder() / "open"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
-    for left in folder.glob("*.html"):  # by a process that was killed
+    for left in folder.glob("*.html"):  # left behind by killed processes
         with suppress(OSError):
             if left.stat().st_mtime + KEPT_SECONDS < time.time():
                 left.unlink()

@@ -1,4 +1,4 @@
-"""Finds the modules of a package, so that adding a file is all it takes to add a tool, a resource or a command."""
+"""Finds the modules of a package, so that a tool, resource or command is added by adding a file."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -7,6 +7,6 @@ from types import ModuleType
 
 
 def discover_modules(package: ModuleType) -> Iterator[ModuleType]:
-    """Import and yield the modules directly inside `package`, by name."""
+    """Import and yield the modules directly inside `package`, sorted by name."""
     for found in sorted(iter_modules(package.__path__), key=lambda module: module.name):
         yield import_module(f"{package.__name__}.{found.name}")

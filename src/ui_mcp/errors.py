@@ -1,4 +1,4 @@
-"""Every error this program raises on purpose.
+"""Every error that this program raises deliberately.
 
 UiMcpError
 ├── ConfigError              a setting or configuration file is wrong
@@ -6,10 +6,10 @@ UiMcpError
 │   ├── NotConfiguredError   "Server not configured: REASON"
 │   ├── NotStartedError      "Server not started"
 │   └── AlreadyRunningError  "Server already running", or another process runs this directory
-├── NotFoundError            a session, app, resource or tool that is not there
-├── InvalidArgumentsError    arguments that do not fit the tool's schema
-│   └── TooDeepError         arguments that are nested too deeply to be handled at all
-├── RefusedError             a path, name or request we do not serve, for safety
+├── NotFoundError            a session, app, resource or tool does not exist
+├── InvalidArgumentsError    arguments do not fit the tool's schema
+│   └── TooDeepError         arguments are nested too deeply
+├── RefusedError             a path, name or request is refused for safety
 ├── InstallError             a bundled file could not be written
 ├── DiskError                a file of the project could not be written
 ├── LuaError                 code in an app failed
@@ -17,15 +17,15 @@ UiMcpError
 │   ├── LuaTimeoutError
 │   └── LuaMemoryError
 ├── SessionGoneError         the session ended while work was waiting for it
-├── ViewdefError             a template that cannot be compiled
-├── WireError                a frame or message we cannot read
-├── ChatError                posting or reading a conversation failed
-├── CompositorError          a mounted server or API
+├── ViewdefError             a template cannot be compiled
+├── WireError                a frame or message cannot be decoded
+├── ChatError                posting to or reading from a conversation failed
+├── GatewayError             a mounted server or API failed or refused
 │   ├── MountError
 │   ├── DeniedError
 │   └── UpstreamError
-├── AgentError               the agent loop or its model
-└── IntrospectError          looking at or operating a UI; each kind has its code in the contract
+├── AgentError               the agent loop or its model failed
+└── IntrospectError          inspecting or operating a UI failed; the codes are those of the contract
     ├── UiNotEnabledError    MCP_UI_NOT_ENABLED
     ├── UiNoStagesError      MCP_UI_NO_STAGES
     ├── UiNodeNotFoundError  MCP_UI_NODE_NOT_FOUND
@@ -34,21 +34,21 @@ UiMcpError
     ├── UiTimeoutError       MCP_UI_TIMEOUT
     └── UiArgumentError      MCP_UI_INVALID_ARGUMENT
 
-The first line of a message is complete by itself; further lines give the reason or the way out.
-Three places turn these outward: mcpd/results, httpd and cli/main.
+The first line of a message is complete by itself; further lines give the reason or a hint.
+Errors are turned into responses in three places: mcp_server/results, webserver/responses and cli/main.
 """
 
 import errno
 
 DISK_ERRNOS = frozenset({errno.EROFS, errno.ENOSPC, errno.EDQUOT})
-"""Read-only, full, or full for this user."""
+"""Disk is read-only, full, or the user's quota is exceeded."""
 
 DISK_HINT = "Make room on its disk, or make the disk writable, and try again; nothing has to be started anew."
 _OF_THE_DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 
 
 def hint(error: Exception) -> str:
-    """Return the further line of a message about a disk that failed; nothing when it was something else."""
+    """Return the second line of a message about a disk error; empty for other errors."""
     failed = isinstance(error, OSError) or getattr(error, "sqlite_errorname", "").startswith(_OF_THE_DISK)
     return f"\n{DISK_HINT}" if failed else ""
 
@@ -71,7 +71,7 @@ class ConfigError(UiMcpError):
 
 
 class LifecycleError(UiMcpError):
-    """The server is in another state than this needs."""
+    """The server is not in the state that this call requires."""
 
     code = "lifecycle"
 
@@ -83,7 +83,7 @@ class NotConfiguredError(LifecycleError):
 
 
 class NotStartedError(LifecycleError):
-    """The UI server does not run yet."""
+    """The UI server is not running yet."""
 
     code = "not-started"
 
@@ -101,23 +101,23 @@ class AlreadyRunningError(LifecycleError):
 
 
 class NotFoundError(UiMcpError):
-    """The named thing is not there."""
+    """A named session, app, resource or tool does not exist."""
 
     code = "not-found"
 
 
 class InvalidArgumentsError(UiMcpError):
-    """Arguments that do not fit the tool's schema."""
+    """Arguments do not fit the tool's schema."""
 
     code = "invalid-arguments"
 
 
 class TooDeepError(InvalidArgumentsError):
-    """Arguments that are nested too deeply to be compared or written down."""
+    """Arguments are nested too deeply to be compared or encoded."""
 
 
 class RefusedError(UiMcpError):
-    """Not served, for safety."""
+    """A path, name or request is refused for safety."""
 
     code = "refused"
 
@@ -129,7 +129,7 @@ class InstallError(UiMcpError):
 
 
 class DiskError(UiMcpError):
-    """A file could not be written; says which, why, and what helps."""
+    """A file could not be written; the message says which, why, and what helps."""
 
     code = "disk"
 
@@ -144,19 +144,19 @@ class LuaError(UiMcpError):
 
 
 class LuaSyntaxError(LuaError):
-    """Code that does not compile."""
+    """Code does not compile."""
 
     code = "lua-syntax"
 
 
 class LuaTimeoutError(LuaError):
-    """Code that ran longer than its budget."""
+    """Code ran longer than its time budget."""
 
     code = "timeout"
 
 
 class LuaMemoryError(LuaError):
-    """Code that wanted more memory than its session may have."""
+    """Code needed more memory than its session may use."""
 
     code = "memory"
 
@@ -168,13 +168,13 @@ class SessionGoneError(UiMcpError):
 
 
 class ViewdefError(UiMcpError):
-    """A template that cannot be compiled."""
+    """A template cannot be compiled."""
 
     code = "viewdef"
 
 
 class WireError(UiMcpError):
-    """A frame or message we cannot read."""
+    """A frame or message cannot be decoded."""
 
     code = "invalid"
 
@@ -200,7 +200,7 @@ class MountError(GatewayError):
 
 
 class DeniedError(GatewayError):
-    """Policy or a person said no."""
+    """Policy or a person denied the call."""
 
     code = "denied"
 
@@ -218,13 +218,13 @@ class AgentError(UiMcpError):
 
 
 class IntrospectError(UiMcpError):
-    """Looking at or operating a UI failed; `code` is one of the contract's MCP_UI_* codes."""
+    """Inspecting or operating a UI failed; `code` is one of the contract's MCP_UI_* codes."""
 
     code = "MCP_UI_INTERNAL"
 
 
 class UiNotEnabledError(IntrospectError):
-    """This UI may not be looked at; `details["reason"]` says why."""
+    """This UI may not be inspected; `details["reason"]` says why."""
 
     code = "MCP_UI_NOT_ENABLED"
 
@@ -236,13 +236,13 @@ class UiNoStagesError(IntrospectError):
 
 
 class UiNodeNotFoundError(IntrospectError):
-    """A reference nobody handed out."""
+    """A reference that no snapshot has returned."""
 
     code = "MCP_UI_NODE_NOT_FOUND"
 
 
 class UiStaleRefError(IntrospectError):
-    """A reference to something that is no longer there."""
+    """A reference to a node that no longer exists."""
 
     code = "MCP_UI_STALE_REF"
 
@@ -260,37 +260,37 @@ class UiTimeoutError(IntrospectError):
 
 
 class UiArgumentError(IntrospectError):
-    """A selector, index, cursor or name that makes no sense."""
+    """A selector, index, cursor or name is invalid."""
 
     code = "MCP_UI_INVALID_ARGUMENT"
 
 
 class ApprovalError(GatewayError):
-    """An answer that cannot be taken; `code` says why."""
+    """The answer to an approval cannot be accepted; `code` says why."""
 
     code = "approval"
 
 
 class AlreadyDecidedError(ApprovalError):
-    """Somebody else was first."""
+    """The approval was already answered by another client."""
 
     code = "already_decided"
 
 
 class DigestMismatchError(ApprovalError):
-    """The answer is about another call than the one that is waiting."""
+    """The answer is for a different call than the one that is waiting."""
 
     code = "digest_mismatch"
 
 
 class ExpiredError(ApprovalError):
-    """The time to answer is over."""
+    """The approval has expired."""
 
     code = "expired"
 
 
 class UnknownApprovalError(ApprovalError):
-    """There is no such approval."""
+    """The approval does not exist."""
 
     code = "unknown_approval"
 
@@ -302,19 +302,19 @@ class LeaseLostError(AgentError):
 
 
 class JournalError(AgentError):
-    """The journal cannot be read or written now: its disk is full or read-only, or its database is away."""
+    """The journal is unavailable: its disk is full or read-only, or its database cannot be reached."""
 
     code = "journal"
 
 
 class ModelError(AgentError):
-    """The model could not answer; the message is fit to show, `details["status"]` is the HTTP status, if any."""
+    """The model could not answer; the message may be shown to people, `details["status"]` is the HTTP status if any."""
 
     code = "model"
 
 
 class UnknownToolError(UiMcpError):
-    """No tool of that name."""
+    """No tool has this name."""
 
     code = "unknown-tool"
 
@@ -323,7 +323,7 @@ class UnknownToolError(UiMcpError):
 
 
 class ResourceNotFoundError(NotFoundError):
-    """No such resource, or one we do not serve."""
+    """The resource does not exist, or is not served."""
 
     code = "resource-not-found"
 
@@ -339,7 +339,7 @@ class DisplayError(UiMcpError):
 
 
 class EventQueueFullError(UiMcpError):
-    """Nobody drains the queue; nothing is dropped silently."""
+    """The agent does not read its events; further events are refused, not dropped silently."""
 
     code = "event-queue-full"
 

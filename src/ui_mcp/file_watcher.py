@@ -1,6 +1,6 @@
-"""Sleeps until the kernel says that something below some folders stirred, so that nobody looks at a quiet disk.
+"""Waits for inotify events below folders, so that an idle server does not poll.
 
-Only a hint: who gets it looks what changed. Where inotify cannot be had there is none, and they look all the time.
+An event only means that something may have changed; the caller compares the files. Without inotify the caller polls.
 """
 
 import errno
@@ -18,21 +18,26 @@ from anyio import move_on_after, sleep, wait_readable
 from ui_mcp.log import logger
 
 _log = logger("hints")
-_MASK = 0xFCE | 0x01000000  # whatever alters a folder or a file in it; only folders
+# From <sys/inotify.h>: every event that changes a folder or a file in it, and IN_ONLYDIR.
+_MASK = 0xFCE | 0x01000000
 _IS_FOLDER = 0x40000000
 _OVERFLOW = 0x4000
-_HEAD = struct.Struct("iIII")
-_ENOUGH = 65536
+_EVENT = struct.Struct("iIII")
+_READ_BYTES = 65536
 
 QUIET_SECONDS, LONGEST_SECONDS = 0.05, 0.5
-"""How long a folder is left alone after something stirred in it, and how long at most."""
+"""Debounce: time without events after which a burst counts as over, and the longest time to wait for that."""
 
 RESCAN_SECONDS = 10.0
-"""How long who rests goes without looking: other machines' changes of a shared disk are not noted."""
+"""Longest time between rescans; inotify misses changes that other hosts make on a shared disk."""
 
 
 class InotifyWatch:
-    """The kernel's notes about some folders, with everything below them or not."""
+    """One inotify instance for some folders; `deep` includes all folders below them.
+
+    Raises:
+        OSError: the limit of inotify instances or watches is reached.
+    """
 
     def __init__(self, folders: Iterable[Path], *, deep: bool) -> None:
         self._folders = frozenset(folders)
@@ -40,44 +45,43 @@ class InotifyWatch:
         import ctypes
 
         self._libc, self._errno = ctypes.CDLL(None, use_errno=True), ctypes.get_errno
-        self._notes: int = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        if self._notes < 0:
+        self._descriptor: int = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._descriptor < 0:
             raise OSError(self._errno(), "No more watches can be made")
         try:
-            self._mark()
+            self._add_all()
         except OSError:
             self.close()
             raise
 
     def close(self) -> None:
-        """Forget the folders."""
-        os.close(self._notes)
+        os.close(self._descriptor)
 
     async def wait_quiet(self, within: float, quiet: float, longest: float) -> bool:
-        """Return True once something stirred and then nothing for `quiet` seconds, or the burst took the `longest`.
+        """Wait up to `within` seconds for an event, then until no event came for `quiet` seconds.
 
-        Return False when nothing stirs `within` some seconds.
+        Return True after a burst, which is waited for at most `longest` seconds; False if no event came.
         """
-        if not await self._noted_within(within):
+        if not await self._event_within(within):
             return False
         with move_on_after(longest):
-            while await self._noted_within(quiet):
+            while await self._event_within(quiet):
                 pass
         return True
 
-    async def _noted_within(self, seconds: float) -> bool:
+    async def _event_within(self, seconds: float) -> bool:
         with move_on_after(seconds):
-            await self._noted()
+            await self._read_events()
             return True
         return False
 
-    async def _noted(self) -> None:
-        await wait_readable(self._notes)
+    async def _read_events(self) -> None:
+        await wait_readable(self._descriptor)
         with suppress(BlockingIOError):
-            if _tells_of_folders(os.read(self._notes, _ENOUGH)):
-                self._mark()
+            if _concern_folders(os.read(self._descriptor, _READ_BYTES)):
+                self._add_all()  # inotify is not recursive: new folders need their own watches
 
-    def _mark(self) -> None:
+    def _add_all(self) -> None:
         for folder in self._folders:
             self._add(folder)
             if self._deep:
@@ -86,73 +90,73 @@ class InotifyWatch:
                         self._add(Path(parent, name))
 
     def _add(self, folder: Path) -> None:
-        added = self._libc.inotify_add_watch(self._notes, os.fsencode(folder), _MASK)
-        if added < 0 and self._errno() == errno.ENOSPC:  # else it is gone again, or not ours to read
+        added = self._libc.inotify_add_watch(self._descriptor, os.fsencode(folder), _MASK)
+        if added < 0 and self._errno() == errno.ENOSPC:  # other errors: deleted meanwhile, or not readable
             raise OSError(errno.ENOSPC, "No more folders can be watched")
 
 
 class Rest:
-    """Sleeps between two looks at the same files."""
+    """Sleeps between two scans of the same files: by inotify, or by polling every `poll` seconds."""
 
     def __init__(self, poll: float) -> None:
         self._poll = poll
         self._folders: frozenset[Path] | None = None
-        self._notes: InotifyWatch | None = None
+        self._watch: InotifyWatch | None = None
 
     async def wait_changed(self, files: Iterable[Path]) -> None:
-        """Return when something beside these files stirred; at once when they were not watched until now.
+        """Return when something in the folders of `files` may have changed.
 
-        Where the kernel makes no notes it is time to look after `poll` seconds.
+        Returns at once if the folders differ from those of the previous call: changes before the watch began are
+        unknown. Without inotify it returns after `poll` seconds.
         """
         folders = _folders_of(files)
         if folders != self._folders:
             self.close()
-            self._folders, self._notes = folders, watch(folders, deep=False)
-        elif self._notes is None:
+            self._folders, self._watch = folders, watch(folders, deep=False)
+        elif self._watch is None:
             await sleep(self._poll)
         else:
             try:
-                await self._notes.wait_quiet(RESCAN_SECONDS, QUIET_SECONDS, LONGEST_SECONDS)
-            except OSError:  # a folder was made anew, and no more can be watched
+                await self._watch.wait_quiet(RESCAN_SECONDS, QUIET_SECONDS, LONGEST_SECONDS)
+            except OSError:  # a folder was recreated, and the limit of watches is reached
                 self.close()
 
     def close(self) -> None:
-        """Forget the folders."""
-        notes, self._folders, self._notes = self._notes, None, None
-        if notes is not None:
-            notes.close()
+        old, self._folders, self._watch = self._watch, None, None
+        if old is not None:
+            old.close()
 
 
 def _folders_of(files: Iterable[Path]) -> frozenset[Path]:
-    """Return where files are, and where they lead to as links."""
+    """Return the folders of the files, and those of the files that they link to."""
     return frozenset(folder for file in files for folder in (file.parent, Path(realpath(file)).parent))
 
 
 def watch(folders: Iterable[Path], *, deep: bool) -> InotifyWatch | None:
-    """Return the kernel's notes, or None where it makes none."""
-    # Where watchfiles does without inotify (it is told to, or runs under Windows' Linux) so do we.
+    """Return a watch of `folders`, or None where inotify is not available."""
+    # The same conditions under which watchfiles polls: by request, and on WSL, where inotify misses Windows' changes.
     if sys.platform != "linux" or "WATCHFILES_FORCE_POLLING" in os.environ or "microsoft" in os.uname().release.lower():
         return None
     try:
         return InotifyWatch(folders, deep=deep)
     except OSError as error:
-        _log.info("Watching files without hints: %s", error)
+        _log.info("inotify is not available, polling instead: %s", error)
         return None
 
 
-def _tells_of_folders(notes: bytes) -> bool:
+def _concern_folders(events: bytes) -> bool:
     at = 0
-    while at < len(notes):
-        _, mask, _, length = _HEAD.unpack_from(notes, at)
+    while at < len(events):
+        _, mask, _, length = _EVENT.unpack_from(events, at)
         if mask & (_IS_FOLDER | _OVERFLOW):
             return True
-        at += _HEAD.size + length
+        at += _EVENT.size + length
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """A file with new content: where it really lies, and every watched path that leads to it."""
+    """A file with new content: its real path, and every watched path that resolves to it."""
 
     path: Path
     names: frozenset[Path]

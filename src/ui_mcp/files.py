@@ -1,4 +1,4 @@
-"""The one atomic write; private (0600) files and folders; digests."""
+"""Atomic writes, private (0600) files and folders, and digests of files."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_atomically(file: Path, content: bytes, *, executable: bool = False) -> None:
-    """Replace `file` in one step, making its folders; a link in its place is replaced, not written through."""
+    """Replace `file` atomically and create its folders; a link at its path is replaced, not followed."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     scratch = Path(name)
@@ -23,11 +23,11 @@ def write_atomically(file: Path, content: bytes, *, executable: bool = False) ->
 
 
 def digest_of(file: Path) -> str | None:
-    """Return the SHA-256 of what is at `file`; `None` when nothing is there."""
+    """Return the SHA-256 of the file in hexadecimal; `None` if there is no file, empty for a dangling link."""
     try:
         return sha256(file.read_bytes()).hexdigest()
     except FileNotFoundError:
-        # A dangling link was put there by someone: it counts as a text that is not ours.
+        # We create no dangling links: report content that matches no digest of ours, not a missing file.
         return "" if file.is_symlink() else None
 
 
@@ -36,18 +36,18 @@ PRIVATE_FOLDER = 0o700
 
 
 class LinkError(OSError):
-    """A link is where a file or directory of ours should be."""
+    """A symbolic link stands where a file or directory of ours is expected."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(errno.ELOOP, "is a link that leads elsewhere; remove it", os.fspath(path))
 
 
 def open_inside(root: str | os.PathLike[str], path: str | os.PathLike[str], flags: int, mode: int = PRIVATE) -> int:
-    """Return a descriptor of `path`, whose directory really lies inside `root`.
+    """Open `path` without following links and return its descriptor; its directory must lie inside `root`.
 
     Raises:
-        LinkError: the file, or its directory, is a link out of the way we went.
-        OSError: it cannot be opened.
+        LinkError: the file is a link, or its directory leads out of `root`.
+        OSError: the file cannot be opened.
     """
     require_inside(root, os.path.dirname(path))
     if os.path.islink(path):
@@ -61,7 +61,7 @@ def open_inside(root: str | os.PathLike[str], path: str | os.PathLike[str], flag
 
 
 def require_inside(root: str | os.PathLike[str], folder: str | os.PathLike[str]) -> None:
-    """Check that a directory is where its path says, inside `root`.
+    """Check that a directory lies inside `root` once links are resolved.
 
     Raises:
         LinkError: a link leads out of `root`.
@@ -72,6 +72,6 @@ def require_inside(root: str | os.PathLike[str], folder: str | os.PathLike[str])
 
 
 def make_private(folder: str | os.PathLike[str]) -> None:
-    """Close a directory to other accounts, also when it was there before; a link is left alone."""
+    """Set the mode of a directory to 0700; does nothing for links and on Windows."""
     if os.name == "posix" and not os.path.islink(folder):
         os.chmod(folder, PRIVATE_FOLDER)

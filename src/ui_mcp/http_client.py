@@ -1,6 +1,6 @@
-"""The one way out over HTTP: answers are unpacked piece by piece up to a limit, credentials stay with their origin.
+"""The HTTP client of all outgoing requests: limits the size of decompressed bodies, binds credentials to an origin.
 
-No other module makes a client of its own, so that these rules hold for documents, APIs, models and servers alike.
+No other module creates a client of its own, so that these rules apply to documents, APIs, models and MCP servers.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -12,19 +12,19 @@ from anyio.lowlevel import checkpoint
 
 MAX_BYTES = 200 * 1024 * 1024
 MAX_EVENT = 16 * 1024 * 1024
-"""The longest event of an event stream, which as a whole has no end."""
-_READABLE = frozenset({"identity", "gzip", "x-gzip", "deflate", "br", "zstd"})
-_BREATH = 1024 * 1024
-"""How much is unpacked before others may run."""
+"""Size limit in bytes of one event of an event stream, whose total length has no limit."""
+_SUPPORTED_ENCODINGS = frozenset({"identity", "gzip", "x-gzip", "deflate", "br", "zstd"})
+_YIELD_BYTES = 1024 * 1024
+"""Bytes to decompress before other tasks of the event loop may run."""
 _PORTS = {"http": 80, "https": 443}
 
 
 class TooLargeError(httpx2.RequestError):
-    """An answer is larger than it may be."""
+    """A response exceeds its size limit."""
 
 
 class PackedError(httpx2.DecodingError):
-    """An answer is packed in a way that cannot be undone."""
+    """A response has a content encoding that is not supported."""
 
 
 def open_client(
@@ -38,14 +38,14 @@ def open_client(
     trust_env: bool = False,
     **options: Any,
 ) -> httpx2.AsyncClient:
-    """Return a client whose answers stay below `limit` bytes, unpacked.
+    """Return a client whose decompressed response bodies may have at most `limit` bytes.
 
-    With `events` a stream of events may go on for ever, as each event stays below MAX_EVENT: only for who reads it
-    event by event, since everybody else gathers the whole.
-    The headers of `bound` are sent to the origin of the URL `origin` and nowhere else, whoever redirects. Without a
-    `transport` connections are direct, through `proxy`, or as the environment says.
+    With `events`, event streams have no total limit and MAX_EVENT applies to each event; use it only where the stream
+    is read event by event, not collected in memory.
+    The headers of `bound` are sent to the origin of the URL `origin` only, also after redirects. Without a `transport`
+    connections are direct, through `proxy`, or as the environment says.
     """
-    inner = transport or _Connecting(httpx2.AsyncClient(proxy=proxy, trust_env=trust_env))
+    inner = transport or _ClientTransport(httpx2.AsyncClient(proxy=proxy, trust_env=trust_env))
     outer: httpx2.AsyncBaseTransport = Bounded(inner, limit, events=events)
     if bound:
         outer = OriginHeaders(outer, origin, bound)
@@ -53,10 +53,10 @@ def open_client(
 
 
 def origin_of(url: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port; two URLs share what belongs to an origin when these are equal.
+    """Return scheme, host and port of a URL, with the default port filled in.
 
     Raises:
-        ValueError: it is no URL.
+        ValueError: the text is not a URL.
     """
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
@@ -64,7 +64,7 @@ def origin_of(url: str) -> tuple[str, str, int | None]:
 
 
 def same_origin(one: str, other: str) -> bool:
-    """Say whether two URLs have one origin; what is no URL has none."""
+    """Return whether two URLs have the same origin; False if one of them is not a URL."""
     try:
         return origin_of(one) == origin_of(other)
     except ValueError:
@@ -72,7 +72,7 @@ def same_origin(one: str, other: str) -> bool:
 
 
 class Bounded(httpx2.AsyncBaseTransport):
-    """Unpacks answers while they are read, and ends those that grow too large."""
+    """Decompresses responses while they are read, and aborts those that exceed the limit."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, limit: int = MAX_BYTES, *, events: bool = False) -> None:
         self._inner = inner
@@ -80,11 +80,10 @@ class Bounded(httpx2.AsyncBaseTransport):
         self._events = events
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request; the answer comes unpacked."""
         packed = await self._inner.handle_async_request(request)
         headers = packed.headers.copy()
         try:
-            if _unpacking(packed, request):
+            if _is_packed(packed, request):
                 del headers["content-encoding"]
                 headers.pop("content-length", None)
         except PackedError:
@@ -98,12 +97,14 @@ class Bounded(httpx2.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._inner.aclose()
 
 
 class OriginHeaders(httpx2.AsyncBaseTransport):
-    """Adds headers to requests for one origin; the request itself never holds them, so no redirect takes them along."""
+    """Adds headers to requests for one origin.
+
+    The client's own request never contains them, so a redirect to another origin cannot copy them.
+    """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, url: str, headers: Mapping[str, str]) -> None:
         self._inner = inner
@@ -111,7 +112,6 @@ class OriginHeaders(httpx2.AsyncBaseTransport):
         self._headers = dict(headers)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request, with the headers where they belong."""
         if origin_of(str(request.url)) != self._origin:
             return await self._inner.handle_async_request(request)
         headers = request.headers.copy()
@@ -122,12 +122,11 @@ class OriginHeaders(httpx2.AsyncBaseTransport):
         return await self._inner.handle_async_request(complete)
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._inner.aclose()
 
 
-class _Connecting(httpx2.AsyncBaseTransport):
-    """Another client as a transport: it knows which proxy the environment wants for which host."""
+class _ClientTransport(httpx2.AsyncBaseTransport):
+    """Uses another client as transport, because only clients select a proxy per host from the environment."""
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
@@ -149,7 +148,7 @@ class _Unpacked(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         events = self._events
         limit = MAX_EVENT if events else self._limit
-        size = unbroken = 0
+        size = since_yield = 0
         tail = b""
         async for chunk in self._packed.aiter_bytes():
             if events:
@@ -159,9 +158,9 @@ class _Unpacked(httpx2.AsyncByteStream):
             if size > limit:
                 what = "An event" if events else "The answer"
                 raise TooLargeError(f"{what} is larger than {limit} bytes", request=self._request)
-            unbroken += len(chunk)
-            if unbroken > _BREATH:
-                unbroken = 0
+            since_yield += len(chunk)
+            if since_yield > _YIELD_BYTES:
+                since_yield = 0
                 await checkpoint()
             yield chunk
 
@@ -170,27 +169,27 @@ class _Unpacked(httpx2.AsyncByteStream):
 
 
 def _has_events(answer: httpx2.Response) -> bool:
-    """Say whether an answer is a stream of events; one that tells of an error is read as a whole."""
+    """Return whether a response is an event stream; error responses are read as a whole and are not."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "text/event-stream" and not answer.is_error
 
 
 def _since_blank_line(before: int, text: bytes, added: int) -> tuple[int, bytes]:
-    """Return how many bytes the unfinished event has now, and the end of the text, where a blank line may begin."""
+    """Return the size of the unfinished event, and the last bytes, in which a blank line may have begun."""
     ends = [at + len(mark) for mark in (b"\n\n", b"\r\r", b"\n\r\n") if (at := text.rfind(mark)) >= 0]
     return (len(text) - max(ends) if ends else before + added), text[-3:]
 
 
-def _unpacking(packed: httpx2.Response, request: httpx2.Request) -> bool:
-    """Say whether the answer has to be unpacked.
+def _is_packed(packed: httpx2.Response, request: httpx2.Request) -> bool:
+    """Return whether a response has a content encoding.
 
     Raises:
-        PackedError: it cannot be.
+        PackedError: the encoding is not supported.
     """
-    named = [way.strip().lower() for way in packed.headers.get("content-encoding", "").split(",") if way.strip()]
-    strange = [way for way in named if way not in _READABLE]
-    if strange:
-        raise PackedError(f"The answer is packed as {strange[0][:40]}, which cannot be read", request=request)
-    if "x-gzip" in named:
-        packed.headers["content-encoding"] = ", ".join(way.removeprefix("x-") for way in named)
-    return bool(named)
+    encodings = [one.strip().lower() for one in packed.headers.get("content-encoding", "").split(",") if one.strip()]
+    unknown = [one for one in encodings if one not in _SUPPORTED_ENCODINGS]
+    if unknown:
+        raise PackedError(f"The answer is packed as {unknown[0][:40]}, which cannot be read", request=request)
+    if "x-gzip" in encodings:
+        packed.headers["content-encoding"] = ", ".join(one.removeprefix("x-") for one in encodings)
+    return bool(encodings)

@@ -1,11 +1,11 @@
-"""Identifiers nobody can guess."""
+"""Unguessable identifiers and their comparison."""
 
 import hmac
 import secrets
 
 
 def secret_id() -> str:
-    """Return 32 lower-case hex digits from the system's randomness."""
+    """Return 32 lower-case hexadecimal digits (128 random bits)."""
     return secrets.token_hex(16)
 
 

@@ -1,4 +1,4 @@
-"""Fault isolation: what goes wrong in one source becomes an error of that source and ends nothing else."""
+"""Fault isolation: an error in one source is reported by that source and does not stop the others."""
 
 from collections.abc import Awaitable, Callable
 from types import TracebackType
@@ -15,9 +15,9 @@ _log = logger("isolation")
 
 
 class Boundary:
-    """Everything that is done for one source (an API, a server, a model, a file) runs inside its boundary.
+    """Catches the errors of one source: an API, a server, a model or a file.
 
-    `failed` takes the message for the source's health. An error that repeats itself is logged once.
+    `failed` receives the message for the source's health. An error that repeats is logged once.
     """
 
     def __init__(self, source: str, failed: Callable[[str], None]) -> None:
@@ -31,7 +31,7 @@ class Boundary:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """End here whatever the block raised, short of being cancelled."""
+        """Suppress every `Exception` of the block; cancellation passes through."""
         if error is None:
             self._logged = ""
         if not isinstance(error, Exception):
@@ -44,7 +44,7 @@ class Boundary:
         return True
 
     async def keep(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run `work` to its end, again after a growing pause whenever it fails."""
+        """Run `work` to its end; when it fails, run it again with exponential back-off."""
         pause = FIRST_PAUSE
         while True:
             with self:
@@ -55,17 +55,17 @@ class Boundary:
 
 
 class Workers:
-    """The work of many sources, each inside its own boundary; any of them can be ended alone."""
+    """Background tasks of many sources, each inside its own boundary and cancelled on its own."""
 
     def __init__(self) -> None:
         self.tasks: TaskGroup | None = None
         self._scopes: dict[str, anyio.CancelScope] = {}
 
     def start(self, name: str, work: Callable[[], Awaitable[None]], boundary: Boundary) -> None:
-        """Run `work` until it ends or is ended.
+        """Run `work` until it finishes or `end` is called.
 
         Raises:
-            LifecycleError: nothing runs yet.
+            LifecycleError: `tasks` is not set yet.
         """
         if self.tasks is None:
             raise LifecycleError(f"{name} cannot start: the gateway does not run")
@@ -78,13 +78,13 @@ class Workers:
         self.tasks.start_soon(scoped)
 
     def end(self, name: str) -> None:
-        """End the work of a source, if it has any."""
+        """Cancel the work of a source, if it has any."""
         if scope := self._scopes.pop(name, None):
             scope.cancel()
 
 
 def message_of(error: Exception) -> str:
-    """Say in words for people what was raised; what we did not raise ourselves is named as unexpected."""
+    """Return an error as text for people; errors that are not a `UiMcpError` are called unexpected."""
     if isinstance(error, UiMcpError):
         return error.message
     cause: BaseException = error

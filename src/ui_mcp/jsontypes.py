@@ -1,4 +1,4 @@
-"""The JSON types, named once, and the one way we write and read JSON text."""
+"""JSON types, and encoding and decoding of JSON text."""
 
 from hashlib import sha256
 from typing import Any
@@ -10,17 +10,17 @@ JsonObject = dict[str, Any]
 
 
 def dumps(value: Json) -> str:
-    """Write compact UTF-8 JSON; NaN and infinities become null."""
+    """Return compact JSON; NaN and infinities become null."""
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def sorted_dumps(value: Json) -> str:
-    """Write compact JSON with the keys of objects in order, so that equal values are written equally."""
+    """Return compact JSON with sorted keys, so that equal values have equal text."""
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SORT_KEYS).decode()
 
 
 def loads(text: str | bytes) -> Json:
-    """Read JSON text.
+    """Parse JSON text.
 
     Raises:
         ValueError: the text is not JSON.
@@ -29,7 +29,8 @@ def loads(text: str | bytes) -> Json:
 
 
 def is_deeper(value: Json, limit: int) -> bool:
-    """Say whether objects and arrays are nested more than `limit` deep; works for any depth."""
+    """Return whether objects and arrays are nested more than `limit` deep."""
+    # Level by level, not recursive: the value may exceed Python's recursion limit.
     level = [value]
     for _ in range(limit):
         level = [
@@ -45,7 +46,7 @@ def is_deeper(value: Json, limit: int) -> bool:
 
 
 def canonical(value: Json) -> str:
-    """Write JSON in one way only: sorted keys, no spaces, whole numbers without a fraction (RFC 8785)."""
+    """Return canonical JSON (RFC 8785): sorted keys, no spaces, whole numbers without a fraction."""
     match value:
         case dict():
             members = sorted(value.items(), key=lambda pair: pair[0].encode("utf-16-be", "surrogatepass"))
@@ -59,5 +60,5 @@ def canonical(value: Json) -> str:
 
 
 def digest(value: Json) -> str:
-    """Return the SHA-256 of a value, as hexadecimal digits."""
+    """Return the SHA-256 of the canonical JSON of a value, in hexadecimal."""
     return sha256(canonical(value).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Logging: one line per record on stderr and in `{base_dir}/log/mcp.log`, never on stdout."""
+"""Logging set-up: one line per record on stderr and in `{base_dir}/log/mcp.log`, never on stdout."""
 
 import logging
 import os
@@ -13,42 +13,42 @@ from ui_mcp.files import open_inside
 
 ROOT = "ui_mcp"
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG, 8, 5)
-_concealers: list[Callable[[str], str]] = []
+_masks: list[Callable[[str], str]] = []
 
 
 @contextmanager
-def masking(conceal: Callable[[str], str]) -> Iterator[None]:
-    """Let every record pass through `conceal` while the block runs, so that no log holds a secret."""
-    _concealers.append(conceal)
+def masking(mask: Callable[[str], str]) -> Iterator[None]:
+    """Pass the text of every record through `mask` during the block, so that logs contain no secrets."""
+    _masks.append(mask)
     try:
         yield
     finally:
-        _concealers.remove(conceal)
+        _masks.remove(mask)
 
 
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record).replace("\r", "").replace("\n", " | ")
-        for conceal in _concealers:
-            text = conceal(text)
+        for mask in _masks:
+            text = mask(text)
         return text
 
 
 def logger(name: str) -> logging.Logger:
-    """Return the logger of one part of the program."""
+    """Return the logger `ui_mcp.NAME`."""
     return logging.getLogger(f"{ROOT}.{name}")
 
 
-class _Ours(logging.Handler):
+class _ForwardingHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         logging.getLogger(ROOT).handle(record)
 
 
 def adopt(library: str, level: int = logging.WARNING) -> None:
-    """Send a library's records the way of ours instead of its own."""
-    theirs = logging.getLogger(library)
-    theirs.handlers = [_Ours(level)]
-    theirs.propagate = False
+    """Send a library's records to our handlers instead of its own."""
+    adopted = logging.getLogger(library)
+    adopted.handlers = [_ForwardingHandler(level)]
+    adopted.propagate = False
 
 
 def to_stderr(verbosity: int = 0) -> None:
@@ -63,38 +63,37 @@ def to_stderr(verbosity: int = 0) -> None:
 
 
 def only_errors() -> None:
-    """Keep warnings off stderr, where a command reports them itself."""
+    """Log errors only, for commands that report warnings themselves."""
     logging.getLogger(ROOT).setLevel(logging.ERROR)
 
 
-class _Kept(RotatingFileHandler):
+class _PrivateFileHandler(RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
         descriptor = open_inside(path.parents[1], path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         return os.fdopen(descriptor, "a", encoding=self.encoding)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's name)
-        """Pass over what cannot be written: stderr has it, and a full disk is no reason for a traceback each."""
+        # Ignore OSError: stderr has the record, and a full disk must not print a traceback per record.
         if not isinstance(sys.exc_info()[1], OSError):
             super().handleError(record)
 
 
 def to_file(path: Path) -> None:
-    """Also append records to `path`, replacing an earlier file; one rotation at 10 MB.
+    """Also append records to `path`, instead of an earlier log file; rotates once at 10 MB.
 
     Raises:
-        LinkError: a link is in the way; records go to stderr only.
+        LinkError: the file or its folder is a link; records go to stderr only.
     """
     stop_file()
     root = logging.getLogger(ROOT)
     os.close(open_inside(path.parents[1], path, os.O_WRONLY | os.O_APPEND | os.O_CREAT))
-    handler = _Kept(path, maxBytes=10_000_000, backupCount=1, encoding="utf-8", delay=True)
+    handler = _PrivateFileHandler(path, maxBytes=10_000_000, backupCount=1, encoding="utf-8", delay=True)
     handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)
 
 
 def stop_file() -> None:
-    """Write to no file any more."""
     root = logging.getLogger(ROOT)
     for old in [handler for handler in root.handlers if isinstance(handler, RotatingFileHandler)]:
         root.removeHandler(old)

@@ -1,8 +1,8 @@
-"""How a browser or terminal proves to be the person: one-time codes, and the credential that a code is changed for.
+"""Authenticates the person's browser or terminal by one-time codes, which are exchanged for credentials.
 
-Both are kept as SHA-256 in the account's own state directory, never in a project, so that every server of the account
-accepts the same person and a restart asks nothing. A file per secret makes each step atomic without a lock: whoever
-removes a code's file has spent it.
+Both are stored as SHA-256 in the account's state directory, never in a project, so that all servers of the account
+accept the same person, also after a restart. One file per secret makes every step atomic without a lock: the process
+that deletes the file of a code has redeemed it.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ from platformdirs import user_state_path
 CODE_SECONDS = 600.0
 IDLE_SECONDS = 30 * 86400.0
 _ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Without the letters and digits that people mix up; 32 signs are five bits each."""
+"""Without letters and digits that look alike; 32 characters encode five bits each."""
 _TOUCH_SECONDS = 3600.0
 
 
 def state_folder() -> Path:
-    """Return where the account's own secrets are; app code and MCP tools never get to it."""
+    """Return the folder of the account's secrets, which app code and MCP tools cannot read."""
     return user_state_path("ui-mcp", appauthor=False)
 
 
@@ -35,23 +35,23 @@ class PersonKeys:
         self._clock = clock
 
     def new_code(self) -> str:
-        """Return a code that lets one browser in, once, within ten minutes; show it to the person only."""
+        """Return a code that admits one browser, once, within ten minutes; show it to the person only."""
         self._drop_expired()
         code = "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
-        _write(self._file("codes", _plain(code)))
+        _write(self._file("codes", _normalized(code)))
         return code
 
     def waits(self, code: str) -> bool:
-        """Say whether a code has been given out and not been used yet."""
-        return self._file("codes", _plain(code)).is_file()
+        """Return whether a code was issued and not redeemed yet."""
+        return self._file("codes", _normalized(code)).is_file()
 
     def exchange(self, code: str, listener: str = "") -> str | None:
-        """Spend a code; return a new credential, or None for a code that is unknown, spent or too old.
+        """Redeem a code; return a new credential, or None if the code is unknown, redeemed or expired.
 
-        The credential is good only at `listener`: another page may be served at its address one day, and would find
-        the credential in the browser's storage of that address.
+        The credential is valid at `listener` only: another server may use its address later, and its pages could read
+        the credential from the browser's storage of that origin.
         """
-        file = self._file("codes", _plain(code))
+        file = self._file("codes", _normalized(code))
         try:
             fresh = file.stat().st_mtime + CODE_SECONDS > self._clock()
             file.unlink()
@@ -64,7 +64,7 @@ class PersonKeys:
         return credential
 
     def recognises(self, credential: str | None, listener: str = "") -> bool:
-        """Say whether this is the credential of the person at `listener`; a month without use ends it."""
+        """Return whether `credential` is valid at `listener`; credentials expire after 30 days without use."""
         if not credential:
             return False
         file = self._file("credentials", credential)
@@ -84,18 +84,18 @@ class PersonKeys:
         return True
 
     def forget(self, credential: str) -> None:
-        """End one credential, as signing out does."""
+        """Revoke one credential, as signing out does."""
         self._file("credentials", credential).unlink(missing_ok=True)
 
     def forget_all(self) -> int:
-        """End every credential and code of this account; return how many browsers were let in."""
+        """Revoke every credential and code of this account; return the number of credentials."""
         files = list((self._folder / "credentials").glob("*"))
         for file in (*files, *(self._folder / "codes").glob("*")):
             file.unlink(missing_ok=True)
         return len(files)
 
     def forget_listener(self, listener: str) -> None:
-        """End the credentials of one listener: other pages are served at its address now and could read them."""
+        """Revoke the credentials of one listener, because another server uses its address now and could read them."""
         for file in (self._folder / "credentials").glob("*"):
             with suppress(OSError):
                 if file.read_text() == listener:
@@ -113,7 +113,7 @@ class PersonKeys:
 
 @contextmanager
 def registered_listener(port: int, folder: Path | None = None) -> Iterator[None]:
-    """Record for the length of the block that a person's listener is at `port`, so that driven browsers keep away."""
+    """Register a person's listener at `port` during the block, so that driven browsers do not open it."""
     file = (folder or state_folder() / "listeners") / str(port)
     _write(file, str(os.getpid()))
     try:
@@ -123,7 +123,7 @@ def registered_listener(port: int, folder: Path | None = None) -> Iterator[None]
 
 
 def listener_ports(folder: Path | None = None) -> frozenset[int]:
-    """Return the ports of every person's listener of this account; those of dead processes are dropped."""
+    """Return the ports of all person's listeners of this account; entries of dead processes are deleted."""
     found = set()
     for file in (folder or state_folder() / "listeners").glob("*"):
         try:
@@ -139,7 +139,10 @@ def listener_ports(folder: Path | None = None) -> frozenset[int]:
 
 
 def last_port(base: Path) -> int | None:
-    """Return where the person's listener of a base directory was; app code cannot change what is said here."""
+    """Return the last port of the person's listener of a base directory.
+
+    It is read from the account's state folder, which app code cannot write.
+    """
     try:
         return int(_port_file(base).read_text())
     except (OSError, ValueError):
@@ -147,7 +150,7 @@ def last_port(base: Path) -> int | None:
 
 
 def remember_port(base: Path, port: int) -> None:
-    """Note where the person's listener of a base directory is, for its next start."""
+    """Store the port of the person's listener of a base directory for its next start."""
     with suppress(OSError):
         _write(_port_file(base), str(port))
 
@@ -166,8 +169,8 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _plain(code: str) -> str:
-    """Read a code as people type it: any case, with or without dashes and spaces."""
+def _normalized(code: str) -> str:
+    """Return a code without dashes and spaces in upper case, however it was typed."""
     return "".join(letter for letter in code.upper() if letter.isalnum())
 
 

@@ -1,4 +1,4 @@
-"""Event loop and signals, parent death, orphan kill, pid_exists."""
+"""Runs the event loop until a signal, detects the death of the parent process, and kills orphaned children."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from anyio.abc import TaskGroup
 T = TypeVar("T")
 
 
-# `-` forgets a process group, `+` remembers one; when the pipe ends we are gone, and what is left must go too.
+# Reads `+ GROUP` and `- GROUP` lines. End of input means that this program is gone: kill the remaining groups.
 _SCRIPT = """
 trap '' INT TERM HUP
 groups=' '
@@ -35,30 +35,30 @@ for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 
 
 class OrphanKiller:
-    """Ends the process groups it was told of, once this program is gone."""
+    """Kills registered process groups once this program is gone, by a shell process that outlives it."""
 
     def __init__(self) -> None:
         self._pipe: IO[bytes] | None = None
 
     def watch(self, group: int) -> None:
-        """End `group` if we die."""
-        self._tell(f"+ {group}\n")
+        """Kill process group `group` if this program dies."""
+        self._send(f"+ {group}\n")
 
     def forget(self, group: int) -> None:
-        """The group has ended."""
-        self._tell(f"- {group}\n")
+        """Remove a process group that has ended."""
+        self._send(f"- {group}\n")
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         if sys.platform == "win32":
             return
-        # Without the watchdog (killed, or no shell) children still see the end of their input when we go.
+        # Without the shell process (killed, or no /bin/sh) children still see the end of their input when we exit.
         with contextlib.suppress(OSError):
             if self._pipe is None:
-                self._pipe = _started()
+                self._pipe = _start_shell()
             self._pipe.write(line.encode())
 
 
-def _started() -> IO[bytes]:
+def _start_shell() -> IO[bytes]:
     process = subprocess.Popen(
         ["/bin/sh", "-c", _SCRIPT],
         bufsize=0,
@@ -74,13 +74,17 @@ def _started() -> IO[bytes]:
 
 
 _running: list[subprocess.Popen[bytes]] = []
-"""Kept for as long as the program lives, so that nobody waits for them."""
+"""References that keep `Popen.__del__` from polling the shell processes, which outlive this program."""
 
 WATCHDOG = OrphanKiller()
 
 
 async def in_daemon_thread(work: Callable[[], T]) -> T:
-    """Run blocking `work` in a thread that cannot keep the process alive."""
+    """Run blocking `work` in a daemon thread, which does not keep the process alive.
+
+    Raises:
+        OSError: `work` raised it; other exceptions are not expected.
+    """
     token = lowlevel.current_token()
     done = anyio.Event()
     outcome: list[T | OSError] = []
@@ -103,11 +107,11 @@ async def in_daemon_thread(work: Callable[[], T]) -> T:
 
 
 SWITCH_SECONDS = 0.0005
-"""How long a worker thread may keep the loop from running: pages wait for the loop, nobody for the thread."""
+"""GIL switch interval: favours event-loop latency over thread throughput."""
 
 
 def run(main: Callable[..., Awaitable[int]], *arguments: object) -> int:
-    """Run a coroutine function to its exit code, on uvloop where there is one."""
+    """Run a coroutine function and return its exit code; uses uvloop except on Windows."""
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         return anyio.run(main, *arguments, backend_options={"use_uvloop": sys.platform != "win32"})
@@ -116,7 +120,7 @@ def run(main: Callable[..., Awaitable[int]], *arguments: object) -> int:
 
 
 def _only(error: BaseException) -> BaseException:
-    """Unwrap what a single failing task raised from the groups around it."""
+    """Return the exception inside groups that contain a single one."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
@@ -124,7 +128,7 @@ def _only(error: BaseException) -> BaseException:
 
 @asynccontextmanager
 async def until_signalled() -> AsyncIterator[None]:
-    """End the block on SIGINT or SIGTERM."""
+    """Cancel the block on SIGINT or SIGTERM."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_on_signal, tasks)
         yield
@@ -143,11 +147,11 @@ POLL_SECONDS = 2.0
 
 
 async def parent_gone() -> None:
-    """Return when the parent process has ended."""
+    """Wait until the parent process has exited."""
     if sys.platform == "win32":
         await _windows_parent_gone()
         return
-    while os.getppid() == PARENT_PID:  # noqa: ASYNC110 - no event tells of it
+    while os.getppid() == PARENT_PID:  # noqa: ASYNC110 - POSIX has no event for it
         await anyio.sleep(POLL_SECONDS)
 
 

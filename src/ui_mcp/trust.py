@@ -1,7 +1,7 @@
-"""What the person agreed to: settings that arrive with a repository widen nobody's rights until then.
+"""The person's agreements to settings that widen rights, so that a cloned repository cannot widen them by itself.
 
-An agreement holds for one place (a base directory, or a file) with exactly these contents, and is kept in the account's
-own configuration directory, as direnv does; a pulled change asks again.
+An agreement is valid for one path (a base directory, or a file) with exactly these contents, and is stored in the
+account's configuration directory, as direnv does; changed contents need a new agreement.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ WIDENING = frozenset(
 
 
 def widening(tree: Mapping[str, Json], defaults: Mapping[str, Json]) -> JsonObject:
-    """Return those settings of a configuration file that widen rights, by their whole keys; pure."""
+    """Return the settings of a configuration file that widen rights, by dotted key; pure."""
     found: JsonObject = {}
     for key in sorted(WIDENING):
         given, default = _value(tree, key), _value(defaults, key)
@@ -48,7 +48,7 @@ def widening(tree: Mapping[str, Json], defaults: Mapping[str, Json]) -> JsonObje
 
 
 def without(tree: JsonObject, keys: Mapping[str, Json]) -> JsonObject:
-    """Return a copy of the file's contents that lacks these keys."""
+    """Return a copy of `tree` without these dotted keys."""
     kept = deepcopy(tree)
     for key in keys:
         *path, last = key.split(".")
@@ -60,41 +60,44 @@ def without(tree: JsonObject, keys: Mapping[str, Json]) -> JsonObject:
 
 
 def digest(contents: Json | bytes) -> str:
-    """Return what stands for exactly these settings, or this text."""
+    """Return the SHA-256 of settings or of a file's bytes, in hexadecimal."""
     data = contents if isinstance(contents, bytes) else json.dumps(contents, sort_keys=True, default=str).encode()
     return hashlib.sha256(data).hexdigest()
 
 
 def config_folder() -> Path:
-    """Return the account's own configuration directory."""
+    """Return the account's configuration directory."""
     return user_config_path("ui-mcp", appauthor=False)
 
 
 def place_of(file: Path) -> Path:
-    """Return what an agreement about a file is kept under; a link there would borrow the one about another file."""
+    """Return the path under which an agreement about a file is stored."""
+    # A link at the file itself is not resolved: it would reuse the agreement about another file.
     return file.parent.resolve() / file.name
 
 
 class Agreements:
-    """The agreements of this account."""
-
     def __init__(self, file: Path | None = None) -> None:
         self.file = file or config_folder() / "trusted.json"
 
     def hold(self, place: Path, contents: Json | bytes) -> bool:
-        """Say whether the person agreed to these contents at this place."""
+        """Return whether the person agreed to exactly these contents at this path."""
         return self._read().get(str(place)) == digest(contents)
 
     def add(self, place: Path, contents: Json | bytes) -> None:
-        """Remember that the person agrees; an earlier agreement for the place is replaced.
+        """Store an agreement; it replaces an earlier one for the path.
 
         Raises:
-            ConfigError: it cannot be written.
+            ConfigError: the file of agreements cannot be written.
         """
         self._write(self._read() | {str(place): digest(contents)})
 
     def remove(self, place: Path) -> bool:
-        """Take an agreement back; False when there was none."""
+        """Delete an agreement and return whether there was one.
+
+        Raises:
+            ConfigError: the file of agreements cannot be written.
+        """
         known = self._read()
         if str(place) not in known:
             return False
@@ -128,7 +131,7 @@ def _value(tree: Mapping[str, Json], key: str) -> Json:
 
 
 def _within(given: Json, default: Json) -> bool:
-    """Say whether a value gives no more than the default: the same, switched off, or a part of the list."""
+    """Return whether a value grants no more than the default: equal to it, false, or a subset of its list."""
     if isinstance(given, list) and isinstance(default, (list, tuple)):
         return set(map(str, given)) <= set(map(str, default))
     return given is False or given == default

@@ -24,7 +24,7 @@ class Version:
 
     @classmethod
     def parse(cls, text: str) -> "Version | None":
-        """Read `X.Y.Z` with an optional pre-release; `None` for anything else."""
+        """Parse `X.Y.Z` with an optional pre-release; `None` for anything else."""
         found = _VERSION.fullmatch(text)
         if found is None:
             return None
@@ -45,13 +45,13 @@ class Version:
 
 
 def version_line(readme: str) -> str | None:
-    """Return what the version line of a README says, or `None` when there is no such line."""
+    """Return the version named in a README, or `None` if it has no version line."""
     found = _LINE.search(readme)
     return found[1] if found else None
 
 
 def version_in(file: Path) -> Version | None:
-    """Read the version of an installed or bundled README; `None` when it is missing or unreadable."""
+    """Return the version of an installed or bundled README; `None` if it is missing or unreadable."""
     try:
         line = version_line(file.read_text(encoding="utf-8", errors="replace"))
     except OSError:
@@ -60,11 +60,11 @@ def version_in(file: Path) -> Version | None:
 
 
 def bundled_readme() -> Path:
-    """Return the README this program carries; in a clone that is the clone's own."""
+    """Return the README packaged with this program; in a clone, the README of the repository."""
     packed = BUNDLE / "base" / "README.md"
     return packed if packed.is_file() else _CLONE_README
 
 
 def bundled_version() -> str:
-    """Return the version of this program, `dev` when it carries none."""
+    """Return the version of this program, `dev` if its README has none."""
     return str(version_in(bundled_readme()) or UNKNOWN)

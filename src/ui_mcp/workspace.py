@@ -1,4 +1,4 @@
-"""Every path the program reads or writes, derived once from `base_dir`."""
+"""Every path that the program reads or writes, derived from `base_dir`."""
 
 import os
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from pathlib import Path
 from ui_mcp.errors import ConfigError
 
 OLD_FILES = ("runtime.db", "agent.db", "install-manifest.json")
-"""What versions before `.ui-mcp/` kept in `storage/`; smaller things there are named by host/migration.py."""
+"""Files that versions before `.ui-mcp/` stored in `storage/`; ui/migration.py lists further ones."""
 MOVING = "moving.json"
-"""Inside `.ui-mcp/` while files are being moved there: until it is gone, `storage/` is still the place to use."""
+"""Exists in `.ui-mcp/` while files are being moved there; until it is gone, `storage/` is in use."""
 
 BUNDLE = Path(__file__).parent / "bundle"
-"""What the program brings along: `base/` and `claude/` get installed, the rest is served from here."""
+"""Packaged files: `base/` and `claude/` are installed into projects, the rest is served from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Workspace:
         return self.base.parent if self.base.name == ".ui" else self.base
 
     def named(self, path: str) -> Path:
-        """Return the file a setting names; a relative path counts from the project."""
+        """Resolve the path of a file from a setting; relative paths start at the project root."""
         return (self.project / Path(path).expanduser()).resolve()
 
     @property
@@ -72,22 +72,22 @@ class Workspace:
 
     @property
     def storage(self) -> Path:
-        """Where apps save; nothing of ours is kept there."""
+        """Folder of the apps' own data."""
         return self.base / "storage"
 
     @property
     def own(self) -> Path:
-        """Stores, locks, manifests and attached targets, for us alone."""
+        """Private folder of ui-mcp: stores, locks, manifests and attached targets."""
         return self.base / ".ui-mcp"
 
     @property
     def state_dir(self) -> Path:
-        """Where our own files are at present: `own`, or `storage` as long as an older version's are still in there."""
+        """Folder that holds our own files now: `own`, or `storage` until the files of an older version are moved."""
         moved = self.own.is_dir() and not (self.own / MOVING).exists()
         return self.own if moved or not self.left_in_storage() else self.storage
 
     def left_in_storage(self) -> list[str]:
-        """Name the files of ours that an older version left in `storage/`; links do not count."""
+        """Return the names of our files that an older version left in `storage/`; links are ignored."""
         found = [name for name in OLD_FILES if (self.storage / name).is_file()]
         if not found or self.storage_leads_away:
             return []
@@ -95,7 +95,7 @@ class Workspace:
 
     @property
     def storage_leads_away(self) -> bool:
-        """Whether `storage` is a link out of the base directory."""
+        """Whether `storage` is a link to a folder outside the base directory."""
         return self.storage.is_symlink() and not self.storage.resolve().is_relative_to(self.base)
 
     @property
@@ -128,12 +128,12 @@ class Workspace:
 
     @property
     def private(self) -> tuple[Path, ...]:
-        """Directories for their owner alone: chats, logs and settings."""
+        """Directories that only their owner may read: chats, logs and settings."""
         return (self.storage, self.log, self.config)
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Every directory that configuring creates."""
+        """Every directory that is created when the server is configured."""
         return (
             self.html,
             self.viewdefs,
@@ -147,10 +147,10 @@ class Workspace:
 
 
 def make_own(workspace: Workspace) -> None:
-    """Make `.ui-mcp/` for its owner alone, and keep it out of version control: it holds chats and digests of tokens.
+    """Create `.ui-mcp/` with mode 0700 and a `.gitignore`, because it holds chats and digests of tokens.
 
     Raises:
-        ConfigError: a link or a file is in its place.
+        ConfigError: the path is a link or a file.
     """
     if workspace.own.is_symlink() or workspace.own.is_file():
         kind = "link" if workspace.own.is_symlink() else "file"
@@ -161,7 +161,7 @@ def make_own(workspace: Workspace) -> None:
 
 
 def fill_own(folder: Path) -> None:
-    """Make a folder as `.ui-mcp/` begins."""
+    """Create a folder with the initial contents of `.ui-mcp/`."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     ignore = folder / ".gitignore"
     if not os.path.lexists(ignore):
