@@ -18,7 +18,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 @pytest.fixture
 def rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rest]:
     """Rest that ends by a hint or not at all."""
-    monkeypatch.setattr(file_watcher, "NET_SECONDS", FOR_EVER)
+    monkeypatch.setattr(file_watcher, "RESCAN_SECONDS", FOR_EVER)
     with closing(Rest(FOR_EVER)) as rest:
         yield rest
 
