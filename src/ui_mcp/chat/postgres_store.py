@@ -1,4 +1,4 @@
-"""ChatStore on storage.postgres."""
+"""The ChatStore in PostgreSQL."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ _RECONNECT_SECONDS = 0.5
 
 
 class PostgresStore:
-    """Messages, receipts and tokens in one database; a commit is told by NOTIFY, which is only a hint."""
+    """Messages, receipts and tokens in one database; commits wake other processes by NOTIFY."""
 
     def __init__(self, url: str, pool: AsyncConnectionPool, clock: Clock) -> None:
         self._url = url
@@ -31,10 +31,10 @@ class PostgresStore:
 
     @classmethod
     async def open(cls, url: str, *, patience: float = 30.0, clock: Clock = now_us) -> "PostgresStore":
-        """Connect, waiting for a database that is not there yet, and bring it to the newest schema.
+        """Connect, with retries for `patience` seconds, and migrate the database to the newest schema.
 
         Raises:
-            ChatError: the server cannot be reached or holds a newer schema.
+            ChatError: the server cannot be reached, or the database has a newer schema.
         """
         await with_retry(url, prepare, patience=patience)
         pool = AsyncConnectionPool(url, min_size=1, max_size=_CONNECTIONS, open=False, timeout=10.0)
@@ -46,12 +46,11 @@ class PostgresStore:
         return cls(url, pool, clock)
 
     async def close(self) -> None:
-        """Close every connection."""
         await self._drop_listener()
         await self._pool.close()
 
     async def append(self, post: Post) -> Sequence[Posted]:
-        """Commit a batch in one call; inside, the conversation's row is locked before the first id is chosen."""
+        # One round trip: the function locks the conversation's row before it chooses the first id.
         times = [self._clock() for _ in post.drafts]
         mimes, contents, ids = zip(
             *[(draft.mime, draft.content, draft.client_id) for draft in post.drafts], strict=True
@@ -60,7 +59,6 @@ class PostgresStore:
         return [Posted(*row) for row in await self._query(APPEND, values)]
 
     async def since(self, query: Query) -> Page:
-        """Return the messages after the cursor in commit order."""
         async with self._connection() as connection:
             heads = await _rows(connection, HEAD, (query.conversation,))
             if not heads:
@@ -77,69 +75,56 @@ class PostgresStore:
         return Page(messages, last, max(heads[0][0], last))
 
     async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:
-        """Return the newest messages, oldest first."""
         return await self.before(conversation, 2**63 - 1, limit, max_bytes)
 
     async def before(self, conversation: str, before: int, limit: int, max_bytes: int) -> Window:
-        """Return the newest messages older than `before`, oldest first."""
         values = {"conversation": conversation, "before": before, "rows": limit + 1, "max_bytes": max_bytes}
         rows = await self._query(BEFORE, values)
         return window((Message(*row) for row in rows), limit, max_bytes)
 
     async def heads(self, after: int = 0) -> Mapping[str, Head]:
-        """Return how far each conversation has come, of those with a message after an id."""
         rows = await self._query("SELECT name, head, user_head FROM chat_conversations WHERE head > %s", (after,))
         return {name: Head(head, user_head) for name, head, user_head in rows}
 
     async def unread(self, conversation: str, after: int, principal: str) -> int:
-        """Count messages by people other than `principal` after a cursor, up to 1000."""
         return int((await self._query(UNREAD, (conversation, after, principal)))[0][0])
 
     async def reached(self, conversation: str, stage: Stage, number: int) -> None:
-        """Move a receipt forward."""
         async with self._connection() as connection:
             await connection.execute(REACHED, (conversation, stage, number))
             await connection.execute(NOTIFY, (CHANNEL,))
 
     async def receipts(self, conversation: str) -> Mapping[Stage, int]:
-        """Return the newest id of each stage."""
         return dict(await self._query("SELECT stage, id FROM chat_receipts WHERE conversation = %s", (conversation,)))
 
     async def add_token(self, token: Token, digest: bytes) -> None:
-        """Store a token under the digest of its secret."""
         scopes = " ".join(sorted(token.scopes))
         row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
         async with self._connection() as connection:
             await connection.execute("INSERT INTO chat_tokens VALUES (%s, %s, %s, %s, %s, %s, %s)", row)
 
     async def token(self, token_id: str) -> tuple[Token, bytes] | None:
-        """Return a token and the digest of its secret, also when it has ended."""
         rows = await self._query("SELECT * FROM chat_tokens WHERE id = %s", (token_id,))
         return (_token(rows[0]), rows[0][4]) if rows else None
 
     async def tokens(self) -> Sequence[Token]:
-        """Return every token, oldest first."""
         return [_token(row) for row in await self._query("SELECT * FROM chat_tokens ORDER BY created, id")]
 
     async def end_tokens(self, name: str, at: int) -> int:
-        """Let the valid tokens of `name` end at that time, and count them."""
         async with self._connection() as connection:
             ended = await connection.execute(END_TOKENS, {"at": at, "name": name, "now": self._clock()})
             return ended.rowcount
 
     async def audit(self, principal: str, action: str, detail: str) -> None:
-        """Note a refusal or a change of rights."""
         async with self._connection() as connection:
             row = (self._clock(), principal, action, detail)
             await connection.execute("INSERT INTO chat_audit VALUES (%s, %s, %s, %s)", row)
 
     async def backup(self, target: str) -> None:
-        """Copy the whole store to a new file while it is in use."""
         async with self._connection() as connection:
             await backup.backup_postgres(connection, Path(target))
 
     async def restore(self, source: str) -> None:
-        """Fill this store, which must be empty, from a backup."""
         async with self._connection() as connection:
             await backup.restore_postgres(connection, Path(source))
             await connection.execute(NOTIFY, (CHANNEL,))
@@ -149,8 +134,8 @@ class PostgresStore:
         try:
             if self._listener is None:
                 self._listener = await self._listen()
-                return True  # whoever looked before did not see what was committed until now
-            return bool([told async for told in self._listener.notifies(timeout=limit, stop_after=1)])
+                return True  # commits between the caller's last read and LISTEN sent no notification to us
+            return bool([notice async for notice in self._listener.notifies(timeout=limit, stop_after=1)])
         except Error:
             await self._drop_listener()
             await sleep(min(limit, _RECONNECT_SECONDS))
@@ -160,7 +145,7 @@ class PostgresStore:
         listener = await AsyncConnection.connect(self._url, autocommit=True)
         try:
             await listener.execute(f"LISTEN {CHANNEL}")
-        except BaseException:  # also when we are called away: one that does not listen would never be told
+        except BaseException:  # also on cancellation: a connection without LISTEN would never be notified
             await listener.close()
             raise
         return listener
@@ -304,7 +289,11 @@ _LOCK_SECONDS = 20
 
 
 async def prepare(connection: AsyncConnection[Any]) -> None:
-    """Bring a database to the newest schema; of several that start at once one works and the others wait."""
+    """Migrate a database to the newest schema; an advisory lock serialises processes that start together.
+
+    Raises:
+        ChatError: the database has a newer schema.
+    """
     async with connection.transaction():
         await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))

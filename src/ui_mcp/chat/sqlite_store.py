@@ -1,4 +1,4 @@
-"""ChatStore on storage.sqlite."""
+"""The ChatStore in one SQLite file."""
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
@@ -16,19 +16,19 @@ from ui_mcp.storage.wakeup import WakeupPipe
 
 T = TypeVar("T")
 _READERS = 4
-_DEAF_SECONDS = 1.0
+_IDLE_POLL_SECONDS = 1.0
 
 
 class SqliteStore:
-    """Messages, receipts and tokens in one file."""
+    """Messages, receipts and tokens in one file; one writer thread, several readers."""
 
     def __init__(self, path: Path, *, poll: float = 0.025, clock: Clock = now_us) -> None:
         self._path = path
         self._poll = poll
         self._clock = clock
         real = path.resolve()
-        self._bell = WakeupPipe(real.with_name(f"{real.name}-bells"))
-        self._writer = Writer(path, self._bell.wake_others)
+        self._wakeup = WakeupPipe(real.with_name(f"{real.name}-bells"))
+        self._writer = Writer(path, self._wakeup.wake_others)
         self._watcher = connect(path)
         self._seen = self._version()
         self._written = Event()
@@ -46,38 +46,31 @@ class SqliteStore:
         return cls(path, poll=poll, clock=clock)
 
     async def close(self) -> None:
-        """Close every connection."""
         for connection in (*self._readers, self._watcher):
             connection.close()
         self._readers.clear()
         self._writer.close()
-        self._bell.close()
+        self._wakeup.close()
 
     async def append(self, post: Post) -> Sequence[Posted]:
-        """Commit a batch."""
         posted = await self._writer.durable(lambda connection: append(connection, post, self._clock))
         self._wake()
         return posted
 
     async def since(self, query: Query) -> Page:
-        """Return the messages after the cursor in commit order."""
         return await self._read(lambda connection: since(connection, query))
 
     async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:
-        """Return the newest messages, oldest first."""
         return await self.before(conversation, 2**63 - 1, limit, max_bytes)
 
     async def before(self, conversation: str, before: int, limit: int, max_bytes: int) -> Window:
-        """Return the newest messages older than `before`, oldest first."""
         return await self._read(lambda connection: before_id(connection, conversation, before, limit, max_bytes))
 
     async def heads(self, after: int = 0) -> Mapping[str, Head]:
-        """Return how far each conversation has come, of those with a message after an id."""
         rows = await self._rows("SELECT name, head, user_head FROM conversations WHERE head > ?", after)
         return {name: Head(head, user_head) for name, head, user_head in rows}
 
     async def unread(self, conversation: str, after: int, principal: str) -> int:
-        """Count messages by people other than `principal` after a cursor, up to 1000."""
         rows = await self._rows(
             "SELECT count(*) FROM (SELECT 1 FROM messages WHERE author = 'user' AND principal <> ? AND id > ? AND "
             "conversation = (SELECT key FROM conversations WHERE name = ?) ORDER BY id LIMIT 1000)",
@@ -88,33 +81,27 @@ class SqliteStore:
         return int(rows[0][0])
 
     async def reached(self, conversation: str, stage: Stage, number: int) -> None:
-        """Move a receipt forward."""
         sql = "INSERT INTO receipts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET id = max(id, excluded.id)"
         await self._writer.lazy(lambda connection: connection.execute(sql, (conversation, stage, number)))
         self._wake()
 
     async def receipts(self, conversation: str) -> Mapping[Stage, int]:
-        """Return the newest id of each stage."""
         return dict(await self._rows("SELECT stage, id FROM receipts WHERE conversation = ?", conversation))
 
     async def add_token(self, token: Token, digest: bytes) -> None:
-        """Store a token under the digest of its secret."""
         scopes = " ".join(sorted(token.scopes))
         row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
         sql = "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)"
         await self._writer.durable(lambda connection: connection.execute(sql, row))
 
     async def token(self, token_id: str) -> tuple[Token, bytes] | None:
-        """Return a token and the digest of its secret, also when it has ended."""
         rows = await self._rows("SELECT * FROM tokens WHERE id = ?", token_id)
         return (_token(rows[0]), rows[0][4]) if rows else None
 
     async def tokens(self) -> Sequence[Token]:
-        """Return every token, oldest first."""
         return [_token(row) for row in await self._rows("SELECT * FROM tokens ORDER BY created, id")]
 
     async def end_tokens(self, name: str, at: int) -> int:
-        """Let the valid tokens of `name` end at that time, and count them."""
         sql = (
             "UPDATE tokens SET expires = min(coalesce(expires, ?), ?) "
             "WHERE name = ? AND (expires IS NULL OR expires > ?)"
@@ -125,13 +112,10 @@ class SqliteStore:
         return int(ended)
 
     async def audit(self, principal: str, action: str, detail: str) -> None:
-        """Note a refusal or a change of rights."""
         row = (self._clock(), principal, action, detail)
         await self._writer.lazy(lambda connection: connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?)", row))
 
     async def backup(self, target: str) -> None:
-        """Copy the whole store to a new file while it is in use."""
-
         def write(connection: sqlite3.Connection) -> None:
             copy.start(Path(target))
             with closing(connect(Path(target))) as into:
@@ -140,17 +124,16 @@ class SqliteStore:
         await self._read(write)
 
     async def restore(self, source: str) -> None:
-        """Fill this store, which must be empty, from a backup."""
         await self._writer.durable(lambda connection: copy.restore(connection, Path(source)))
         self._wake()
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next commit by any process, False after `limit` seconds."""
-        hears = self._bell.listen()
-        pause = None if hears else self._poll if closely else _DEAF_SECONDS
+        wakeable = self._wakeup.listen()
+        pause = None if wakeable else self._poll if closely else _IDLE_POLL_SECONDS
         with move_on_after(limit):
             async with create_task_group() as tasks:
-                tasks.start_soon(self._when_rung)
+                tasks.start_soon(self._relay_wakeups)
                 while self._version() == self._seen:
                     with move_on_after(pause):
                         await self._written.wait()
@@ -159,17 +142,17 @@ class SqliteStore:
         before, self._seen = self._seen, self._version()
         return self._seen != before
 
-    async def _when_rung(self) -> None:
-        while self._bell.listen():
-            await self._bell.wait()
+    async def _relay_wakeups(self) -> None:
+        while self._wakeup.listen():
+            await self._wakeup.wait()
             self._wake()
 
     def _version(self) -> int:
-        # Eight microseconds of shared memory: cheaper here than a thread.
+        # Takes 8 µs, because SQLite only reads shared memory: cheaper on the event loop than in a thread.
         try:
             return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
         except sqlite3.Error:
-            return -1  # looks like a change, and whoever then reads meets the error
+            return -1  # counts as a change, so that the next read raises the error
 
     def _wake(self) -> None:
         self._written.set()
@@ -186,7 +169,7 @@ class SqliteStore:
             try:
                 found = work(connection)
             except sqlite3.Error as error:
-                connection.close()  # one that was opened while the disk was read-only stays so
+                connection.close()  # do not reuse: a connection opened on a read-only disk stays read-only
                 raise translated(error, self._path) from error
             except BaseException:
                 self._readers.append(connection)
@@ -220,8 +203,8 @@ _BEFORE = (
 
 
 def append(connection: sqlite3.Connection, post: Post, clock: Clock) -> list[Posted]:
-    """Write a batch; the caller holds the write transaction."""
-    key, head = _found_or_started(connection, post.conversation)
+    """Insert a batch; the caller holds the write transaction."""
+    key, head = _find_or_create(connection, post.conversation)
     posted = []
     for draft in post.drafts:
         done = _earlier(connection, key, post.principal, draft) or _insert(
@@ -235,7 +218,7 @@ def append(connection: sqlite3.Connection, post: Post, clock: Clock) -> list[Pos
 
 
 def since(connection: sqlite3.Connection, query: Query) -> Page:
-    """Read one page; head and messages come from the same snapshot."""
+    """Return one page; head and messages come from the same snapshot."""
     connection.execute("BEGIN")
     try:
         found = connection.execute(_FIND, (query.conversation,)).fetchone()
@@ -250,7 +233,7 @@ def since(connection: sqlite3.Connection, query: Query) -> Page:
 
 
 def before_id(connection: sqlite3.Connection, name: str, number: int, limit: int, max_bytes: int) -> Window:
-    """Read the newest messages below an id."""
+    """Return the newest messages before an id."""
     found = connection.execute(_FIND, (name,)).fetchone()
     if found is None:
         return Window((), cut=False)
@@ -258,7 +241,7 @@ def before_id(connection: sqlite3.Connection, name: str, number: int, limit: int
     return window((Message(*row) for row in rows), limit, max_bytes)
 
 
-def _found_or_started(connection: sqlite3.Connection, name: str) -> tuple[int, int]:
+def _find_or_create(connection: sqlite3.Connection, name: str) -> tuple[int, int]:
     row = connection.execute(_FIND, (name,)).fetchone()
     if row is None:
         return int(connection.execute(_START, (name,)).lastrowid or 0), 0
