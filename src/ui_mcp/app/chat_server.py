@@ -87,7 +87,7 @@ async def open_served_chat(served: ChatServerOptions) -> AsyncIterator[tuple[Con
         store_url(config, workspace),
         limits=limits_of(config),
         announcements=announcements,
-        heard=push,
+        on_new_messages=push,
         poll=config.storage.poll_ms / 1000,
     ) as chat:
         yield config, chat, announcements

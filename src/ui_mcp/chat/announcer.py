@@ -1,4 +1,4 @@
-"""Announces people's messages; delivery receipts."""
+"""Announces new messages to MCP subscribers and writes delivery receipts."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,42 +15,42 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 
-_QUIET_SECONDS = 0.05
-_MEND_SECONDS = 1.0
+_THROTTLE_SECONDS = 0.05
+_RETRY_SECONDS = 1.0
 _log = logger("chat")
 
 
 class ReceiptWriter:
-    """Collects receipts and writes the newest of each kind."""
+    """Collects receipts and writes the newest of each conversation and stage."""
 
     def __init__(self, store: ChatStore) -> None:
         self._store = store
         self._waiting: dict[tuple[str, Stage], int] = {}
         self._written: dict[tuple[str, Stage], int] = {}
-        self._bell = anyio.Event()
-        self._pen = anyio.Lock()
+        self._wakeup = anyio.Event()
+        self._lock = anyio.Lock()
 
     def note(self, conversation: str, stage: Stage, number: int) -> None:
-        """Remember to write a receipt."""
+        """Queue a receipt: messages up to `number` have reached `stage`."""
         key = (conversation, stage)
         if number > self._written.get(key, 0):
             self._waiting[key] = max(number, self._waiting.get(key, 0))
-            self._bell.set()
+            self._wakeup.set()
 
     async def run(self) -> None:
-        """Write receipts as they come, a burst at once."""
+        """Write queued receipts until cancelled; receipts of a burst are written together."""
         while True:
-            await self._bell.wait()
-            self._bell = anyio.Event()
+            await self._wakeup.wait()
+            self._wakeup = anyio.Event()
             written = await self.flush()
-            await anyio.sleep(_QUIET_SECONDS if written else _MEND_SECONDS)
+            await anyio.sleep(_THROTTLE_SECONDS if written else _RETRY_SECONDS)
 
     async def flush(self) -> bool:
-        """Write what waits; say whether it could be written, else it waits on.
+        """Write all queued receipts, also those that a concurrent call is writing.
 
-        Everything noted before the call is written when this returns, also what another call is about to write.
+        Return False if the store failed; the receipts stay queued.
         """
-        async with self._pen:
+        async with self._lock:
             waiting, self._waiting = self._waiting, {}
             try:
                 for (conversation, stage), number in waiting.items():
@@ -64,7 +64,7 @@ class ReceiptWriter:
             return True
 
     async def read(self, conversation: str) -> JsonObject:
-        """Return the newest id of each stage, absent ones as null."""
+        """Return the newest message id of each stage; None for a stage without one."""
         reached = await self._store.receipts(conversation)
         return {stage: id_text(reached[stage]) if stage in reached else None for stage in get_args(Stage)}
 
@@ -79,22 +79,22 @@ _PEOPLE: frozenset[Author] = frozenset({"user"})
 
 @dataclass(frozen=True, slots=True)
 class NewMessages:
-    """People wrote something, up to `last`; `messages` only when they are few and small."""
+    """New messages by people, up to id `last`; `messages` is None if they are many or large."""
 
     conversation: str
     last: int
     messages: tuple[Message, ...] | None
 
     def to_json(self) -> JsonObject:
-        """Return the event that agents without notifications get."""
+        """Return the event for agents that receive no notifications."""
         body: JsonObject = {"conversation": self.conversation, "last_id": id_text(self.last)}
         return body | ({"messages": [message.to_json() for message in self.messages]} if self.messages else {})
 
 
 class Announcer:
-    """Turns movements of the log into announcements.
+    """Turns changes of the message log into announcements.
 
-    The first message of people is told at once; what is committed within the next `BATCH_SECONDS` is one further batch.
+    The first message by a person is announced at once; messages of the next `BATCH_SECONDS` form one further batch.
     """
 
     def __init__(
@@ -103,26 +103,26 @@ class Announcer:
         tail: Tail,
         receipts: ReceiptWriter,
         announcements: Announcements,
-        heard: Callable[[NewMessages], object],
+        on_new_messages: Callable[[NewMessages], object],
     ) -> None:
         self._store = store
         self._tail = tail
         self._receipts = receipts
         self._announcements = announcements
-        self._heard = heard
+        self._on_new_messages = on_new_messages
         self._waiting: dict[str, ConversationAdvanced] = {}
-        self._told: dict[str, float] = {}
-        self._bell = anyio.Event()
+        self._announced_at: dict[str, float] = {}
+        self._wakeup = anyio.Event()
 
     async def run(self) -> None:
-        """Announce for ever; the store is watched closely while somebody subscribes."""
+        """Announce until cancelled; while a client is subscribed, the store is watched closely."""
         with ExitStack() as stack:
             stack.enter_context(self._tail.listening(self._note))
             stack.callback(self._announcements.watch_interest(self._count))
             while True:
                 with anyio.move_on_after(self._pause()):
-                    await self._bell.wait()
-                self._bell = anyio.Event()
+                    await self._wakeup.wait()
+                self._wakeup = anyio.Event()
                 for name in self._due():
                     await self._announce(self._waiting.pop(name))
 
@@ -139,28 +139,31 @@ class Announcer:
             self._waiting[name] = ConversationAdvanced(
                 name, earlier.before if earlier else movement.before, movement.now
             )
-            self._bell.set()
+            self._wakeup.set()
 
     def _due(self) -> list[str]:
         since = anyio.current_time() - BATCH_SECONDS
-        self._told = {name: told for name, told in self._told.items() if told > since}
-        return [name for name in self._waiting if name not in self._told]
+        self._announced_at = {name: at for name, at in self._announced_at.items() if at > since}
+        return [name for name in self._waiting if name not in self._announced_at]
 
     def _pause(self) -> float | None:
-        times = [self._told.get(name, 0.0) + BATCH_SECONDS for name in self._waiting]
+        times = [self._announced_at.get(name, 0.0) + BATCH_SECONDS for name in self._waiting]
         return max(0.0, min(times) - anyio.current_time()) if times else None
 
     async def _announce(self, movement: ConversationAdvanced) -> None:
         name = movement.conversation
-        heard = NewMessages(name, movement.now.user, await self._batch(movement))
-        self._told[name] = anyio.current_time()
-        extra = {"messages": [message.to_json() for message in heard.messages]} if heard.messages else None
-        told = [self._announcements.tell(uri, extra) for uri in uris(INBOX, name)]
-        if any([*told, self._heard(heard)]):
-            self._receipts.note(name, "notified", heard.last)
+        new = NewMessages(name, movement.now.user, await self._batch(movement))
+        self._announced_at[name] = anyio.current_time()
+        extra = {"messages": [message.to_json() for message in new.messages]} if new.messages else None
+        delivered = [self._announcements.tell(uri, extra) for uri in uris(INBOX, name)]
+        if any([*delivered, self._on_new_messages(new)]):
+            self._receipts.note(name, "notified", new.last)
 
     async def _batch(self, movement: ConversationAdvanced) -> tuple[Message, ...] | None:
-        """Return the new messages if they are few and small: a convenience for clients, never the delivery."""
+        """Return the new messages if they are few and small.
+
+        They only save the client a read; delivery does not depend on them.
+        """
         query = Query(movement.conversation, movement.before.any, BATCH_MESSAGES, BATCH_BYTES, _PEOPLE)
         try:
             page = await self._store.since(query)
@@ -172,6 +175,6 @@ class Announcer:
 
 
 def uris(family: str, conversation: str) -> tuple[str, ...]:
-    """Return the names under which one conversation's resource can be asked for."""
+    """Return all URIs of one conversation's resource."""
     full = f"{family}/{conversation}"
     return (family, full) if conversation == DEFAULT_CONVERSATION else (full,)

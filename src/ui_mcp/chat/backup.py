@@ -1,4 +1,4 @@
-"""A chat store as one SQLite file, and back."""
+"""Backs up a chat store to one SQLite file and restores it."""
 
 import shutil
 import sqlite3
@@ -19,7 +19,7 @@ Rows = Sequence[tuple[Any, ...]]
 BATCH = 1000
 
 
-# Conversations go by name here: their keys are each database's own.
+# Rows refer to conversations by name, because the keys differ between databases.
 TABLES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "conversations": (
@@ -41,7 +41,7 @@ TABLES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def start(path: Path) -> None:
-    """Make the empty file of a backup.
+    """Create the empty file of a backup.
 
     Raises:
         ChatError: the file exists, or cannot be written.
@@ -52,15 +52,15 @@ def start(path: Path) -> None:
 
 
 def add(connection: sqlite3.Connection, table: str, rows: Rows) -> None:
-    """Write some rows of a table; the caller holds the transaction."""
+    """Insert rows into a table; the caller holds the transaction."""
     connection.executemany(TABLES[table][1], rows)
 
 
 def restore(connection: sqlite3.Connection, source: Path) -> None:
-    """Fill an empty store; the caller holds the write transaction.
+    """Copy a backup into an empty store; the caller holds the write transaction.
 
     Raises:
-        ChatError: the store is not empty, or the file is no backup.
+        ChatError: the store is not empty, or the file is not a backup.
     """
     refuse_unless_empty(connection.execute("SELECT count(*) FROM messages").fetchone()[0])
     for name in ("conversations", "receipts", "tokens", "audit"):
@@ -70,10 +70,10 @@ def restore(connection: sqlite3.Connection, source: Path) -> None:
 
 
 def refuse_unless_empty(messages: int) -> None:
-    """Say no to a store in use: messages are final, so two logs cannot be merged.
+    """Refuse to restore into a store with messages: messages are final, so two logs cannot be merged.
 
     Raises:
-        ChatError: there are messages.
+        ChatError: `messages` is not 0.
     """
     if messages:
         message = f"The store holds {messages} messages; restore into an empty one (another --dir or storage.url)"
@@ -81,12 +81,12 @@ def refuse_unless_empty(messages: int) -> None:
 
 
 def read(source: Path) -> Iterator[tuple[str, Rows]]:
-    """Yield the rows of a backup, table by table, some at a time.
+    """Yield the rows of a backup as (table, rows), at most `BATCH` rows at a time.
 
     Raises:
-        ChatError: the file is no backup, or a newer one than we know.
+        ChatError: the file is not a backup, or was written by a newer version.
     """
-    with _opened(source) as connection:
+    with _open_copy(source) as connection:
         for table, (query, _) in TABLES.items():
             found = connection.execute(query)
             while rows := found.fetchmany(BATCH):
@@ -94,17 +94,18 @@ def read(source: Path) -> Iterator[tuple[str, Rows]]:
 
 
 @contextmanager
-def _opened(source: Path) -> Iterator[sqlite3.Connection]:
-    _refuse_strangers(source)
+def _open_copy(source: Path) -> Iterator[sqlite3.Connection]:
+    _require_backup(source)
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "backup.db"  # an older one is brought up to date, and the original left alone
+        # `prepare` migrates an older schema; the original file must not change.
+        copy = Path(folder) / "backup.db"
         shutil.copyfile(source, copy)
         prepare(copy)
         with closing(connect(copy)) as connection:
             yield connection
 
 
-def _refuse_strangers(source: Path) -> None:
+def _require_backup(source: Path) -> None:
     try:
         with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as connection:
             connection.execute("SELECT name, head, user_head FROM conversations LIMIT 1")
@@ -133,7 +134,7 @@ _TABLES: Mapping[str, tuple[LiteralString, LiteralString]] = MappingProxyType(
 
 
 async def backup_postgres(connection: AsyncConnection[Any], target: Path) -> None:
-    """Write one moment of the whole store to a new file, while others go on posting."""
+    """Write a consistent snapshot of the whole store to a new file, while it is in use."""
     await to_thread.run_sync(start, target)
     with closing(connect(target)) as file:
         file.execute("BEGIN IMMEDIATE")
@@ -148,7 +149,7 @@ async def backup_postgres(connection: AsyncConnection[Any], target: Path) -> Non
 
 
 async def restore_postgres(connection: AsyncConnection[Any], source: Path) -> None:
-    """Fill an empty store from a backup: all of it or nothing."""
+    """Copy a backup into an empty store in one transaction."""
     async with connection.transaction():
         await connection.execute("LOCK TABLE chat_conversations, chat_messages IN EXCLUSIVE MODE")
         found = await (await connection.execute("SELECT count(*) FROM chat_messages")).fetchone()

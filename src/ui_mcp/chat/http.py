@@ -1,4 +1,4 @@
-"""/chat… over HTTP with event stream."""
+"""The chat over HTTP: `/chat/…` endpoints, an event stream, and the chat page."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
@@ -38,7 +38,10 @@ CHAT_PAGE = BUNDLE / "web" / "chat"
 
 
 def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: PageNonces) -> Sequence[BaseRoute]:
-    """Return the page at `/chat`, which answers programs with the inbox, and its files; they go behind the bridge."""
+    """Return the routes of the chat page and its files.
+
+    `/chat` serves the page to browsers and the inbox to programs. Put these routes after those of the bridge.
+    """
 
     async def page(request: Request) -> Response:
         return person_html(CHAT_PAGE / "index.html", nonces)
@@ -55,11 +58,15 @@ BEAT_SECONDS = 15.0
 
 
 async def event_stream(chat: Chat, who: Principal, ask: ReadRequest) -> AsyncIterator[str]:
-    """Write what comes after the cursor until interrupted; each stream reads for itself: none delays another."""
-    after, receipts, came = ask.after_id, None, anyio.current_time() if ask.received_at is None else ask.received_at
+    """Yield the messages after the cursor as server-sent events until interrupted.
+
+    Each stream reads the store itself, so that a slow client does not delay others.
+    """
+    arrived_at = anyio.current_time() if ask.received_at is None else ask.received_at
+    after, receipts = ask.after_id, None
     with chat.tail.watching():
         yield "retry: 1000\n\n"
-        while not chat.tail.interrupted_since(came):
+        while not chat.tail.interrupted_since(arrived_at):
             version = chat.tail.version
             page = await chat.read(who, ReadRequest(after, conversation=ask.conversation))
             if page.messages:
@@ -71,12 +78,12 @@ async def event_stream(chat: Chat, who: Principal, ask: ReadRequest) -> AsyncIte
             if newest != receipts:
                 receipts = newest
                 yield _event("receipts", newest)
-            while await _quiet(chat, version):
+            while await _is_quiet(chat, version):
                 yield ": alive\n\n"
 
 
-async def _quiet(chat: Chat, version: int) -> bool:
-    """Wait for a change; True when none came for a while."""
+async def _is_quiet(chat: Chat, version: int) -> bool:
+    """Wait for a change; return True if there was none for `BEAT_SECONDS`."""
     with anyio.move_on_after(BEAT_SECONDS):
         await chat.tail.wait_version(version)
         return False
@@ -88,7 +95,7 @@ def _message_event(message: Message) -> str:
 
 
 def entry(message: Message) -> JsonObject:
-    """Write one message for a front end, with the sender's own id by which its page finds the local echo again."""
+    """Return a message as JSON, with the `client_id` by which the sender's page matches it to its local echo."""
     return message.to_json() | ({"client_id": message.client_id} if message.client_id else {})
 
 
@@ -114,7 +121,7 @@ Opened = Callable[[], Awaitable[Chat]]
 
 
 class ChatBridge:
-    """Answers `/chat/…` for whoever `who` recognises."""
+    """Serves `/chat/…` to clients for which `who` returns a principal."""
 
     def __init__(self, chat: Opened, who: Who, per_second: float = 20.0) -> None:
         self._chat = chat
@@ -123,11 +130,10 @@ class ChatBridge:
         self.inbox = self._answering(self._inbox)
 
     def routes(self) -> Sequence[Route]:
-        """Return the bridge's paths."""
         return [*self.reading_routes(), Route("/chat/messages", self._answering(self._post), methods=["POST"])]
 
     def reading_routes(self) -> Sequence[Route]:
-        """Return the paths that only read."""
+        """Return the routes that only read."""
         return [
             Route("/chat/inbox", self.inbox, methods=["GET"]),
             Route("/chat/messages", self._answering(self._messages), methods=["GET"]),
@@ -178,7 +184,7 @@ class ChatBridge:
         if after is None:
             after = await chat.head(who, _conversation(request))
         ask = ReadRequest(after, conversation=_conversation(request), received_at=received_at(request))
-        await chat.read(who, ask)  # whatever is wrong with the question is an answer, not a broken stream
+        await chat.read(who, ask)  # raises now: an invalid request gets an error status, not a broken stream
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(event_stream(chat, who, ask), media_type="text/event-stream", headers=headers)
 
@@ -198,14 +204,12 @@ class ChatBridge:
 
 
 def entries(messages: Sequence[Message]) -> list[JsonObject]:
-    """Write messages for a front end."""
     return [entry(message) for message in messages]
 
 
 def failed(
     status: int, code: str, message: str, details: JsonObject | None = None, headers: dict[str, str] | None = None
 ) -> Response:
-    """Answer with what went wrong."""
     body = {"error": {"code": code, "message": message, "details": details or {}}}
     return JSONResponse(body, status, headers)
 
@@ -269,7 +273,10 @@ CODE_PATH = "/chat/code"
 
 
 class HumanFaceAccess:
-    """Takes the person's credential, under the rules of a person's origin, in place of a bearer token."""
+    """ASGI middleware that accepts the person's credential instead of a bearer token.
+
+    Requests with the credential must pass the checks of a person's origin.
+    """
 
     def __init__(self, app: ASGIApp, admit: Admit, access: Access) -> None:
         self.app = app
@@ -277,7 +284,6 @@ class HumanFaceAccess:
         self._by_token = BearerAuth(app, admit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
         if scope["type"] != "http":
             await self._by_token(scope, receive, send)
             return
@@ -285,7 +291,7 @@ class HumanFaceAccess:
         entering = (scope["method"], scope["path"]) == ("POST", ENTER)
         if driven(connection):
             await DRIVEN_BROWSER.response()(scope, receive, send)
-        elif _free(scope):
+        elif _is_public(scope):
             await self.app(scope, receive, send)
         elif not entering and CREDENTIAL_HEADER not in connection.headers:
             await self._by_token(scope, receive, send)
@@ -298,8 +304,8 @@ class HumanFaceAccess:
             await self.app(scope, receive, send)
 
 
-def _free(scope: Scope) -> bool:
-    """Say whether this is the page or one of its files, which hold nothing secret, or the exchange of a link's code."""
+def _is_public(scope: Scope) -> bool:
+    """Return whether a request needs no credential: the page and its files, and the exchange of a link's code."""
     path = scope["path"]
     if path == CODE_PATH:
         return True
@@ -309,7 +315,7 @@ def _free(scope: Scope) -> bool:
 
 
 def human_face_routes(opened: OpenChat, per_second: float, access: Access) -> Sequence[BaseRoute]:
-    """On the human's own face: the bridge, the page, and the ways in."""
+    """Return the routes of the human's chat server: the bridge, the page, and sign-in."""
     bridge = _face_bridge(opened, per_second)
 
     async def describe(request: Request) -> JsonObject:
@@ -325,7 +331,7 @@ def human_face_routes(opened: OpenChat, per_second: float, access: Access) -> Se
 
 
 def assistant_face_routes(opened: OpenChat, per_second: float) -> Sequence[Route]:
-    """On the assistant's own face: the bridge alone, since the page speaks for the human."""
+    """Return the routes of the assistant's chat server: the bridge only, because the page posts as the human."""
     return _face_bridge(opened, per_second).routes()
 
 

@@ -1,4 +1,4 @@
-"""Principals, scopes, access tokens."""
+"""Principals with scopes, access tokens, and authentication of callers."""
 
 import secrets
 import time
@@ -34,13 +34,13 @@ ROLES: Mapping[Role, frozenset[str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An authenticated identity; `name` is the subscriber that keeps its place over token rotation."""
+    """An authenticated identity; `name` is the subscriber, which stays the same when its token is rotated."""
 
     name: str
     scopes: frozenset[str]
 
     def require(self, scope: str) -> None:
-        """Refuse whoever lacks `scope`.
+        """Check that the principal has `scope`.
 
         Raises:
             ChatError: forbidden.
@@ -63,14 +63,18 @@ _US = 1_000_000
 
 
 class AccessTokens:
-    """The tokens of one store."""
+    """Creates, rotates, revokes and verifies the tokens of one store."""
 
     def __init__(self, store: Tokens, clock: Clock = now_us) -> None:
         self._store = store
         self._clock = clock
 
     async def create(self, name: str, scopes: frozenset[str], *, subscriber: str | None = None) -> str:
-        """Make a token and return its text, which is shown this once and never again."""
+        """Create a token and return its text, which is not stored and cannot be shown again.
+
+        Raises:
+            ChatError: the name is invalid or in use.
+        """
         if not name or name.startswith(_CODE):
             raise ChatError(f"A token cannot be named {name!r}", "invalid_argument", name=name)
         if any(token.name == name and token.valid_at(self._clock()) for token in await self._store.tokens()):
@@ -78,20 +82,20 @@ class AccessTokens:
         return await self._add(name, subscriber or name, scopes)
 
     async def rotate(self, name: str, grace: float = GRACE_SECONDS) -> str:
-        """Make a new token for the same subscriber; the old one stays good for `grace` seconds.
+        """Create a new token for the same subscriber; the old one stays valid for `grace` seconds.
 
         Raises:
-            ChatError: there is no such token.
+            ChatError: no valid token has this name.
         """
         old = await self._valid(name)
         await self._store.end_tokens(name, self._clock() + int(grace * _US))
         return await self._add(name, old.subscriber, old.scopes)
 
     async def code(self, name: str, seconds: float = CODE_SECONDS) -> str:
-        """Make a code that is exchanged once, within a while, for a further token like those of `name`.
+        """Create a code that can be exchanged once, within `seconds`, for a further token with the rights of `name`.
 
         Raises:
-            ChatError: there is no such token.
+            ChatError: no valid token has this name.
         """
         like = await self._valid(name)
         expires = self._clock() + int(seconds * _US)
@@ -99,7 +103,7 @@ class AccessTokens:
         return await self._add(f"{_CODE}{secrets.token_hex(6)}:{name}", like.subscriber, scopes, expires)
 
     async def exchange(self, code: str) -> str | None:
-        """Spend a code for a token; None when it is unknown, spent or too old."""
+        """Exchange a code for a token; None if the code is unknown, used or expired."""
         found = await self._known(code)
         if found is None or not found.name.startswith(_CODE) or not await self._store.end_tokens(found.name, 0):
             return None
@@ -107,22 +111,22 @@ class AccessTokens:
         return await self._add(found.name.split(":", 2)[2], found.subscriber, scopes)
 
     async def revoke(self, name: str) -> None:
-        """End every token of that name now.
+        """Revoke every token of that name now.
 
         Raises:
-            ChatError: there is no such token.
+            ChatError: no valid token has this name.
         """
         await self._valid(name)
         await self._store.end_tokens(name, self._clock())
 
     async def listed(self) -> Sequence[tuple[Token, bool]]:
-        """Return every token and whether it is still good; codes are not tokens."""
+        """Return every token and whether it is still valid; without codes."""
         now = self._clock()
         tokens = [token for token in await self._store.tokens() if not token.name.startswith(_CODE)]
         return [(token, token.valid_at(now)) for token in tokens]
 
     async def verify(self, text: str) -> str | None:
-        """Return the id of the token with this text, if it is good."""
+        """Return the id of the token with this text, or None if it is not valid."""
         found = await self._known(text)
         return found.id if found and not found.name.startswith(_CODE) else None
 
@@ -130,12 +134,13 @@ class AccessTokens:
         prefix, _, rest = text.partition("_")
         token_id, _, secret = rest.partition("_")
         found = await self._store.token(token_id) if prefix == _PREFIX else None
+        # Compare also for an unknown id, so that the response time does not reveal which ids exist.
         known = found[1] if found else b"\0" * 32
         same = compare_digest(_digest(secret), known)
         return found[0] if found and same and found[0].valid_at(self._clock()) else None
 
     async def holder(self, token_id: str) -> Principal | None:
-        """Return who holds a token, while it is good."""
+        """Return the principal of a token, or None if it is not valid."""
         found = await self._store.token(token_id)
         return Principal(found[0].subscriber, found[0].scopes) if found and found[0].valid_at(self._clock()) else None
 
@@ -159,14 +164,14 @@ def _digest(secret: str) -> bytes:
 
 LOCAL = "local"
 _TOKEN = "token:"  # noqa: S105 - a prefix, not a secret
-_REMEMBER_SECONDS = 1.0
+_CACHE_SECONDS = 1.0
 
 
 class Authenticator:
-    """Knows the callers of one face: holders of tokens, and whoever the transport vouches for.
+    """Authenticates the callers of one chat server, by token or as the local principal.
 
-    A face without tokens is open to whoever reaches it. With the first token for its side it asks everyone for one,
-    or from the start when that is wished for.
+    Without tokens every client that can connect is the local principal. Once a valid token with `open_scope` exists,
+    or from the start with `always`, every client must present a token.
     """
 
     def __init__(self, keys: AccessTokens, local: Principal, *, open_scope: str = "", always: bool = False) -> None:
@@ -174,27 +179,27 @@ class Authenticator:
         self._local = local
         self._open_scope = open_scope
         self._always = always
-        self._looked = (-_REMEMBER_SECONDS, False)
+        self._cached = (-_CACHE_SECONDS, False)
 
     async def authenticate(self, bearer: str | None) -> str | None:
-        """Return the name to put on a request with this bearer token, or None to turn it away."""
+        """Return the name to attach to a request with this bearer token, or None to reject the request."""
         if bearer is None:
-            return None if await self._locked() else LOCAL
+            return None if await self._requires_token() else LOCAL
         token_id = await self._keys.verify(bearer)
         return f"{_TOKEN}{token_id}" if token_id else None
 
     async def of(self, name: str) -> Principal:
-        """Return the principal behind the name on a request; one whose token ended may do nothing."""
+        """Return the principal for the name attached to a request; without scopes if its token is no longer valid."""
         if name.startswith(_TOKEN):
             return await self._keys.holder(name.removeprefix(_TOKEN)) or Principal("nobody", frozenset())
         return self._local
 
-    async def _locked(self) -> bool:
+    async def _requires_token(self) -> bool:
         if self._always:
             return True
-        looked, locked = self._looked
-        if time.monotonic() - looked >= _REMEMBER_SECONDS:
+        checked_at, required = self._cached
+        if time.monotonic() - checked_at >= _CACHE_SECONDS:
             tokens = await self._keys.listed()
-            locked = any(good and self._open_scope in token.scopes for token, good in tokens)
-            self._looked = (time.monotonic(), locked)
-        return locked
+            required = any(good and self._open_scope in token.scopes for token, good in tokens)
+            self._cached = (time.monotonic(), required)
+        return required

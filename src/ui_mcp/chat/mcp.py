@@ -1,4 +1,4 @@
-"""`ui://chat/…` resources and the two chat ServerDefinitions."""
+"""The `ui://chat/…` resources and the MCP servers of both sides of a chat."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,10 +35,8 @@ _RECEIPTS_TEXT = "Up to which message the inbox was announced and read by an age
 
 
 class ChatResources:
-    """Lists and reads `ui://chat/…`."""
-
-    def __init__(self, desk: ChatContext) -> None:
-        self._desk = desk
+    def __init__(self, context: ChatContext) -> None:
+        self._context = context
 
     async def resources(self, call: Call) -> Sequence[Resource]:
         """Return the resources of the default conversation."""
@@ -49,7 +47,7 @@ class ChatResources:
         ]
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return the families for other conversations and for reading page by page."""
+        """Return the templates for other conversations and for reading in pages."""
         return [
             ResourceTemplate(f"{INBOX}/{{conversation}}", "chat-inbox-of", _INBOX_TEXT, _JSON),
             ResourceTemplate(f"{INBOX}{{?after,limit}}", "chat-inbox-page", "One page after a message id.", _JSON),
@@ -58,9 +56,14 @@ class ChatResources:
         ]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Read one resource."""
+        """Return one resource as JSON.
+
+        Raises:
+            ResourceNotFoundError: the URI or its conversation does not exist.
+            RefusedError: the chat refused the request.
+        """
         family, conversation, query = _parts(uri)
-        opened = await self._desk()
+        opened = await self._context()
         try:
             caller = await opened.caller(call)
             body = await _body(opened, caller, family, conversation_name(conversation), query)
@@ -88,7 +91,11 @@ async def _body(opened: OpenChat, who: Principal, family: str, conversation: str
 
 
 def _parts(uri: str) -> tuple[str, str, dict[str, str]]:
-    """Split a URI into family, conversation and query."""
+    """Split a URI into family, conversation and query.
+
+    Raises:
+        ResourceNotFoundError: the URI is not one of a chat resource.
+    """
     split = urlsplit(uri)
     plain = f"{split.scheme}://{split.netloc}{split.path}"
     for family in (INBOX, HEAD, RECEIPTS):
@@ -118,18 +125,18 @@ INSTRUCTIONS: dict[Side, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ChatServerOptions:
-    """Which face is served, for which directory, and who is at the other end of a pipe."""
+    """Which side of the chat is served, for which directory, and the principal of clients on a pipe."""
 
     side: Side
     base_dir: str
     principal: str | None = None
     verbosity: int = 0
     store: str | None = None
-    """The URL of another store than the workspace's own."""
+    """URL of a store to use instead of the workspace's own."""
 
 
 def directory_of(served: ChatServerOptions, chat: Chat, *, always: bool = False) -> Authenticator:
-    """Return who may call this face; `always` asks everyone for a token."""
+    """Return the authenticator of one side's server; with `always` every client must present a token."""
     role, scope = ROLES[served.side]
     return Authenticator(
         AccessTokens(chat.store), principal(served.principal or role, role), open_scope=scope, always=always
@@ -139,14 +146,13 @@ def directory_of(served: ChatServerOptions, chat: Chat, *, always: bool = False)
 def chat_definition(
     served: ChatServerOptions, config: Config, opened: OpenChat, announcements: Announcements
 ) -> ServerDefinition:
-    """Assemble one face."""
-    desk = chat_context(opened.chat, opened.directory)
+    context = chat_context(opened.chat, opened.directory)
     return ServerDefinition(
         name=f"ui-mcp-chat-{served.side}",
         title="Chat with the agent" if served.side == "human" else "Chat with the human",
         version=bundled_version(),
-        toolset=ChatTools(desk, served.side, naming_of(config)),
-        resources=ChatResources(desk),
+        toolset=ChatTools(context, served.side, naming_of(config)),
+        resources=ChatResources(context),
         announcements=announcements,
         instructions=INSTRUCTIONS[served.side],
         experimental={"claude/channel": {}} if config.mcp.claude_channel and served.side == "assistant" else {},

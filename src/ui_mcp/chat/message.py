@@ -1,4 +1,4 @@
-"""Messages, drafts, pages, ids, limits."""
+"""Messages, drafts and pages of a conversation, with their ids and limits."""
 
 import re
 import time
@@ -16,7 +16,7 @@ DEFAULT_CONVERSATION = "default"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One entry of the log; `id` sorts by commit order within its conversation, `ts` (µs) is for display only."""
+    """One entry of the log; ids are ordered by commit within a conversation, `ts` (µs) is for display only."""
 
     id: int
     ts: int
@@ -26,7 +26,7 @@ class Message:
     client_id: str | None = None
 
     def to_json(self) -> JsonObject:
-        """Return the five fields every reader gets."""
+        """Return the five fields that every reader gets."""
         return {
             "id": id_text(self.id),
             "ts": ts_text(self.ts),
@@ -38,7 +38,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A message before the store gave it an id; the same `client_id` twice means the same message."""
+    """A message without an id; drafts of one principal with the same `client_id` are the same message."""
 
     content: str
     mime: str = "text/markdown"
@@ -47,20 +47,19 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """Where a draft ended up; `repeated` when it had been posted before."""
+    """Id and time of a stored draft; `repeated` if it had been posted before."""
 
     id: int
     ts: int
     repeated: bool = False
 
     def to_json(self) -> JsonObject:
-        """Return what the poster gets."""
         return {"id": id_text(self.id), "ts": ts_text(self.ts)}
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The messages after a cursor; everything up to `last` was looked at, `head` is the newest there is."""
+    """The messages after a cursor; `last` is the newest id that was examined, `head` the newest id there is."""
 
     messages: tuple[Message, ...]
     last: int | None
@@ -68,11 +67,10 @@ class Page:
 
     @property
     def has_more(self) -> bool:
-        """Say whether messages exist beyond this page."""
         return self.head is not None and self.head > (self.last or 0)
 
     def to_json(self) -> JsonObject:
-        """Return the answer of `chat_read_since`."""
+        """Return the result of `chat_read_since`."""
         return {
             "messages": [message.to_json() for message in self.messages],
             "last_id": optional_id(self.last),
@@ -83,7 +81,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The newest messages, and whether older ones were left out."""
+    """The newest messages; `cut` if there are older ones."""
 
     messages: tuple[Message, ...]
     cut: bool
@@ -99,35 +97,35 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How far a conversation has come: its newest message, and its newest message by a person; 0 = none."""
+    """The id of a conversation's newest message, and of its newest message by a person; 0 = none."""
 
     any: int = 0
     user: int = 0
 
     def until(self, number: int) -> "Head":
-        """Return how far it had come at most when ids had reached `number`."""
+        """Return the head with both ids limited to `number`."""
         return Head(min(self.any, number), min(self.user, number))
 
 
 def id_text(number: int) -> str:
-    """Write an id so that text order is number order."""
+    """Return an id as 19 digits, so that text order is number order."""
     return f"{number:019d}"
 
 
 def optional_id(number: int | None) -> str | None:
-    """Write an id that may be absent; 0 stands for "before everything" and is absent too."""
+    """Return an id as text; None for None and for 0, which means "before all messages"."""
     return id_text(number) if number else None
 
 
 def ts_text(microseconds: int) -> str:
-    """Write a time as ISO-8601 in UTC with microseconds."""
+    """Return a time as ISO 8601 in UTC with microseconds."""
     seconds, rest = divmod(microseconds, 1_000_000)
     moment = datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def next_id(previous: int, now_us: int) -> int:
-    """Return the id after `previous`: the clock in ms with six more digits, or one more when it stood still."""
+    """Return the id after `previous`: the time in ms followed by six zeros, or `previous` + 1 if that is larger."""
     return max(now_us // 1000 * 1_000_000, previous + 1)
 
 
@@ -135,7 +133,7 @@ Clock = Callable[[], int]
 
 
 def now_us() -> int:
-    """Return the current time."""
+    """Return the current time in microseconds since 1970."""
     return time.time_ns() // 1000
 
 
@@ -159,7 +157,7 @@ class Limits:
     wait_seconds: float = 120.0
 
     def check_drafts(self, drafts: Sequence[Draft]) -> None:
-        """Refuse a batch that holds too many, too large or empty messages.
+        """Check the size of a batch, and the content, size and type of its messages.
 
         Raises:
             ChatError: invalid_argument, empty_content, content_too_large or unsupported_mime.
@@ -190,7 +188,7 @@ class Limits:
             raise ChatError(f"client_id has 1 to {self.client_id_chars} characters of text", "invalid_argument")
 
     def page_size(self, limit: Json) -> int:
-        """Return how many messages a page may hold; larger wishes are cut, senseless ones refused.
+        """Return the number of messages of a page: `limit`, but at most `page`, which is also the default.
 
         Raises:
             ChatError: invalid_argument.
@@ -203,7 +201,7 @@ class Limits:
 
 
 def cursor(text: str | None) -> int:
-    """Read a cursor; absent or empty means "from the start".
+    """Parse a cursor; None or empty means "from the start".
 
     Raises:
         ChatError: invalid_cursor.
@@ -216,7 +214,7 @@ def cursor(text: str | None) -> int:
 
 
 def conversation_name(name: str) -> str:
-    """Return `name` if a conversation can be called so.
+    """Return `name` if it is a valid name of a conversation.
 
     Raises:
         ChatError: unknown_conversation.

@@ -1,4 +1,4 @@
-"""ChatService: post, read, wait; opens a store."""
+"""The chat service: posts, reads and waits for messages, and opens the store."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -37,18 +37,19 @@ PATIENCE = 30.0
 
 
 def default_url(folder: Path) -> str:
-    """Return the URL of the store among a workspace's own files."""
+    """Return the URL of the default SQLite store in a workspace's folder of own files."""
     return f"sqlite:///{folder / 'runtime.db'}"
 
 
 @asynccontextmanager
 async def open_store(url: str, *, poll: float = 0.025, patience: float = PATIENCE) -> AsyncIterator[ChatStore]:
-    """Open the store at `sqlite:///PATH` or `postgresql://…` and close it in the end.
+    """Open the store at `sqlite:///PATH` or `postgresql://…` for the length of the block.
 
-    A database that cannot be reached is tried again for `patience` seconds.
+    Connecting to PostgreSQL is retried for `patience` seconds; SQLite is polled every `poll` seconds where other
+    processes cannot wake us.
 
     Raises:
-        ConfigError: the URL names no store we know, or its driver is missing.
+        ConfigError: the scheme of the URL is unknown, or the driver is missing.
         ChatError: the store cannot be opened.
     """
     store = await _open(url, poll, patience)
@@ -78,7 +79,7 @@ _SCOPES: dict[Author, str] = {"user": POST_USER, "assistant": POST_ASSISTANT}
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """What a reader asks for, as it came from outside."""
+    """Unchecked arguments of a read."""
 
     after_id: str | None = None
     limit: int | None = None
@@ -86,26 +87,26 @@ class ReadRequest:
     conversation: str = DEFAULT_CONVERSATION
     subscriber: str | None = None
     received_at: float | None = None
-    """When it arrived, by the loop's clock: an interruption since then sends it home although it does not wait yet."""
+    """Time of arrival by the event loop's clock; `Tail.cancel_waiters` also cancels reads that arrived before it."""
 
 
 class Chat:
-    """The conversations of one store, for callers of every kind."""
+    """The conversations of one store, with the checks that apply to every caller."""
 
     def __init__(self, store: ChatStore, limits: Limits = Limits()) -> None:
         self.store = store
         self.limits = limits
         self.tail = Tail(store)
         self.receipts = ReceiptWriter(store)
-        self._handed: dict[tuple[str, str], int] = {}
+        self._delivered: dict[tuple[str, str], int] = {}
 
     async def post(
         self, who: Principal, author: Author, conversation: str, drafts: Sequence[Draft]
     ) -> Sequence[Posted]:
-        """Append a batch in one transaction; it is on disk when this returns.
+        """Append a batch in one transaction; it is durable when this returns.
 
         Raises:
-            ChatError: not allowed, too large, or the store failed.
+            ChatError: forbidden, invalid, too large, or the store failed.
         """
         if _SCOPES[author] not in who.scopes:
             await self.store.audit(who.name, f"refused post as {author}", conversation)
@@ -116,13 +117,13 @@ class Chat:
         return posted
 
     async def read(self, who: Principal, ask: ReadRequest) -> Page:
-        """Return one page after a cursor; nothing moves.
+        """Return one page after a cursor; the server stores no position of the reader.
 
         Raises:
-            ChatError: not allowed, or a senseless cursor, limit or name.
+            ChatError: forbidden, or an invalid cursor, limit or name.
         """
         page = await self.store.since(self._query(who, ask))
-        self._hand(who, ask.conversation, page.messages)
+        self._mark_delivered(who, ask.conversation, page.messages)
         return page
 
     async def wait(
@@ -132,49 +133,65 @@ class Chat:
         seconds: float,
         closing: Callable[[], Awaitable[None]] = anyio.sleep_forever,
     ) -> Page:
-        """Return a page as soon as it holds a message, or an empty one when time is up or the caller leaves.
+        """Return a page as soon as it has a message; an empty one after `seconds`, or when `closing` returns.
 
         Raises:
             ChatError: as for `read`.
         """
-        query, came = self._query(who, ask), anyio.current_time() if ask.received_at is None else ask.received_at
+        query = self._query(who, ask)
+        received_at = anyio.current_time() if ask.received_at is None else ask.received_at
         page = await self.store.since(query)
         with self.tail.watching(), anyio.move_on_after(min(seconds, self.limits.wait_seconds)) as scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancel_after, closing, scope)
-                while not page.messages and not self.tail.interrupted_since(came):
-                    if not page.has_more:  # a filtered page may be empty and yet not the end
+                while not page.messages and not self.tail.interrupted_since(received_at):
+                    if not page.has_more:  # a filtered page may be empty although there are more rows
                         await self.tail.wait_past(query.conversation, page.last or 0)
                     page = await self.store.since(replace(query, after=page.last or 0))
                 tasks.cancel_scope.cancel()
-        self._hand(who, ask.conversation, page.messages)
+        self._mark_delivered(who, ask.conversation, page.messages)
         return page
 
     async def window(self, who: Principal, conversation: str) -> Window:
-        """Return the newest messages."""
+        """Return the newest messages that fit the limits.
+
+        Raises:
+            ChatError: forbidden, or an invalid name.
+        """
         who.require(READ)
         window = await self.store.newest(conversation_name(conversation), self.limits.window, self.limits.page_bytes)
-        self._hand(who, conversation, window.messages)
+        self._mark_delivered(who, conversation, window.messages)
         return window
 
     async def earlier(self, who: Principal, conversation: str, before_id: str, limit: int | None) -> Window:
-        """Return the newest messages before one, for people who scroll back."""
+        """Return the newest messages before `before_id`.
+
+        Raises:
+            ChatError: forbidden, or an invalid id, limit or name.
+        """
         who.require(READ)
         size = self.limits.page_size(limit)
         return await self.store.before(conversation_name(conversation), cursor(before_id), size, self.limits.page_bytes)
 
     async def head(self, who: Principal, conversation: str) -> str | None:
-        """Return the id of the newest message."""
+        """Return the id of the newest message.
+
+        Raises:
+            ChatError: forbidden, or an invalid name.
+        """
         who.require(READ)
         heads = await self.store.heads()
         head = heads.get(conversation_name(conversation))
         return optional_id(head.any) if head else None
 
     async def unread(self, who: Principal, conversation: str) -> JsonObject | None:
-        """Count what people wrote since this process last handed something to `who`; None when there is nothing."""
+        """Return `{conversation: count}` of people's messages since this process last returned messages to `who`.
+
+        None if there are none, or `who` may not read.
+        """
         if READ not in who.scopes:
             return None
-        after = self._handed.get((who.name, conversation), 0)
+        after = self._delivered.get((who.name, conversation), 0)
         if self.tail.follows and self.tail.head(conversation).user <= after:
             return None
         count = await self.store.unread(conversation, after, who.name)
@@ -188,11 +205,11 @@ class Chat:
         name, after = conversation_name(ask.conversation), cursor(ask.after_id)
         return Query(name, after, self.limits.page_size(ask.limit), self.limits.page_bytes, authors)
 
-    def _hand(self, who: Principal, conversation: str, messages: Sequence[Message]) -> None:
+    def _mark_delivered(self, who: Principal, conversation: str, messages: Sequence[Message]) -> None:
         if not messages:
             return
         key, last = (who.name, conversation), messages[-1].id
-        self._handed[key] = max(last, self._handed.get(key, 0))
+        self._delivered[key] = max(last, self._delivered.get(key, 0))
         if POST_ASSISTANT in who.scopes:
             self.receipts.note(conversation, "read", last)
 
@@ -208,17 +225,17 @@ async def open_chat(
     *,
     limits: Limits = Limits(),
     announcements: Announcements | None = None,
-    heard: Callable[[NewMessages], object] = lambda _: None,
+    on_new_messages: Callable[[NewMessages], object] = lambda _: None,
     since: float | None = None,
     poll: float = 0.025,
     patience: float = PATIENCE,
 ) -> AsyncIterator[Chat]:
-    """Open a store, follow it, and announce what people write; everything ends with the block.
+    """Open a store, follow it and announce people's messages for the length of the block.
 
-    What was written after `since`, in seconds since 1970, is announced too, though the store was not open then.
+    Messages written after `since` (seconds since 1970) are announced too, although the store was not open then.
 
     Raises:
-        ConfigError: the URL names no store.
+        ConfigError: the scheme of the URL is unknown, or the driver is missing.
         ChatError: the store cannot be opened.
     """
     async with open_store(url, poll=poll, patience=patience) as store, anyio.create_task_group() as tasks:
@@ -227,7 +244,7 @@ async def open_chat(
         tasks.start_soon(chat.tail.run)
         tasks.start_soon(chat.receipts.run)
         if announcements is not None:
-            tasks.start_soon(Announcer(store, chat.tail, chat.receipts, announcements, heard).run)
+            tasks.start_soon(Announcer(store, chat.tail, chat.receipts, announcements, on_new_messages).run)
         try:
             yield chat
         finally:
@@ -237,11 +254,11 @@ async def open_chat(
 
 
 def limits_of(config: Config) -> Limits:
-    """Return the limits of `[chat]`."""
+    """Return the limits that `[chat]` sets."""
     chat = config.chat
     return Limits(content_bytes=chat.max_content, mimes=chat.mimes, window=chat.window)
 
 
 def store_url(config: Config, workspace: Workspace) -> str:
-    """Return where this workspace keeps its chat."""
+    """Return the URL of the workspace's chat store."""
     return config.storage.url or default_url(workspace.state_dir)

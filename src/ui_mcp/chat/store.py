@@ -1,4 +1,4 @@
-"""ChatStore protocol, queries, paging."""
+"""The ChatStore protocol, and queries and paging shared by its implementations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Stage = Literal["notified", "read"]
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A batch to append in one transaction; `principal` is who sends it."""
+    """A batch to append in one transaction; `principal` is the sender."""
 
     conversation: str
     author: Author
@@ -21,7 +21,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which messages to read: after a cursor, at most so many rows and bytes, perhaps of some authors only."""
+    """Messages to read: those after id `after`, up to `limit` rows and `max_bytes`, by `authors` (None = all)."""
 
     conversation: str
     after: int = 0
@@ -32,7 +32,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A key of one principal, without the secret; `subscriber` survives rotation."""
+    """An access token of one principal, without its secret; `subscriber` stays the same when it is rotated."""
 
     id: str
     name: str
@@ -42,7 +42,7 @@ class Token:
     expires: int | None = None
 
     def valid_at(self, now_us: int) -> bool:
-        """Say whether the token opens anything at that time (µs)."""
+        """Return whether the token is valid at that time (µs)."""
         return self.expires is None or self.expires > now_us
 
 
@@ -50,7 +50,7 @@ class MessageLog(Protocol):
     """An append-only log per conversation."""
 
     async def append(self, post: Post) -> Sequence[Posted]:
-        """Commit a batch; when this returns the messages are on disk and readable.
+        """Commit a batch; when this returns, the messages are durable and readable.
 
         Raises:
             ChatError: busy or storage_error.
@@ -70,7 +70,7 @@ class MessageLog(Protocol):
         ...
 
     async def heads(self, after: int = 0) -> Mapping[str, Head]:
-        """Return how far each conversation has come, of those with a message after an id."""
+        """Return the heads of the conversations that have a message after an id."""
         ...
 
     async def unread(self, conversation: str, after: int, principal: str) -> int:
@@ -79,10 +79,10 @@ class MessageLog(Protocol):
 
 
 class Receipts(Protocol):
-    """How far messages of a conversation have been announced and read; hints for people, never delivery."""
+    """How far messages of a conversation were announced and read; shown to people, delivery does not use them."""
 
     async def reached(self, conversation: str, stage: Stage, number: int) -> None:
-        """Note that everything up to `number` reached `stage`; it never moves back."""
+        """Record that everything up to `number` reached `stage`; a smaller number than before is ignored."""
         ...
 
     async def receipts(self, conversation: str) -> Mapping[Stage, int]:
@@ -91,14 +91,14 @@ class Receipts(Protocol):
 
 
 class Tokens(Protocol):
-    """Keys, stored as hashes."""
+    """Access tokens, stored with the digests of their secrets."""
 
     async def add_token(self, token: Token, digest: bytes) -> None:
         """Store a token under the digest of its secret."""
         ...
 
     async def token(self, token_id: str) -> tuple[Token, bytes] | None:
-        """Return a token and the digest of its secret, also when it has ended."""
+        """Return a token and the digest of its secret, even if it has expired."""
         ...
 
     async def tokens(self) -> Sequence[Token]:
@@ -106,30 +106,30 @@ class Tokens(Protocol):
         ...
 
     async def end_tokens(self, name: str, at: int) -> int:
-        """Let the valid tokens of `name` end at that time, and count them."""
+        """Let the valid tokens of `name` expire at time `at` (µs); return their number."""
         ...
 
 
 class Wakeup(Protocol):
-    """Tells that some process may have committed something."""
+    """Signals that a process may have committed something."""
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
-        """Return True after the next commit by any process, False after `limit` seconds; either may be a mistake.
+        """Return True after the next commit by any process, False after `limit` seconds; either may be wrong.
 
-        A store that nobody can wake looks for itself, more often when `closely` says that somebody waits.
+        A store that other processes cannot wake polls, more often with `closely`, which means that a client waits.
         """
         ...
 
 
 class ChatStore(MessageLog, Receipts, Tokens, Wakeup, Protocol):
-    """Everything chat keeps."""
+    """All persistent data of the chat."""
 
     async def audit(self, principal: str, action: str, detail: str) -> None:
-        """Note a refusal or a change of rights."""
+        """Record a refusal or a change of rights in the audit log."""
         ...
 
     async def backup(self, target: str) -> None:
-        """Copy the whole store to a new file while it is in use; the file is a SQLite store of its own.
+        """Copy the whole store to a new SQLite file while it is in use.
 
         Raises:
             ChatError: the file exists, or cannot be written.
@@ -137,24 +137,24 @@ class ChatStore(MessageLog, Receipts, Tokens, Wakeup, Protocol):
         ...
 
     async def restore(self, source: str) -> None:
-        """Fill this store, which must be empty, from a backup: all of it or nothing.
+        """Copy a backup into this store, which must be empty, in one transaction.
 
         Raises:
-            ChatError: there are messages here, or the file is no backup.
+            ChatError: the store has messages, or the file is not a backup.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of connections and files."""
+        """Close all connections and files."""
         ...
 
 
 LOOKED_AT = 5000
-"""Rows a filtered read examines at most before it answers with what it found."""
+"""Most rows that a filtered read examines before it returns what it found."""
 
 
 def taken(rows: Iterable[Message], query: Query) -> tuple[tuple[Message, ...], int]:
-    """Pick the messages a query asks for, and return the id up to which it has looked."""
+    """Return the messages that fit the query, and the newest id that was examined."""
     messages: list[Message] = []
     last, size = query.after, 0
     for row in rows:
@@ -168,7 +168,7 @@ def taken(rows: Iterable[Message], query: Query) -> tuple[tuple[Message, ...], i
 
 
 def window(newest_first: Iterable[Message], limit: int, max_bytes: int) -> Window:
-    """Keep the newest messages that fit, oldest first, and say whether a row was left."""
+    """Return the newest messages that fit, oldest first; `cut` if a row did not fit."""
     kept: list[Message] = []
     size = 0
     for row in newest_first:

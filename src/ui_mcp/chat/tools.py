@@ -1,4 +1,4 @@
-"""chat_* tools and their context."""
+"""The `chat_*` tools and the context in which they run."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,28 +20,27 @@ Side = Literal["human", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class OpenChat:
-    """A chat in use and those who may call it."""
+    """An open chat with the authenticator of its callers."""
 
     chat: Chat
     directory: Authenticator
 
     async def caller(self, call: Call) -> Principal:
-        """Return who is calling."""
         return await self.directory.of(call.principal)
 
 
 ChatContext = Callable[[], Awaitable[OpenChat]]
-"""Opens the chat on first need: a server may be configured before it has one."""
+"""Returns the chat, opened on first use: a server may be configured before it has a chat."""
 
 
 def chat_context(chat: Chat, directory: Authenticator) -> ChatContext:
-    """Return a desk that is always open."""
+    """Return the context of a chat that is already open."""
     opened = OpenChat(chat, directory)
 
-    async def desk() -> OpenChat:
+    async def context() -> OpenChat:
         return opened
 
-    return desk
+    return context
 
 
 Mime = Annotated[str, Field(description="text/markdown (default) or text/plain.")]
@@ -89,12 +88,12 @@ class PostArgs(Args):
     annotations=Annotations(destructive=False),
     aliases=("chat.human.post", "post"),
 )
-async def human_post(desk: ChatContext, args: PostArgs, call: Call) -> ToolResult:
+async def human_post(context: ChatContext, args: PostArgs, call: Call) -> ToolResult:
     """Post what the human says. Returns {id, ts}, or {ids, last_id} for `messages`.
 
     The message is on disk when this returns, and subscribers of ui://chat/inbox are notified.
     """
-    return structured_result(await _post(desk, args, call, "user"))
+    return structured_result(await _post(context, args, call, "user"))
 
 
 @tool(
@@ -104,16 +103,16 @@ async def human_post(desk: ChatContext, args: PostArgs, call: Call) -> ToolResul
     annotations=Annotations(destructive=False),
     aliases=("chat.assistant.post", "post", "ui.send_message", "ui_send_message", "ui__send_message"),
 )
-async def assistant_post(desk: ChatContext, args: PostArgs, call: Call) -> ToolResult:
+async def assistant_post(context: ChatContext, args: PostArgs, call: Call) -> ToolResult:
     """Say something to the human; this is the only way to reach them. Markdown is rendered.
 
     Returns {id, ts}, or {ids, last_id} for `messages`. Read replies with chat_wait_since or chat_read_since.
     """
-    return structured_result(await _post(desk, args, call, "assistant"))
+    return structured_result(await _post(context, args, call, "assistant"))
 
 
-async def _post(desk: ChatContext, args: PostArgs, call: Call, author: Author) -> JsonObject:
-    opened = await desk()
+async def _post(context: ChatContext, args: PostArgs, call: Call, author: Author) -> JsonObject:
+    opened = await context()
     posted = await opened.chat.post(await opened.caller(call), author, args.conversation, args.drafts())
     if args.messages is None:
         return posted[0].to_json()
@@ -133,7 +132,6 @@ class ReadArgs(Args):
     subscriber: str | None = Field(None, description="Read as another subscriber (administrators only).")
 
     def ask(self) -> ReadRequest:
-        """Return the question behind the arguments."""
         return ReadRequest(self.after_id, self.limit, self.authors, self.conversation, self.subscriber)
 
 
@@ -150,12 +148,12 @@ class WaitArgs(ReadArgs):
     annotations=Annotations(read_only=True, idempotent=True),
     aliases=("chat.read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since"),
 )
-async def read_since(desk: ChatContext, args: ReadArgs, call: Call) -> ToolResult:
+async def read_since(context: ChatContext, args: ReadArgs, call: Call) -> ToolResult:
     """Return the messages after `after_id`, oldest first, as {messages, last_id, head_id, has_more}.
 
     Keep last_id and pass it as after_id next time: nothing is skipped or repeated. While has_more is true, read on.
     """
-    opened = await desk()
+    opened = await context()
     page = await opened.chat.read(await opened.caller(call), args.ask())
     return structured_result(page.to_json())
 
@@ -167,12 +165,12 @@ async def read_since(desk: ChatContext, args: ReadArgs, call: Call) -> ToolResul
     annotations=Annotations(read_only=True, idempotent=True),
     aliases=("chat.wait_since", "ui_chat_wait_since"),
 )
-async def wait_since(desk: ChatContext, args: WaitArgs, call: Call) -> ToolResult:
+async def wait_since(context: ChatContext, args: WaitArgs, call: Call) -> ToolResult:
     """Wait until a message exists after `after_id`, then answer like chat_read_since; an empty page when time is up.
 
     Nothing is taken away by waiting. Use authors ["user"] to wait for the human.
     """
-    opened = await desk()
+    opened = await context()
     caller = await opened.caller(call)
     page = await opened.chat.wait(caller, args.ask(), args.timeout_s, call.closing)
     return structured_result(page.to_json())
@@ -190,29 +188,32 @@ _TOOLS: dict[Side, tuple[FunctionTool[ChatContext], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How tools are listed; every spelling can be called whatever is listed."""
+    """Names under which tools are listed; every spelling can be called, listed or not."""
 
     names: Literal["snake", "dotted"] = "snake"
     legacy: Literal["compat", "list", "off"] = "compat"
 
 
 class ChatTools:
-    """The toolset of one face."""
+    """The chat tools of one side, which return errors as structured results."""
 
-    def __init__(self, desk: ChatContext, side: Side, naming: Naming = Naming()) -> None:
-        self._desk = desk
+    def __init__(self, context: ChatContext, side: Side, naming: Naming = Naming()) -> None:
+        self._context = context
         self._naming = naming
-        self._functions = FunctionToolset(desk, _TOOLS[side])
+        self._functions = FunctionToolset(context, _TOOLS[side])
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return post, read and wait."""
         listed = [self._named(tool) for tool in await self._functions.tools(call)]
         if self._naming.legacy == "list":
             listed += [replace(tool, name="ui_send_message") for tool in listed if LEGACY & set(tool.aliases)]
         return listed
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Run one tool; what goes wrong comes back as `{"error": {code, message, details}}`."""
+        """Call a tool; chat errors and invalid arguments return `{"error": {code, message, details}}`.
+
+        Raises:
+            UnknownToolError: no tool has this name.
+        """
         if name in LEGACY and self._naming.legacy == "off":
             raise UnknownToolError(name)
         try:
@@ -228,7 +229,7 @@ class ChatTools:
         return replace(tool, name=dotted) if self._naming.names == "dotted" else tool
 
     async def _meta(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
-        opened = await self._desk()
+        opened = await self._context()
         conversation = arguments.get("conversation", DEFAULT_CONVERSATION)
         unread = await opened.chat.unread(await opened.caller(call), conversation)
         meta: JsonObject = {UNREAD: unread} if unread else {}
@@ -243,5 +244,4 @@ def _failed(code: str, message: str, details: dict[str, object]) -> ToolResult:
 
 
 def naming_of(config: Config) -> Naming:
-    """Return how `[chat]` wants tools to be listed."""
     return Naming(config.chat.tool_names, config.chat.legacy_ui_tools)
