@@ -88,7 +88,7 @@ async def test_the_listed_names_are_chosen_and_the_others_stay_callable(faces: F
     async def listed(face: ChatTools) -> list[str]:
         return [tool.name for tool in await face.tools(Call())]
 
-    dotted = ChatTools(faces.human._desk, "human", Naming(names="dotted"))
+    dotted = ChatTools(faces.human._context, "human", Naming(names="dotted"))
 
     assert await listed(faces.human) == ["chat_human_post", "chat_read_since", "chat_wait_since"]
     assert await listed(faces.assistant) == ["chat_assistant_post", "chat_read_since", "chat_wait_since"]
@@ -99,8 +99,8 @@ async def test_the_listed_names_are_chosen_and_the_others_stay_callable(faces: F
 @pytest.mark.covers("R-NA-3")
 async def test_the_old_names_work_with_a_note_or_not_at_all(faces: Faces) -> None:
     noted = await faces.assistant.call("ui.send_message", {"mime": "text/markdown", "content": "x"}, Call())
-    off = ChatTools(faces.assistant._desk, "assistant", Naming(legacy="off"))
-    shown = ChatTools(faces.assistant._desk, "assistant", Naming(legacy="list"))
+    off = ChatTools(faces.assistant._context, "assistant", Naming(legacy="off"))
+    shown = ChatTools(faces.assistant._context, "assistant", Naming(legacy="list"))
 
     assert (noted.meta or {})["ui-mcp/deprecated"] == "chat_assistant_post"
     assert "ui_send_message" in [tool.name for tool in await shown.tools(Call())]
