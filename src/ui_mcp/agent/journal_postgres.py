@@ -1,4 +1,4 @@
-"""A journal in PostgreSQL, next to a chat that several machines share; leases are taken by compare-and-set."""
+"""The journal in PostgreSQL, beside a chat that several hosts share; leases are taken by compare-and-set."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS agent_leases (
 );
 """
 
-# The database's clock decides: machines may disagree about the time.
+# Uses the database's clock, because the clocks of the hosts may differ.
 TAKE = """
 INSERT INTO agent_leases AS held VALUES (%(agent)s, %(holder)s, 1, extract(epoch FROM clock_timestamp()) + %(seconds)s)
 ON CONFLICT (agent) DO UPDATE SET
@@ -42,7 +42,7 @@ INSERT INTO agent_watermarks VALUES (%s, %s) ON CONFLICT (agent) DO UPDATE SET l
 
 SERVED = "SELECT 1 FROM agent_leases WHERE agent = %s AND until > extract(epoch FROM clock_timestamp())"
 
-LIVES = """
+SUMMARIES = """
 SELECT agent, min(ts), max(ts), count(*), (
     SELECT data FROM agent_events AS said
     WHERE said.agent = events.agent AND said.type = 'user_text' ORDER BY id LIMIT 1
@@ -53,7 +53,7 @@ Rows = list[tuple[Any, ...]]
 
 
 class PostgresJournal:
-    """One connection, used by one at a time, made again after it broke."""
+    """Uses one connection, one transaction at a time, and reconnects after an error."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -61,7 +61,6 @@ class PostgresJournal:
         self._opened: AsyncConnection[Any] | None = None
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
-        """Return the lease if nobody else holds a live one."""
         async with self._transaction() as connection:
             held = await _rows(connection, "SELECT holder FROM agent_leases WHERE agent = %s", agent)
             gone = held[0][0] if held and is_gone(held[0][0]) else None
@@ -70,24 +69,21 @@ class PostgresJournal:
         return Lease(holder, row[0]) if row else None
 
     async def drop_lease(self, agent: str, lease: Lease) -> None:
-        """Let others have it at once."""
         statement = "UPDATE agent_leases SET until = 0 WHERE agent = %s AND holder = %s AND fence = %s"
         async with self._transaction() as connection:
             await connection.execute(statement, (agent, lease.holder, lease.fence))
 
     async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
-        """Store events in one transaction."""
         async with self._transaction() as connection:
-            await _prove(connection, agent, lease)
+            await _check_lease(connection, agent, lease)
             return await _store(connection, agent, [(event.type, event.data, None) for event in events])
 
     async def inject(
         self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
     ) -> list[StoredEvent]:
-        """Store inbox messages and move the watermark, in one transaction."""
         ids = [message["message_id"] for message in messages]
         async with self._transaction() as connection:
-            await _prove(connection, agent, lease)
+            await _check_lease(connection, agent, lease)
             statement = "SELECT message_id FROM agent_events WHERE agent = %s AND message_id = ANY(%s)"
             known = {row[0] for row in await _rows(connection, statement, agent, ids)}
             new = [message for message in messages if message["message_id"] not in known]
@@ -96,26 +92,22 @@ class PostgresJournal:
         return stored
 
     async def watermark(self, agent: str) -> str | None:
-        """Return the id of the last inbox message that was taken."""
         async with self._transaction() as connection:
             rows = await _rows(connection, "SELECT last_id FROM agent_watermarks WHERE agent = %s", agent)
         return rows[0][0] if rows else None
 
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
-        """Return the events after an id, in order."""
         statement = "SELECT id, ts, type, data FROM agent_events WHERE agent = %s AND id > %s ORDER BY id"
         async with self._transaction() as connection:
             rows = await _rows(connection, statement, agent, after)
         return [StoredEvent(number, ts, kind, loads(data)) for number, ts, kind, data in rows]
 
     async def list_agents(self) -> list[AgentSummary]:
-        """Return every agent that has lived through something, the newest first."""
         async with self._transaction() as connection:
-            rows = await _rows(connection, LIVES)
+            rows = await _rows(connection, SUMMARIES)
         return [AgentSummary(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
 
     async def delete_agent(self, agent: str) -> bool:
-        """Remove everything about an agent."""
         async with self._transaction() as connection:
             gone = (await connection.execute("DELETE FROM agent_events WHERE agent = %s", (agent,))).rowcount
             await connection.execute("DELETE FROM agent_watermarks WHERE agent = %s", (agent,))
@@ -123,12 +115,11 @@ class PostgresJournal:
         return gone > 0
 
     async def is_served(self, agent: str) -> bool:
-        """Say whether somebody holds the lease."""
+        """Return whether a process holds the agent's lease."""
         async with self._transaction() as connection:
             return bool(await _rows(connection, SERVED, agent))
 
     async def close(self) -> None:
-        """Let go of the connection."""
         opened, self._opened = self._opened, None
         if opened is not None:
             await opened.close()
@@ -156,8 +147,12 @@ class PostgresJournal:
         return self._opened
 
 
-async def _prove(connection: AsyncConnection[Any], agent: str, lease: Lease) -> None:
-    """Lock the lease for the length of the transaction, so that nobody can take it in between."""
+async def _check_lease(connection: AsyncConnection[Any], agent: str, lease: Lease) -> None:
+    """Check the lease and lock its row until the end of the transaction, so that no other process takes it meanwhile.
+
+    Raises:
+        LeaseLostError: another process has the lease.
+    """
     rows = await _rows(connection, "SELECT holder, fence FROM agent_leases WHERE agent = %s FOR UPDATE", agent)
     if rows != [(lease.holder, lease.fence)]:
         raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)

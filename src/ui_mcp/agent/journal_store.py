@@ -1,4 +1,4 @@
-"""A journal in one SQLite file; several processes may open it, one of them holds the lease."""
+"""The journal in one SQLite file, which several processes may open; one of them holds the lease."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ PRAGMA user_version = 1;
 
 
 class SqliteJournal:
-    """Every commit is on disk before a call returns."""
+    """A journal whose commits are durable when a call returns."""
 
     def __init__(self, file: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._file = file
@@ -40,8 +40,6 @@ class SqliteJournal:
         self._opened: sqlite3.Connection | None = None
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
-        """Return the lease if nobody else holds a live one."""
-
         def work(database: sqlite3.Connection) -> Lease | None:
             now = self._clock().timestamp()
             row = database.execute("SELECT holder, fence, until FROM leases WHERE agent = ?", (agent,)).fetchone()
@@ -54,8 +52,6 @@ class SqliteJournal:
         return await self._run(work)
 
     async def drop_lease(self, agent: str, lease: Lease) -> None:
-        """Let others have it at once."""
-
         def work(database: sqlite3.Connection) -> None:
             database.execute(
                 "UPDATE leases SET until = 0 WHERE agent = ? AND holder = ? AND fence = ?",
@@ -65,10 +61,8 @@ class SqliteJournal:
         await self._run(work)
 
     async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
-        """Store events in one transaction."""
-
         def work(database: sqlite3.Connection) -> list[StoredEvent]:
-            _prove(database, agent, lease)
+            _check_lease(database, agent, lease)
             return [self._store(database, agent, event.type, event.data, None) for event in events]
 
         return await self._run(work)
@@ -76,10 +70,8 @@ class SqliteJournal:
     async def inject(
         self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
     ) -> list[StoredEvent]:
-        """Store inbox messages and move the watermark, in one transaction."""
-
         def work(database: sqlite3.Connection) -> list[StoredEvent]:
-            _prove(database, agent, lease)
+            _check_lease(database, agent, lease)
             known = {
                 row[0]
                 for message in messages
@@ -98,8 +90,6 @@ class SqliteJournal:
         return await self._run(work)
 
     async def watermark(self, agent: str) -> str | None:
-        """Return the id of the last inbox message that was taken."""
-
         def work(database: sqlite3.Connection) -> str | None:
             row = database.execute("SELECT last_id FROM watermarks WHERE agent = ?", (agent,)).fetchone()
             return row[0] if row else None
@@ -107,8 +97,6 @@ class SqliteJournal:
         return await self._run(work)
 
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
-        """Return the events after an id, in order."""
-
         def work(database: sqlite3.Connection) -> list[StoredEvent]:
             rows = database.execute(
                 "SELECT id, ts, type, data FROM events WHERE agent = ? AND id > ? ORDER BY id", (agent, after)
@@ -118,8 +106,6 @@ class SqliteJournal:
         return await self._run(work)
 
     async def list_agents(self) -> list[AgentSummary]:
-        """Return every agent that has lived through something, the newest first."""
-
         def work(database: sqlite3.Connection) -> list[AgentSummary]:
             rows = database.execute(
                 "SELECT agent, MIN(ts), MAX(ts), COUNT(*), (SELECT data FROM events AS said WHERE said.agent ="
@@ -133,8 +119,6 @@ class SqliteJournal:
         return await self._run(work)
 
     async def delete_agent(self, agent: str) -> bool:
-        """Remove everything about an agent."""
-
         def work(database: sqlite3.Connection) -> bool:
             gone = database.execute("DELETE FROM events WHERE agent = ?", (agent,)).rowcount
             for table in ("watermarks", "leases"):
@@ -144,7 +128,6 @@ class SqliteJournal:
         return await self._run(work)
 
     async def close(self) -> None:
-        """Let go of the file."""
         if self._opened is not None:
             await to_thread.run_sync(self._opened.close, limiter=self._one_at_a_time)
             self._opened = None
@@ -202,12 +185,12 @@ def _committed(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
         yield database
         database.execute("COMMIT")
     except BaseException:
-        if database.in_transaction:  # SQLite has rolled back already when the disk failed
+        if database.in_transaction:  # after a disk error SQLite has already rolled back
             database.execute("ROLLBACK")
         raise
 
 
-def _prove(database: sqlite3.Connection, agent: str, lease: Lease) -> None:
+def _check_lease(database: sqlite3.Connection, agent: str, lease: Lease) -> None:
     row = database.execute("SELECT holder, fence FROM leases WHERE agent = ?", (agent,)).fetchone()
     if row != (lease.holder, lease.fence):
         raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
