@@ -111,10 +111,10 @@ async def bare(url: str) -> list[float]:
 def loop_for(url: str) -> MakeLoop:
     """Make loops whose model is at `url`."""
 
-    def make_loop(scribe: JournalWriter, deltas: Deltas) -> Loop:
+    def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(None, [post, noop])
         settings = LoopSettings(text_policy="implicit_post")
-        return Loop(OpenAiModel("m", url), tools, scribe, settings, deltas)
+        return Loop(OpenAiModel("m", url), tools, writer, settings, deltas)
 
     return make_loop
 

@@ -16,10 +16,10 @@ from ui_mcp.agent.timeline import replay
 from ui_mcp.toolkit.functions import FunctionToolset
 
 
-def make_loop(scribe: JournalWriter, deltas: Deltas) -> Loop:
+def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
     script = read_script([{"emit": [{"say": "hi"}]}])
     tools = FunctionToolset(World(), [post])
-    return Loop(ScriptedModel(script), tools, scribe, LoopSettings(text_policy="implicit_post"), deltas)
+    return Loop(ScriptedModel(script), tools, writer, LoopSettings(text_policy="implicit_post"), deltas)
 
 
 async def test_five_thousand_items_resume_exactly(tmp_path: Path) -> None:

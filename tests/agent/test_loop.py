@@ -90,26 +90,26 @@ class Stage:
         self.world = World()
         self.journal = SqliteJournal(folder / "journal.db")
         self.tools = FunctionToolset(self.world, [post, add, slow, forbidden, fatal, broken])
-        self.scribe: JournalWriter
+        self.writer: JournalWriter
 
     async def open(self) -> None:
         lease = await self.journal.take_lease("a", "test", 60)
         assert lease is not None
-        self.scribe = JournalWriter(self.journal, "a", lease)
-        await self.scribe.open()
+        self.writer = JournalWriter(self.journal, "a", lease)
+        await self.writer.open()
 
     async def person(self, text: str, number: str = "1") -> None:
         message = {"message_id": number, "mime": "text/markdown", "text": text}
-        await self.scribe.inject([message], number)
+        await self.writer.inject([message], number)
 
     async def turn(self, script: list[Any], **settings: Any) -> str:
-        loop = Loop(ScriptedModel(read_script(script)), self.tools, self.scribe, LoopSettings(**settings))
+        loop = Loop(ScriptedModel(read_script(script)), self.tools, self.writer, LoopSettings(**settings))
         async with anyio.create_task_group() as background:
             return await loop.turn(_nothing_new, background)
 
     @property
     def items(self) -> list[dict[str, Any]]:
-        return list(self.scribe.timeline.state.items)
+        return list(self.writer.timeline.state.items)
 
 
 async def _nothing_new() -> None:
@@ -149,7 +149,7 @@ async def test_a_question_is_answered_through_tools_and_the_turn_yields(stage: S
         ("end_turn", None),
     ]
     assert stage.items[1]["content"] == {"kind": "json", "result": '{"sum":5}', "is_error": False}
-    assert replay(await stage.journal.events("a")) == stage.scribe.timeline.state
+    assert replay(await stage.journal.events("a")) == stage.writer.timeline.state
 
 
 @pytest.mark.covers("R-LO-3", "R-NA-2")
@@ -226,7 +226,7 @@ async def test_a_stopped_turn_leaves_every_call_with_an_outcome(stage: Stage) ->
             tasks.cancel_scope.cancel()
 
     assert [item["status"] for item in stage.items if item["kind"] == "tool"] == ["aborted", "done"]
-    assert replay(await stage.journal.events("a")) == stage.scribe.timeline.state
+    assert replay(await stage.journal.events("a")) == stage.writer.timeline.state
 
 
 async def test_a_tool_that_breaks_is_an_outcome_and_does_not_end_the_agent(stage: Stage) -> None:

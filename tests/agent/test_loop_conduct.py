@@ -56,9 +56,9 @@ async def together(world: World, args: Args, call: Call) -> str:
 async def talking(
     model: Recorded, world: World, *, handlers: Sequence[Handler] = (), pace: PollSettings = PollSettings()
 ) -> AsyncIterator[Conversation]:
-    def make_loop(scribe: JournalWriter, deltas: Deltas) -> Loop:
+    def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(world, [post, gated, quick, together])
-        return Loop(model, tools, scribe, LoopSettings(system="Be kind."), deltas, handlers=handlers)
+        return Loop(model, tools, writer, LoopSettings(system="Be kind."), deltas, handlers=handlers)
 
     world.conversation = talk = Conversation("c", MemoryJournal(), world, make_loop, pace)
     with anyio.fail_after(120):
@@ -149,7 +149,7 @@ async def test_the_first_handler_with_an_opinion_decides() -> None:
         def __init__(self, *opinions: Any) -> None:
             self.opinions = list(opinions)
 
-        async def before(self, scribe: JournalWriter) -> Any:
+        async def before(self, writer: JournalWriter) -> Any:
             return self.opinions.pop(0) if self.opinions else None
 
     first, second = Says(None, Compact("so far: nothing"), EndTurn()), Says(Inject("psst"))

@@ -27,7 +27,7 @@ SCRIPT = [
 ]
 
 
-PACE = PollSettings(lease_seconds=0.05, renew_seconds=0.02, look_seconds=0.02, mend_seconds=0.005)
+PACE = PollSettings(lease_seconds=0.05, renew_seconds=0.02, poll_seconds=0.02, retry_seconds=0.005)
 
 
 class People:
@@ -81,10 +81,10 @@ class Fragile(SqliteJournal):
 def orchestrator(journal: SqliteJournal, people: People, world: World) -> Orchestrator:
     tools = FunctionToolset(world, [post, add])
 
-    def make_loop(scribe: JournalWriter) -> Loop:
-        return Loop(ScriptedModel(read_script(SCRIPT)), tools, scribe, LoopSettings())
+    def make_loop(writer: JournalWriter) -> Loop:
+        return Loop(ScriptedModel(read_script(SCRIPT)), tools, writer, LoopSettings())
 
-    return Orchestrator("a", journal, people, make_loop, pace=PACE)
+    return Orchestrator("a", journal, people, make_loop, poll=PACE)
 
 
 async def until_asleep(running: Orchestrator) -> None:
@@ -212,8 +212,8 @@ async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
     journal, world = SqliteJournal(tmp_path / "j.db"), World()
     script = read_script([{"emit": [{"delay_ms": 60000}]}])
 
-    def make_loop(scribe: JournalWriter) -> Loop:
-        return Loop(ScriptedModel(script), FunctionToolset(world, [post]), scribe, LoopSettings())
+    def make_loop(writer: JournalWriter) -> Loop:
+        return Loop(ScriptedModel(script), FunctionToolset(world, [post]), writer, LoopSettings())
 
     running = Orchestrator("a", journal, People("hello"), make_loop)
     with anyio.fail_after(60):
@@ -235,10 +235,10 @@ async def test_one_whose_agent_is_forgotten_stops_without_an_error(tmp_path: Pat
     journal, world = SqliteJournal(tmp_path / "j.db"), World()
     script = read_script([{"emit": [{"delay_ms": 600_000}]}])
 
-    def make_loop(scribe: JournalWriter) -> Loop:
-        return Loop(ScriptedModel(script), FunctionToolset(world, [post]), scribe, LoopSettings())
+    def make_loop(writer: JournalWriter) -> Loop:
+        return Loop(ScriptedModel(script), FunctionToolset(world, [post]), writer, LoopSettings())
 
-    running = Orchestrator("a", journal, People("hello"), make_loop, pace=PollSettings(renew_seconds=600))
+    running = Orchestrator("a", journal, People("hello"), make_loop, poll=PollSettings(renew_seconds=600))
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(running.run)

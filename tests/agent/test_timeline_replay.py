@@ -59,12 +59,12 @@ class World:
         self.news = anyio.Event()
 
     async def ask(self, call_id: str) -> str:
-        scribe, name = self.conversation.journal, f"q{call_id}"
+        writer, name = self.conversation.journal, f"q{call_id}"
         self.open[name] = anyio.Event()
         asked = {"approval_id": name, "call_id": call_id, "tool": "gated", "args": {}, "digest": "d"}
-        await scribe.write(NewEvent("approval_requested", asked))
+        await writer.write(NewEvent("approval_requested", asked))
         await self.open[name].wait()
-        await scribe.write(NewEvent("approval_decided", {"approval_id": name, "status": self.answers[name]}))
+        await writer.write(NewEvent("approval_decided", {"approval_id": name, "status": self.answers[name]}))
         return self.answers[name]
 
     def decide(self, number: int, answer: str) -> None:
@@ -127,9 +127,9 @@ def test_replaying_gives_the_live_state_after_any_interleaving(script: list[tupl
 async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
     world, journal = World(), MemoryJournal()
 
-    def make_loop(scribe: JournalWriter, deltas: Deltas) -> Loop:
+    def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(world, [post, gated, quick])
-        return Loop(ScriptedModel(read_script(SCRIPT)), tools, scribe, LoopSettings(text_policy=policy), deltas)
+        return Loop(ScriptedModel(read_script(SCRIPT)), tools, writer, LoopSettings(text_policy=policy), deltas)
 
     world.conversation = talk = Conversation("c", journal, world, make_loop, PollSettings(max_batch=2))
     frames: list[JsonObject] = []
@@ -198,9 +198,9 @@ async def settle(world: World, talk: Conversation) -> None:
     while quiet < 20:
         world.decide(0, "approved")
         await anyio.sleep(0.001)
-        scribe = talk.journal
-        asleep = not talk.running and not scribe.progress.turn and not scribe.progress.fresh
-        taken = scribe.watermark == (world.said[-1]["id"] if world.said else None)
+        writer = talk.journal
+        asleep = not talk.running and not writer.progress.turn and not writer.progress.unseen
+        taken = writer.watermark == (world.said[-1]["id"] if world.said else None)
         quiet = quiet + 1 if asleep and taken else 0
 
 

@@ -125,10 +125,10 @@ async def turn_of(found: Model, file: Path) -> str:
     journal = SqliteJournal(file)
     lease = await journal.take_lease("a", "test", 60)
     assert lease is not None
-    scribe = JournalWriter(journal, "a", lease)
-    await scribe.open()
+    writer = JournalWriter(journal, "a", lease)
+    await writer.open()
     async with anyio.create_task_group() as background:
-        ended = await Loop(found, Combined([]), scribe, LoopSettings()).turn(checkpoint, background)
+        ended = await Loop(found, Combined([]), writer, LoopSettings()).turn(checkpoint, background)
     await journal.close()
     return ended
 

@@ -1,4 +1,4 @@
-"""Runs the tool calls of one answer; approval lookups."""
+"""Runs the tool calls of one model answer, including those that wait for an approval."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,30 +21,29 @@ from ui_mcp.toolkit.tool import Call, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 
 Fetch = Callable[[], Awaitable[ToolResult]]
-"""Waits for the answer and, after a yes, for the call; raises `DeniedError` after a no."""
+"""Waits for the decision and, once approved, for the call's result; raises `DeniedError` if it is denied."""
 
 
 class ApprovalLookup(Protocol):
-    """Questions by the call they are about."""
+    """Finds approvals by the call they are for."""
 
     async def find(self, agent: str, call_id: str) -> Fetch | None:
-        """Return how to learn what became of a call that a person was asked about; None if nobody was."""
+        """Return a function that waits for the result of a call; None if the call has no approval."""
         ...
 
     async def cancel(self, agent: str, call_id: str) -> None:
-        """Take a question back that nobody answered."""
+        """Cancel the approval of a call if it is still pending."""
         ...
 
 
 class NoApprovals:
-    """Nobody is ever asked."""
+    """ApprovalLookup for agents whose calls need no approval."""
 
     async def find(self, agent: str, call_id: str) -> Fetch | None:
-        """Know of no question."""
         return None
 
     async def cancel(self, agent: str, call_id: str) -> None:
-        """Have nothing to take back."""
+        pass
 
 
 _log = logger("agent")
@@ -53,24 +52,24 @@ WAITS = "A person has been asked whether this may be done and has not answered y
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
-    """A call of the present answer, under the id we gave it and its real name."""
+    """A call of the current answer, with our own id and the tool's real name."""
 
     call_id: str
     name: str
     use: ToolUse
     client_id: str = ""
     implicit: bool = False
-    """Made on behalf of a model that only wrote text."""
+    """Whether the loop makes this call for a model that only wrote text."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallSettings:
-    """How calls are made and shown."""
+    """How calls are made and displayed."""
 
     posts: frozenset[str]
-    """Every spelling under which a message can be posted."""
+    """All names of the tool that posts a message."""
     silent: frozenset[str]
-    """Calls that show as something else: a message, the end of a turn."""
+    """Tools whose calls are displayed as something else: a message, or the end of a turn."""
     max_chars: int
     call: Call
 
@@ -81,160 +80,164 @@ class _Running:
     work: Callable[[], Awaitable[Outcome]]
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     outcome: Outcome | None = None
-    left: bool = False
-    """The conversation goes on without it; its outcome is written when it comes."""
+    detached: bool = False
+    """Whether the conversation continues without it; its outcome is written when it arrives."""
 
 
 class Calls:
-    """Makes calls on a toolset and writes them down."""
+    """Calls the tools of a toolset and records calls and outcomes in the journal."""
 
     def __init__(
-        self, tools: Toolset, scribe: JournalWriter, habits: CallSettings, questions: ApprovalLookup | None = None
+        self, tools: Toolset, writer: JournalWriter, settings: CallSettings, approvals: ApprovalLookup | None = None
     ) -> None:
         self._tools = tools
-        self._scribe = scribe
-        self._habits = habits
-        self._questions = questions or NoApprovals()
+        self._writer = writer
+        self._settings = settings
+        self._approvals = approvals or NoApprovals()
         self._running: dict[str, _Running] = {}
         self._changed = anyio.Event()
 
     @property
-    def asking(self) -> bool:
-        """Say whether nothing but the answer of a person is missing."""
-        left = [running for running in self._running.values() if running.outcome is None]
-        return bool(left) and all(self._is_asked(running) for running in left)
+    def awaiting_approval(self) -> bool:
+        """Whether all unfinished calls wait for an approval, and there is at least one."""
+        unfinished = [running for running in self._running.values() if running.outcome is None]
+        return bool(unfinished) and all(self._awaits_approval(running) for running in unfinished)
 
-    def wanted(self, uses: Sequence[ToolUse], names: VendorNames) -> list[RequestedCall]:
-        """Give each call of an answer an id that no other call of this agent has."""
-        first = len(self._scribe.events) + 1
+    def requested(self, uses: Sequence[ToolUse], names: VendorNames) -> list[RequestedCall]:
+        """Return the calls of an answer, each with an id that is unique for this agent."""
+        first = len(self._writer.events) + 1
         named = [(f"{first}-{number}", names.back(use.name), use) for number, use in enumerate(uses, 1)]
         return [
-            RequestedCall(call_id, name, use, secret_id() if name in self._habits.posts else "")
+            RequestedCall(call_id, name, use, secret_id() if name in self._settings.posts else "")
             for call_id, name, use in named
         ]
 
-    def implied(self, tool: str, text: str) -> RequestedCall:
-        """Return the post of a text that the model wrote without a tool."""
+    def implicit_post(self, tool: str, text: str) -> RequestedCall:
+        """Return the call that posts a text which the model wrote without a tool."""
         use = ToolUse("", tool, {"mime": "text/markdown", "content": text})
-        (post,) = self.wanted([use], VendorNames(()))
+        (post,) = self.requested([use], VendorNames(()))
         return replace(post, implicit=True)
 
-    def begun(self, one: RequestedCall) -> NewEvent:
-        """Return what is written before a call is made."""
+    def call_event(self, one: RequestedCall) -> NewEvent:
+        """Return the event to write before a call is made."""
         data: JsonObject = {"call_id": one.call_id, "name": one.name, "args": one.use.arguments or {}}
         if one.client_id:
             data["client_id"] = one.client_id
         if one.implicit:
             data["implicit"] = True
-        return NewEvent("tool_call", {**data, "silent": True} if one.name in self._habits.silent else data)
+        return NewEvent("tool_call", {**data, "silent": True} if one.name in self._settings.silent else data)
 
-    async def run_all(self, wanted: Sequence[RequestedCall], background: TaskGroup) -> list[Outcome]:
-        """Make calls side by side; outcomes are written in call order, also when the turn is cancelled meanwhile."""
-        return await self._run([_Running(one, self._making(one)) for one in wanted], background)
+    async def run_all(self, requested: Sequence[RequestedCall], background: TaskGroup) -> list[Outcome]:
+        """Make calls concurrently; outcomes are written in call order, even if the turn is cancelled meanwhile."""
+        return await self._run([_Running(one, self._work_of(one)) for one in requested], background)
 
     async def finish_open(self, background: TaskGroup) -> bool:
-        """Give every call that a crash left open an outcome, none is made a second time; say if that was the answer."""
-        left = self._scribe.transcript.open_calls()
-        if left:
-            await self._run([await self._again(call) for call in left], background)
-        return any(call.implicit for call in left)
+        """Write an outcome for every call that a crash left open; only calls that are safe to repeat run again.
+
+        Return whether one of them was an implicit post, which ends the turn.
+        """
+        unfinished = self._writer.transcript.open_calls()
+        if unfinished:
+            await self._run([await self._reopened(call) for call in unfinished], background)
+        return any(call.implicit for call in unfinished)
 
     async def resume(self, background: TaskGroup) -> None:
-        """Wait again for the answers that the conversation went on without."""
-        for call in self._scribe.transcript.deferred_calls():
-            running = await self._again(call)
-            running.left = True
+        """Wait again, after a restart, for the approvals of calls that the conversation continues without."""
+        for call in self._writer.transcript.deferred_calls():
+            running = await self._reopened(call)
+            running.detached = True
             background.start_soon(self._work, running)
 
     async def abort_open(self) -> list[NewEvent]:
-        """Take back open questions; return outcomes for every call that has none."""
-        left = self._scribe.transcript.open_calls()
-        for call in left:
-            await self._questions.cancel(self._scribe.agent, call.call_id)
-        return [event for call in left for event in self._ended(_wanted(call), aborted())]
+        """Cancel pending approvals; return the events that mark all unfinished calls as aborted."""
+        unfinished = self._writer.transcript.open_calls()
+        for call in unfinished:
+            await self._approvals.cancel(self._writer.agent, call.call_id)
+        return [event for call in unfinished for event in self._outcome_events(_requested(call), aborted())]
 
     async def _run(self, calls: Sequence[_Running], background: TaskGroup) -> list[Outcome]:
         self._running = {running.one.call_id: running for running in calls}
-        unfollow = self._scribe.follow(self._wake)
+        unfollow = self._writer.follow(self._wake)
         try:
             for running in calls:
                 background.start_soon(self._work, running)
-            while not self._may_go_on():
+            while not self._can_continue():
                 self._changed = anyio.Event()
                 await self._changed.wait()
         except BaseException:
             for running in calls:
                 running.scope.cancel()
             with anyio.CancelScope(shield=True):
-                # A question stays open: whoever stops the turn for good takes it back.
-                await self._write_down([running for running in calls if not self._is_asked(running)])
+                # Approvals stay pending: the turn may be resumed, and `abort_open` cancels them if it is not.
+                await self._write_outcomes([running for running in calls if not self._awaits_approval(running)])
             raise
         finally:
             unfollow()
             self._running = {}
-        return await self._write_down(calls)
+        return await self._write_outcomes(calls)
 
     async def _work(self, running: _Running) -> None:
         with running.scope:
             running.outcome = await running.work()
         self._wake()
-        if running.left and running.outcome is not None:
-            await self._scribe.write(*self._ended(running.one, running.outcome))
+        if running.detached and running.outcome is not None:
+            await self._writer.write(*self._outcome_events(running.one, running.outcome))
 
     def _wake(self, _: Delta | None = None) -> None:
         self._changed.set()
 
-    def _may_go_on(self) -> bool:
-        """Say whether the model can be asked: all is known, or a person wrote while another was being asked."""
-        left = [running for running in self._running.values() if running.outcome is None]
-        return not left or (bool(self._scribe.progress.fresh) and all(self._is_asked(running) for running in left))
+    def _can_continue(self) -> bool:
+        """Return whether to sample again: all calls have outcomes, or only approvals are missing and a person wrote."""
+        unfinished = [running for running in self._running.values() if running.outcome is None]
+        only_approvals = all(self._awaits_approval(running) for running in unfinished)
+        return not unfinished or (bool(self._writer.progress.unseen) and only_approvals)
 
-    def _is_asked(self, running: _Running) -> bool:
+    def _awaits_approval(self, running: _Running) -> bool:
         if running.outcome is not None:
             return False
-        item = self._scribe.timeline.item(f"t:{running.one.call_id}")
+        item = self._writer.timeline.item(f"t:{running.one.call_id}")
         return item is not None and item["status"] == "pending"
 
-    async def _write_down(self, calls: Sequence[_Running]) -> list[Outcome]:
+    async def _write_outcomes(self, calls: Sequence[_Running]) -> list[Outcome]:
         events: list[NewEvent] = []
         for running in calls:
-            running.left = self._is_asked(running) and not running.scope.cancel_called
-            if running.left:
+            running.detached = self._awaits_approval(running) and not running.scope.cancel_called
+            if running.detached:
                 events.append(NewEvent("call_deferred", {"call_id": running.one.call_id, "text": WAITS}))
             else:
                 running.outcome = running.outcome or aborted()
-                events += self._ended(running.one, running.outcome)
+                events += self._outcome_events(running.one, running.outcome)
         if events:
-            await self._scribe.write(*events)
+            await self._writer.write(*events)
         return [running.outcome for running in calls if running.outcome is not None]
 
-    async def _again(self, call: OpenCall) -> _Running:
-        one = _wanted(call)
-        if one.client_id or one.name in self._habits.silent:  # harmless to repeat
-            return _Running(one, self._making(one))
-        fetch = await self._questions.find(self._scribe.agent, call.call_id)
+    async def _reopened(self, call: OpenCall) -> _Running:
+        one = _requested(call)
+        if one.client_id or one.name in self._settings.silent:  # idempotent: may be repeated
+            return _Running(one, self._work_of(one))
+        fetch = await self._approvals.find(self._writer.agent, call.call_id)
 
         async def unknown() -> Outcome:
             return aborted()
 
         return _Running(one, unknown if fetch is None else lambda: self._outcome(fetch))
 
-    def _making(self, one: RequestedCall) -> Callable[[], Awaitable[Outcome]]:
+    def _work_of(self, one: RequestedCall) -> Callable[[], Awaitable[Outcome]]:
         async def make() -> Outcome:
             if one.use.arguments is None:
                 return failed(f"The arguments of {one.name} could not be read ({one.use.problem}); send a JSON object.")
-            # Posting again after a crash must not double the message.
+            # The client_id makes posting idempotent, so that a repeat after a crash posts nothing twice.
             own = {"client_id": one.client_id} if one.client_id else {}
             arguments = {**own, **one.use.arguments}
-            # Whoever asks a person about this call can tell from its name which call it is.
-            call = replace(self._habits.call, client_name=f"{self._scribe.agent}/{one.call_id}")
+            # The approval service finds the agent and the call by this name.
+            call = replace(self._settings.call, client_name=f"{self._writer.agent}/{one.call_id}")
             return await self._outcome(lambda: self._tools.call(one.name, arguments, call))
 
         return make
 
     async def _outcome(self, work: Callable[[], Awaitable[ToolResult]]) -> Outcome:
         try:
-            return answered(await work(), self._habits.max_chars)
+            return answered(await work(), self._settings.max_chars)
         except DeniedError as error:
             return denied(error)
         except LeaseLostError:
@@ -245,7 +248,7 @@ class Calls:
             _log.error("A tool failed unexpectedly", exc_info=error)
             return failed(f"The tool failed unexpectedly ({type(error).__name__}); the log says more.")
 
-    def _ended(self, one: RequestedCall, outcome: Outcome) -> list[NewEvent]:
+    def _outcome_events(self, one: RequestedCall, outcome: Outcome) -> list[NewEvent]:
         output = {"call_id": one.call_id, "text": outcome.text, "status": outcome.status, "content": outcome.content}
         events = [NewEvent("function_call_output", output)]
         if one.client_id and outcome.status == "done" and outcome.result and outcome.result.structured:
@@ -259,5 +262,5 @@ class Calls:
         return events
 
 
-def _wanted(call: OpenCall) -> RequestedCall:
+def _requested(call: OpenCall) -> RequestedCall:
     return RequestedCall(call.call_id, call.name, call.use, call.client_id, call.implicit)

@@ -1,4 +1,4 @@
-"""One served conversation and its watchers."""
+"""One conversation with its agent, and the broadcast of its changes to clients."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,13 +20,12 @@ BACKLOG = 1024
 
 
 class Broadcast:
-    """Frames to any number of watchers, never blocking who sends."""
+    """Sends frames to any number of watchers without blocking; drops watchers that fall behind."""
 
     def __init__(self) -> None:
         self._watchers: set[MemoryObjectSendStream[JsonObject]] = set()
 
     def send(self, frame: JsonObject) -> None:
-        """Tell every watcher."""
         for watcher in list(self._watchers):
             try:
                 watcher.send_nowait(frame)
@@ -36,7 +35,7 @@ class Broadcast:
 
     @contextmanager
     def watched(self) -> Iterator[MemoryObjectReceiveStream[JsonObject]]:
-        """Give the frames from now on; they end for a watcher that fell too far behind."""
+        """Yield a stream of frames from now on; it ends if the watcher is `BACKLOG` frames behind."""
         send, receive = anyio.create_memory_object_stream[JsonObject](BACKLOG)
         self._watchers.add(send)
         try:
@@ -51,10 +50,10 @@ MakeLoop = Callable[[JournalWriter, Deltas], Loop]
 
 
 class Conversation:
-    """A conversation with its agent, for as long as somebody serves it."""
+    """A conversation while this process serves it."""
 
     def __init__(
-        self, name: str, journal: Journal, inbox: Inbox, make_loop: MakeLoop, pace: PollSettings = PollSettings()
+        self, name: str, journal: Journal, inbox: Inbox, make_loop: MakeLoop, poll: PollSettings = PollSettings()
     ) -> None:
         self.name = name
         self.news = Broadcast()
@@ -64,49 +63,52 @@ class Conversation:
             name,
             journal,
             inbox,
-            lambda scribe: make_loop(scribe, self._deltas),
-            pace=pace,
+            lambda writer: make_loop(writer, self._deltas),
+            poll=poll,
             ready=self._ready,
-            trouble=self._troubled,
+            on_error=self._on_error,
         )
         self._started: Callable[[], None] = lambda: None
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve until cancelled; started once the timeline has been read.
+        """Serve until cancelled; `task_status` is started once the timeline has been read.
 
         Raises:
-            JournalError: it cannot be read.
+            JournalError: the journal cannot be read.
         """
         self._started = task_status.started
         await self._orchestrator.run()
 
     @property
     def running(self) -> bool:
-        """Say whether a turn is under way."""
+        """Whether a turn is in progress."""
         return self._orchestrator.state in {"running", "awaiting_approval"}
 
     @property
     def writer(self) -> JournalWriter | None:
-        """The writer of the journal, unless another process has it."""
+        """The journal writer; None while another process serves the conversation."""
         return self._orchestrator.journal
 
     async def resume(self) -> None:
-        """Begin a turn although nobody wrote."""
+        """Begin a turn without a new message."""
         await self.journal.write(NewEvent("resumed", {}))
         self._orchestrator.wake()
 
     @property
     def run_state(self) -> RunState:
-        """How the agent is, for people."""
+        """The agent's state as clients display it."""
         return run_state(self.journal.timeline.state.items, served=True)
 
     @property
     def goes_on(self) -> bool:
-        """Whether a turn is open, or opens because a message came too late for the last one."""
+        """Whether a turn is open, or opens because a message arrived too late for the last one."""
         return self.writer is not None and self.writer.progress.turn != 0
 
     def after(self, message_id: str) -> list[JsonObject] | None:
-        """Return the items after a person's message, none when it is hidden; None when it has not been taken yet."""
+        """Return a person's message and the visible items after it.
+
+        An empty list if the message is hidden, None if it is not in the timeline yet.
+        """
         items = self.writer.timeline.state.items if self.writer else ()
         at = next((number for number, item in enumerate(items) if item["id"] == f"u:{message_id}"), None)
         if at is None:
@@ -115,7 +117,7 @@ class Conversation:
 
     @property
     def journal(self) -> JournalWriter:
-        """The writer of the journal.
+        """The journal writer.
 
         Raises:
             AgentError: another process runs this conversation.
@@ -125,7 +127,7 @@ class Conversation:
         return self._orchestrator.journal
 
     def snapshot(self) -> JsonObject:
-        """Return everything a client needs to render."""
+        """Return the whole state that a client renders."""
         state = self.journal.timeline.state
         return {
             **state.snapshot(self.name),
@@ -134,13 +136,13 @@ class Conversation:
         }
 
     def since(self, seq: int) -> list[JsonObject]:
-        """Return the changes after `seq`, for a client that has seen the ones before; a snapshot if it cannot have."""
+        """Return the changes after `seq`, or a full snapshot if `seq` is unknown."""
         if not 0 < seq <= self.journal.timeline.seq:
             return [self.snapshot()]
         return [self._frame(delta) for delta in self.journal.deltas[seq:]]
 
     def stop(self) -> bool:
-        """Stop the running turn; say whether there was one."""
+        """Stop the current turn; return whether there was one."""
         return self._orchestrator.stop_turn()
 
     async def rewind(self, item: str) -> None:
@@ -149,10 +151,10 @@ class Conversation:
         await self.journal.write(NewEvent("rewind", {"from_item": item}))
 
     async def again(self, item: str) -> None:
-        """Ask the same once more: hide a person's message and what followed, and take the message anew.
+        """Repeat a person's message: hide it with everything after it, and add it again as new.
 
         Raises:
-            NotFoundError: it is not a message of a person.
+            NotFoundError: the item is not a message of a person.
         """
         asked = next((one for one in self.journal.timeline.state.items if one["id"] == item), None)
         if asked is None or asked["kind"] != "user_message":
@@ -163,8 +165,8 @@ class Conversation:
         await self.journal.write(NewEvent("rewind", {"from_item": item}), NewEvent("user_text", said))
         self._orchestrator.wake()
 
-    def _ready(self, scribe: JournalWriter) -> None:
-        scribe.follow(self._changed)
+    def _ready(self, writer: JournalWriter) -> None:
+        writer.follow(self._changed)
         self._started()
 
     def _changed(self, delta: Delta) -> None:
@@ -174,8 +176,8 @@ class Conversation:
         ops = [op.as_json() for op in delta.ops]
         return {"type": "ui_state_delta", "state_id": self.name, "seq": delta.seq, "ops": ops}
 
-    def _troubled(self, message: str) -> None:
-        # Not of the journal, which has just failed: only those who look now are told.
+    def _on_error(self, message: str) -> None:
+        # Not written to the journal, which has just failed: only clients connected now see it.
         self.news.send({"type": "error", "message": f"The answer has to wait. {message}"})
 
     def _piece(self, text: str) -> None:

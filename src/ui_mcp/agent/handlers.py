@@ -1,4 +1,4 @@
-"""Hooks before sampling, upstream changes among them."""
+"""Hooks that run before each sampling, among them the one that reports changes of upstream servers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,19 +11,19 @@ from ui_mcp.jsontypes import JsonObject, dumps
 
 @dataclass(frozen=True, slots=True)
 class Inject:
-    """Tell the model something, as one message of the user's side that says what it is."""
+    """Add a text for the model, as a message of the user's side; the text says where it comes from."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class EndTurn:
-    """Do not ask the model; the turn is over."""
+    """End the turn without sampling."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Go on with a summary instead of everything said before; the journal keeps it all."""
+    """Replace the earlier conversation by a summary; the journal keeps all of it."""
 
     summary: str
 
@@ -32,39 +32,39 @@ HandlerDecision = Inject | EndTurn | Compact
 
 
 class Handler(Protocol):
-    """Looks at the conversation before each sampling."""
+    """A hook that runs before each sampling."""
 
-    async def before(self, scribe: JournalWriter) -> HandlerDecision | None:
-        """Return what should happen, or None to leave it to the next handler."""
+    async def before(self, writer: JournalWriter) -> HandlerDecision | None:
+        """Return a decision, or None to leave it to the next handler."""
         ...
 
 
-async def run_handlers(handlers: Sequence[Handler], scribe: JournalWriter) -> bool:
-    """Do what the first handler with an opinion says; return whether the turn is over."""
+async def run_handlers(handlers: Sequence[Handler], writer: JournalWriter) -> bool:
+    """Carry out the first decision of a handler; return whether it ends the turn."""
     for handler in handlers:
-        opinion = await handler.before(scribe)
-        match opinion:
+        decision = await handler.before(writer)
+        match decision:
             case None:
                 continue
             case Inject(text):
-                await scribe.write(NewEvent("injected", {"text": text}))
+                await writer.write(NewEvent("injected", {"text": text}))
             case Compact(summary):
-                await scribe.write(NewEvent("compacted", {"text": summary}))
+                await writer.write(NewEvent("compacted", {"text": summary}))
             case EndTurn():
                 return True
             case _:
-                assert_never(opinion)
+                assert_never(decision)
         return False
     return False
 
 
 HEAD = "[Announced by connected servers, not written by the person]"
 
-MOST = 200
-"""Addresses per server; a server that changes more is only said to have changed."""
+MAX_URIS = 200
+"""Most URIs reported per server; for more changes only `list_changed` is reported."""
 
-Hear = Callable[[str, str | None], None]
-"""Takes a server and the resource that changed there; None means that its list did."""
+OnChange = Callable[[str, str | None], None]
+"""Takes a server and the URI of its changed resource; None means that its list of resources changed."""
 
 
 @dataclass(slots=True)
@@ -73,28 +73,28 @@ class _Changes:
     list_changed: bool = False
 
     def as_json(self) -> JsonObject:
-        told: JsonObject = {"updated": list(self.updated)}
-        return {**told, "list_changed": True} if self.list_changed else told
+        updated: JsonObject = {"updated": list(self.updated)}
+        return {**updated, "list_changed": True} if self.list_changed else updated
 
 
 class UpstreamChanges:
-    """A handler that tells the model of changes before it is asked."""
+    """A handler that reports changed resources of connected servers to the model."""
 
-    def __init__(self, listen: Callable[[Hear], object]) -> None:
+    def __init__(self, listen: Callable[[OnChange], object]) -> None:
         self._servers: dict[str, _Changes] = {}
-        listen(self._heard)
+        listen(self._on_change)
 
-    async def before(self, scribe: JournalWriter) -> Inject | None:
-        """Tell what was gathered, and forget it."""
+    async def before(self, writer: JournalWriter) -> Inject | None:
+        """Return the changes since the last call as a message."""
         if not self._servers:
             return None
-        told = {server: changes.as_json() for server, changes in self._servers.items()}
+        resources = {server: changes.as_json() for server, changes in self._servers.items()}
         self._servers = {}
-        return Inject(f"{HEAD}\n{dumps({'resources': told})}")
+        return Inject(f"{HEAD}\n{dumps({'resources': resources})}")
 
-    def _heard(self, server: str, uri: str | None) -> None:
+    def _on_change(self, server: str, uri: str | None) -> None:
         changes = self._servers.setdefault(server, _Changes())
-        if uri is None or len(changes.updated) >= MOST:
+        if uri is None or len(changes.updated) >= MAX_URIS:
             changes.list_changed = True
         else:
             changes.updated[uri] = None

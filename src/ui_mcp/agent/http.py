@@ -1,4 +1,4 @@
-"""The timeline of a conversation over HTTP and WebSocket: a snapshot, then numbered changes."""
+"""Serves the timeline of a conversation over HTTP and WebSocket: a snapshot, then numbered changes."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -21,15 +21,15 @@ NOT_ALLOWED = 4401
 
 
 class Frames(Protocol):
-    """What happens in a conversation, for who watches."""
+    """The changes of a conversation."""
 
     def watched(self) -> AbstractContextManager[AsyncIterator[JsonObject]]:
-        """Give the frames from now on."""
+        """Yield a stream of the frames from now on."""
         ...
 
 
 class Watched(Protocol):
-    """A conversation that can be looked at."""
+    """A conversation whose timeline can be watched."""
 
     @property
     def name(self) -> str: ...
@@ -41,24 +41,24 @@ class Watched(Protocol):
     def since(self, seq: int) -> list[JsonObject]: ...
 
 
-May = Callable[[HTTPConnection, str | None], Awaitable[bool]]
-"""Says whether a visitor may look; a socket may bring a token in its first frame."""
+IsAllowed = Callable[[HTTPConnection, str | None], Awaitable[bool]]
+"""Returns whether a client may watch; the token is that of a WebSocket's first frame."""
 
 
-async def anyone(connection: HTTPConnection, token: str | None) -> bool:
-    """Let everyone look who came this far."""
+async def allow_all(connection: HTTPConnection, token: str | None) -> bool:
     return True
 
 
 class Timelines:
-    """Serves timelines; whoever comes back with the number of the last change is brought up to date."""
+    """Serves timelines; a client that reconnects with the number of its last change gets only the later ones."""
 
-    def __init__(self, open_conversation: Callable[[str], Awaitable[Watched]], may: May = anyone) -> None:
+    def __init__(
+        self, open_conversation: Callable[[str], Awaitable[Watched]], is_allowed: IsAllowed = allow_all
+    ) -> None:
         self._open = open_conversation
-        self._may = may
+        self._is_allowed = is_allowed
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the endpoints."""
         return [
             Route("/timeline", self._allowed(self.read), methods=["GET"]),
             Route("/timeline/stream", self._allowed(self.stream), methods=["GET"]),
@@ -68,7 +68,7 @@ class Timelines:
 
     def _allowed(self, work: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            if not await self._may(request, None):
+            if not await self._is_allowed(request, None):
                 return _failed(401, "unauthorized", "Open the page of this server, or send a bearer token")
             try:
                 return await work(request)
@@ -78,14 +78,14 @@ class Timelines:
         return answer
 
     async def read(self, request: Request) -> Response:
-        """Answer with the snapshot, or with the changes after `after_seq`."""
+        """Return the snapshot, or the changes after `after_seq`."""
         conversation = await self._open(_name(request))
         if "after_seq" in request.query_params:
             return JSONResponse(conversation.since(_number(request.query_params["after_seq"])))
         return JSONResponse(conversation.snapshot())
 
     async def stream(self, request: Request) -> Response:
-        """Answer with a stream that begins with a snapshot, or where `Last-Event-ID` left off."""
+        """Return an event stream that begins with a snapshot, or after `Last-Event-ID`."""
         conversation = await self._open(_name(request))
         name, _, number = request.headers.get("last-event-id", "").rpartition(":")
         seen = _number(number) if name == conversation.name else 0
@@ -99,16 +99,16 @@ class Timelines:
         return event_stream(texts())
 
     async def status(self, request: Request) -> Response:
-        """Say how the agent of a conversation is."""
+        """Return the state of a conversation's agent."""
         conversation = await self._open(request.path_params["id"])
         return JSONResponse({"id": request.path_params["id"], "state": conversation.run_state})
 
     async def socket(self, socket: WebSocket) -> None:
-        """Serve one page until it leaves."""
+        """Serve one WebSocket until the client disconnects."""
         await socket.accept()
         with suppress(WebSocketDisconnect, RuntimeError):
             hello = await _hello(socket)
-            if hello is None or not await self._may(socket, _token(hello)):
+            if hello is None or not await self._is_allowed(socket, _token(hello)):
                 await socket.close(NOT_ALLOWED, "not allowed")
                 return
             try:
@@ -118,13 +118,13 @@ class Timelines:
                 await socket.close(NOT_ALLOWED, error.code)
                 return
             seen = _number(hello.get("last_seq")) if hello.get("state_id") == conversation.name else 0
-            await _carry(socket, conversation, seen)
+            await _send_frames(socket, conversation, seen)
 
 
-async def _carry(socket: WebSocket, conversation: Watched, seen: int) -> None:
+async def _send_frames(socket: WebSocket, conversation: Watched, seen: int) -> None:
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_beat, socket)
-        tasks.start_soon(_leave, socket, tasks.cancel_scope)
+        tasks.start_soon(_send_heartbeats, socket)
+        tasks.start_soon(_cancel_on_disconnect, socket, tasks.cancel_scope)
         with suppress(WebSocketDisconnect, RuntimeError):
             async for frame in frames_of(conversation, seen):
                 await socket.send_text(dumps(frame))
@@ -132,7 +132,7 @@ async def _carry(socket: WebSocket, conversation: Watched, seen: int) -> None:
 
 
 async def _hello(socket: WebSocket) -> JsonObject | None:
-    """Read the first frame; None when it does not come or is no greeting."""
+    """Return the first frame; None if it does not arrive within `HELLO_SECONDS` or is not a JSON object."""
     with anyio.move_on_after(HELLO_SECONDS):
         try:
             given: Json = loads(await socket.receive_text())
@@ -148,7 +148,7 @@ def _token(hello: JsonObject) -> str | None:
 
 
 async def frames_of(conversation: Watched, seen: int) -> AsyncIterator[JsonObject]:
-    """Yield what a client that has seen `seen` changes lacks, and then everything that happens."""
+    """Yield the changes after `seen`, then all further frames, with a `run_status` for every change of state."""
     with conversation.news.watched() as news:
         newest, state = 0, conversation.run_state
         for frame in conversation.since(seen):
@@ -157,7 +157,7 @@ async def frames_of(conversation: Watched, seen: int) -> AsyncIterator[JsonObjec
         yield {"type": "run_status", "run": state}
         async for frame in news:
             if frame.get("seq", newest + 1) <= newest:
-                continue  # it came between watching and catching up
+                continue  # already sent: it arrived between `watched` and `since`
             yield frame
             now = state_after(state, frame.get("ops", ()))
             if now != state:
@@ -180,14 +180,14 @@ def _failed(status: int, code: str, message: str) -> Response:
     return JSONResponse({"error": {"code": code, "message": message, "details": {}}}, status)
 
 
-async def _beat(socket: WebSocket) -> None:
+async def _send_heartbeats(socket: WebSocket) -> None:
     with suppress(WebSocketDisconnect, RuntimeError):
         while True:
             await anyio.sleep(HEARTBEAT)
             await socket.send_text('{"type":"heartbeat"}')
 
 
-async def _leave(socket: WebSocket, serving: anyio.CancelScope) -> None:
+async def _cancel_on_disconnect(socket: WebSocket, serving: anyio.CancelScope) -> None:
     with suppress(WebSocketDisconnect, RuntimeError, KeyError):
         while True:
             await socket.receive_text()

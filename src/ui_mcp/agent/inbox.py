@@ -1,4 +1,4 @@
-"""The orchestrator's own MCP client to the chat: subscribed for ever, read by cursor."""
+"""MCP client through which the orchestrator reads people's messages: always subscribed, read by cursor."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -18,29 +18,29 @@ LONGEST_WAIT = 10.0
 _log = logger("agent.inbox")
 
 Open = Callable[[Callable[[str], None]], AbstractAsyncContextManager[McpClient]]
-"""Connects to the chat; the argument is told which resource changed."""
+"""Connects to the chat server; the argument is called with the URI of each changed resource."""
 
 
 class McpInbox:
-    """Keeps a subscription to one conversation; notifications are hints, reading is what counts."""
+    """The inbox of one conversation; notifications only trigger reads, so that a lost one loses no message."""
 
-    def __init__(self, open_face: Open, conversation: str = "default") -> None:
-        self._open = open_face
+    def __init__(self, connect: Open, conversation: str = "default") -> None:
+        self._connect = connect
         self._conversation = conversation
         self._uri = INBOX if conversation == "default" else f"{INBOX}/{conversation}"
         self._server: McpClient | None = None
         self._news = anyio.Event()
 
     async def run(self) -> None:
-        """Stay connected and subscribed until cancelled."""
+        """Stay connected and subscribed until cancelled; reconnects with exponential back-off."""
         wait = FIRST_WAIT
         while True:
             try:
-                async with self._open(self._hinted) as server:
+                async with self._connect(self._on_updated) as server:
                     await server.subscribe(self._uri)
                     wait = FIRST_WAIT
                     self._server = server
-                    self._news.set()  # what came while nobody listened is read now
+                    self._news.set()  # read messages that arrived while disconnected
                     await server.lost.wait()
             except UiMcpError as error:
                 _log.warning("the chat cannot be reached: %s", error.message)
@@ -49,7 +49,11 @@ class McpInbox:
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def read(self, after: str | None, limit: int) -> InboxPage:
-        """Return messages of people after a cursor."""
+        """Return messages of people after a cursor.
+
+        Raises:
+            AgentError: the chat is not connected, or refused the read.
+        """
         if self._server is None:
             raise AgentError("The chat is not connected")
         arguments: JsonObject = {"authors": ["user"], "limit": limit, "conversation": self._conversation}
@@ -62,11 +66,11 @@ class McpInbox:
         return InboxPage(page["messages"], page["last_id"], page["has_more"])
 
     async def hint(self, seconds: float) -> None:
-        """Return when something may be new."""
+        """Return after the next notification, at the latest after `seconds`."""
         with anyio.move_on_after(seconds):
             await self._news.wait()
         self._news = anyio.Event()
 
-    def _hinted(self, uri: str) -> None:
+    def _on_updated(self, uri: str) -> None:
         if uri == self._uri:
             self._news.set()

@@ -1,4 +1,4 @@
-"""Journal protocol, leases, in-memory journal."""
+"""The Journal protocol with its leases, and the in-memory journal."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from ui_mcp.jsontypes import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """An event on its way into the journal, which gives it its id and time."""
+    """An event to append; the journal assigns its id and time."""
 
     type: str
     data: JsonObject
@@ -23,7 +23,7 @@ class NewEvent:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to write, until somebody with a higher fence has it."""
+    """The right to write to an agent's journal, until a lease with a higher fencing number is issued."""
 
     holder: str
     fence: int
@@ -31,11 +31,11 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class AgentSummary:
-    """What a list of agents shows of one."""
+    """One entry of the list of agents."""
 
     agent: str
     first_text: str
-    """What a person said first."""
+    """The first message by a person."""
     began: str
     ended: str
     """Time of the newest event."""
@@ -43,12 +43,12 @@ class AgentSummary:
 
 
 def holder_name() -> str:
-    """Return a name for a holder of leases that others on this machine can look after."""
+    """Return a unique name of a lease holder, from which other processes of this host can find its pid."""
     return f"{gethostname()}:{os.getpid()}:{secret_id()}"
 
 
 def is_gone(holder: str) -> bool:
-    """Say whether a holder surely runs no more: its process was on this machine and is not there."""
+    """Return whether a holder is known to be dead: its pid was on this host and does not exist."""
     host, _, rest = holder.partition(":")
     pid = rest.partition(":")[0]
     if host != gethostname() or not pid.isdigit():
@@ -63,39 +63,39 @@ def is_gone(holder: str) -> bool:
 
 
 class Journal(Protocol):
-    """An append-only list of events per agent; every write proves that its writer still holds the lease.
+    """An append-only list of events per agent; every write checks that the writer still holds the lease.
 
-    Every method raises JournalError when the place it is kept in fails; nothing has been written then.
+    Every method raises JournalError if the storage fails; then nothing has been written.
     """
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
-        """Return the lease if nobody else holds a live one; renewing is taking it again."""
+        """Return a lease for `seconds`, or None if another live process holds one; call again to renew it."""
         ...
 
     async def drop_lease(self, agent: str, lease: Lease) -> None:
-        """Let others have it at once."""
+        """Release the lease, so that another process can take it at once."""
         ...
 
     async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
         """Store events in one transaction.
 
         Raises:
-            LeaseLostError: somebody else may write now.
+            LeaseLostError: another process has the lease.
         """
         ...
 
     async def inject(
         self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
     ) -> list[StoredEvent]:
-        """Store inbox messages as `user_text` events and move the watermark in one transaction; known ones are skipped.
+        """Store inbox messages as `user_text` events and the watermark in one transaction; known messages are skipped.
 
         Raises:
-            LeaseLostError: somebody else may write now.
+            LeaseLostError: another process has the lease.
         """
         ...
 
     async def watermark(self, agent: str) -> str | None:
-        """Return the id of the last inbox message that was taken."""
+        """Return the id of the last inbox message that was stored."""
         ...
 
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
@@ -103,20 +103,20 @@ class Journal(Protocol):
         ...
 
     async def list_agents(self) -> list[AgentSummary]:
-        """Return every agent that has lived through something, the newest first."""
+        """Return every agent that has events, the most recently active first."""
         ...
 
     async def delete_agent(self, agent: str) -> bool:
-        """Remove everything about an agent; say whether there was anything."""
+        """Delete all data of an agent; return whether there were events."""
         ...
 
     async def close(self) -> None:
-        """Let go of files."""
+        """Close files and connections."""
         ...
 
 
 class MemoryJournal:
-    """Keeps the rules of a journal for one process."""
+    """A journal in memory, for one process."""
 
     def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._clock = clock
@@ -125,7 +125,6 @@ class MemoryJournal:
         self._leases: dict[str, tuple[Lease, float]] = {}
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
-        """Return the lease if nobody else holds a live one."""
         now = self._clock().timestamp()
         held, until = self._leases.get(agent, (Lease(holder, 1), 0.0))
         if held.holder != holder and until > now and not is_gone(held.holder):
@@ -135,48 +134,41 @@ class MemoryJournal:
         return lease
 
     async def drop_lease(self, agent: str, lease: Lease) -> None:
-        """Let others have it at once."""
         if self._leases.get(agent, (None, 0))[0] == lease:
             self._leases[agent] = lease, 0.0
 
     async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
-        """Store events."""
-        self._prove(agent, lease)
+        self._check_lease(agent, lease)
         return [self._store(agent, event) for event in events]
 
     async def inject(
         self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
     ) -> list[StoredEvent]:
-        """Store inbox messages and move the watermark."""
-        self._prove(agent, lease)
+        self._check_lease(agent, lease)
         known = {event.data.get("message_id") for event in self._events.get(agent, []) if event.type == "user_text"}
         new = [message for message in messages if message["message_id"] not in known]
         self._marks[agent] = watermark
         return [self._store(agent, NewEvent("user_text", message)) for message in new]
 
     async def watermark(self, agent: str) -> str | None:
-        """Return the id of the last inbox message that was taken."""
         return self._marks.get(agent)
 
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
-        """Return the events after an id, in order."""
         return self._events.get(agent, [])[after:]
 
     async def list_agents(self) -> list[AgentSummary]:
-        """Return every agent that has lived through something, the newest first."""
-        lives = [_life(agent, events) for agent, events in self._events.items() if events]
-        return sorted(lives, key=lambda life: life.ended, reverse=True)
+        summaries = [_summary(agent, events) for agent, events in self._events.items() if events]
+        return sorted(summaries, key=lambda summary: summary.ended, reverse=True)
 
     async def delete_agent(self, agent: str) -> bool:
-        """Remove everything about an agent."""
         self._marks.pop(agent, None)
         self._leases.pop(agent, None)
         return bool(self._events.pop(agent, None))
 
     async def close(self) -> None:
-        """Hold nothing that needs closing."""
+        pass
 
-    def _prove(self, agent: str, lease: Lease) -> None:
+    def _check_lease(self, agent: str, lease: Lease) -> None:
         if self._leases.get(agent, (None, 0))[0] != lease:
             raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
 
@@ -187,6 +179,6 @@ class MemoryJournal:
         return events[-1]
 
 
-def _life(agent: str, events: Sequence[StoredEvent]) -> AgentSummary:
+def _summary(agent: str, events: Sequence[StoredEvent]) -> AgentSummary:
     first = next((event.data["text"] for event in events if event.type == "user_text"), "")
     return AgentSummary(agent, first, events[0].ts, events[-1].ts, len(events))

@@ -1,4 +1,4 @@
-"""Appends to the journal, keeps the timeline in step."""
+"""Appends events to the journal and applies them to timeline, transcript and read progress."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,25 +11,24 @@ from ui_mcp.jsontypes import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class UnseenMessage:
-    """A message that no sampling has seen."""
+    """A message that no sampling has included yet; `size` in characters."""
 
     id: int
     size: int
 
 
 class ReadProgress:
-    """Grows event by event; the same events always lead to the same answers."""
+    """Which messages the model has not seen, and the open turn; a pure function of the events."""
 
     def __init__(self) -> None:
-        self.fresh: list[UnseenMessage] = []
+        self.unseen: list[UnseenMessage] = []
         self.turn = 0
-        """The event that opened the present turn, or 0."""
+        """Id of the event that opened the current turn, or 0."""
 
     def take(self, event: StoredEvent) -> None:
-        """Note one more event."""
         match event.type:
             case "user_text":
-                self.fresh.append(UnseenMessage(event.id, len(event.data["text"])))
+                self.unseen.append(UnseenMessage(event.id, len(event.data["text"])))
                 self.turn = self.turn or event.id
             case "resumed":
                 self.turn = self.turn or event.id
@@ -37,26 +36,26 @@ class ReadProgress:
                 self._seen(event)
             case "ui_end_turn":
                 self._seen(event)
-                # What came too late for the last sampling opens the next turn.
-                self.turn = self.fresh[0].id if self.fresh else 0
+                # A message that arrived too late for the last sampling opens the next turn.
+                self.turn = self.unseen[0].id if self.unseen else 0
             case "rewind":
-                self.fresh, self.turn = [], 0
+                self.unseen, self.turn = [], 0
 
     @property
-    def fresh_size(self) -> int:
-        """Characters nobody has shown to the model."""
-        return sum(one.size for one in self.fresh)
+    def unseen_size(self) -> int:
+        """Total size of the unseen messages, in characters."""
+        return sum(one.size for one in self.unseen)
 
     def _seen(self, event: StoredEvent) -> None:
         seen = event.data.get("seen", event.id)
-        self.fresh = [one for one in self.fresh if one.id > seen]
+        self.unseen = [one for one in self.unseen if one.id > seen]
 
 
 Follower = Callable[[Delta], None]
 
 
 class JournalWriter:
-    """The one writer of a journal while it holds the lease."""
+    """The only writer of an agent's journal while it holds the lease."""
 
     def __init__(self, journal: Journal, agent: str, lease: Lease) -> None:
         self.agent = agent
@@ -65,42 +64,52 @@ class JournalWriter:
         self.transcript = Transcript()
         self.events: list[StoredEvent] = []
         self.deltas: list[Delta] = []
-        """Every change of the timeline, the one numbered `seq` at `seq - 1`."""
+        """Every change of the timeline; change `seq` is at index `seq - 1`."""
         self._journal = journal
         self.lease = lease
         self._followers: list[Follower] = []
         self.watermark: str | None = None
-        """How far the inbox has been read; nobody else moves it while the lease is held."""
+        """Id of the last inbox message stored; cached, because only the holder of the lease changes it."""
 
     async def open(self) -> None:
-        """Read what has been written before."""
+        """Read the existing events.
+
+        Raises:
+            JournalError: the journal cannot be read.
+        """
         self.watermark = await self._journal.watermark(self.agent)
         self._take(await self._journal.events(self.agent))
 
     async def renew(self, lease: Lease) -> None:
-        """Go on with a lease taken anew, and with what was written although we were told it was not."""
+        """Resume with a new lease; re-read events whose commit was reported as failed.
+
+        Raises:
+            JournalError: the journal cannot be read.
+        """
         self.lease = lease
         self.watermark = await self._journal.watermark(self.agent)
         self._take(await self._journal.events(self.agent, self.events[-1].id if self.events else 0))
 
     def follow(self, follower: Follower) -> Callable[[], None]:
-        """Tell `follower` of every change until the returned function is called."""
+        """Call `follower` for every change until the returned function is called."""
         self._followers.append(follower)
         return lambda: self._followers.remove(follower)
 
     async def write(self, *events: NewEvent) -> list[StoredEvent]:
-        """Store events.
+        """Store events in one transaction.
 
         Raises:
             LeaseLostError: another orchestrator has taken over.
+            JournalError: the journal cannot be written.
         """
         return self._take(await self._journal.append(self.agent, self.lease, events))
 
     async def inject(self, messages: list[JsonObject], watermark: str) -> list[StoredEvent]:
-        """Store inbox messages with the watermark; return those that were new.
+        """Store inbox messages with the watermark; return the events of those that were new.
 
         Raises:
             LeaseLostError: another orchestrator has taken over.
+            JournalError: the journal cannot be written.
         """
         stored = await self._journal.inject(self.agent, self.lease, messages, watermark)
         self.watermark = watermark

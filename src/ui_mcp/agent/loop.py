@@ -1,4 +1,4 @@
-"""One turn: sample the model, make its calls, until it yields, is stopped, or goes round in circles."""
+"""One turn of the agent: sample the model and run its calls until it yields, is stopped, or reaches a limit."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ REMINDER = "Nothing you write outside a tool call reaches the person. Post with 
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """Limits and habits of the loop."""
+    """Limits and policies of the loop."""
 
     system: str = ""
     text_policy: Literal["tool_only", "implicit_post"] = "tool_only"
@@ -46,7 +46,7 @@ class LoopSettings:
     posts: frozenset[str] = frozenset(
         {"chat_assistant_post", "chat.assistant.post", "ui.send_message", "ui_send_message"}
     )
-    """Every spelling under which a message can be posted."""
+    """All names of the tool that posts a message."""
     max_samplings: int = 50
     max_denials: int = 3
     max_text_only: int = 3
@@ -60,7 +60,7 @@ class LoopSettings:
 
 @dataclass(frozen=True, slots=True)
 class Deltas:
-    """Where pieces of a running answer go; losing them loses nothing."""
+    """Callbacks for the parts of a streaming answer; for display only, the journal gets the whole answer."""
 
     text: Callable[[str], None] = lambda _: None
     usage: Callable[[Usage], None] = lambda _: None
@@ -80,7 +80,7 @@ class Loop:
         self,
         model: Model,
         tools: Toolset,
-        scribe: JournalWriter,
+        writer: JournalWriter,
         settings: LoopSettings,
         deltas: Deltas = Deltas(),
         *,
@@ -89,7 +89,7 @@ class Loop:
         noted: Callable[[Toolset], Toolset] = lambda tools: tools,
     ) -> None:
         self._model = model
-        self._scribe = scribe
+        self._writer = writer
         self._settings = settings
         self._deltas = deltas
         self._control = TurnControl()
@@ -98,33 +98,33 @@ class Loop:
         self._handlers = handlers
         self._seen = 0
         silent = settings.posts | {YIELD, *YIELD_SPELLINGS}
-        habits = CallSettings(settings.posts, silent, settings.max_result_chars, self._call)
-        self._calls = Calls(self._tools, scribe, habits, questions)
+        call_settings = CallSettings(settings.posts, silent, settings.max_result_chars, self._call)
+        self._calls = Calls(self._tools, writer, call_settings, questions)
 
     @property
-    def asking(self) -> bool:
-        """Say whether nothing but the answer of a person keeps the turn waiting."""
-        return self._calls.asking
+    def awaiting_approval(self) -> bool:
+        """Whether the turn waits for approvals only."""
+        return self._calls.awaiting_approval
 
     async def turn(self, news: Callable[[], Awaitable[object]], background: TaskGroup) -> EndReason:
-        """Run until the turn ends; `news` takes what the person wrote meanwhile into the journal.
+        """Run until the turn ends; `news` writes new messages of people to the journal.
 
-        Calls that wait for a person outlive the turn in `background` when the person goes on talking.
+        Calls that wait for an approval outlive the turn in `background` if a person writes meanwhile.
         """
         self._control.yielded = False
-        self._seen = len(self._scribe.events)
+        self._seen = len(self._writer.events)
         guards = _Guards(self._settings)
         answered = await self._calls.finish_open(background)
-        if answered or has_yielded(self._scribe.events, {YIELD, *YIELD_SPELLINGS}):
+        if answered or has_yielded(self._writer.events, {YIELD, *YIELD_SPELLINGS}):
             return await self._end("yield")
         while True:
             await news()
-            if await run_handlers(self._handlers, self._scribe):
+            if await run_handlers(self._handlers, self._writer):
                 return await self._end("yield")
             try:
                 answer, names = await self._sample()
-            except Exception as error:  # noqa: BLE001 - whatever a model sends ends its turn, and nothing else
-                return await self._end("error", _told(error), error)
+            except Exception as error:  # noqa: BLE001 - an error of the model ends its turn only, not the agent
+                return await self._end("error", _error_text(error), error)
             outcomes = await self._act(answer, names, background)
             if self._control.yielded:
                 return await self._end("yield")
@@ -136,19 +136,19 @@ class Loop:
                 return await self._end("limit", stopped)
 
     async def resume(self, background: TaskGroup) -> None:
-        """Wait again, after a restart, for answers that the conversation went on without."""
+        """Wait again, after a restart, for approvals of calls that the conversation continues without."""
         await self._calls.resume(background)
 
     async def end_aborted(self) -> None:
-        """Write that a turn was stopped from outside; what it had asked is taken back."""
-        await self._scribe.write(*await self._calls.abort_open(), self._ended("abort"))
+        """Record that the turn was stopped by a person, and cancel its pending approvals."""
+        await self._writer.write(*await self._calls.abort_open(), self._ended("abort"))
 
     async def _sample(self) -> tuple[_Answer, VendorNames]:
         listed = await self._tools.tools(self._call)
         names = VendorNames(tool.name for tool in listed)
-        self._seen = len(self._scribe.events)
+        self._seen = len(self._writer.events)
         request = ModelRequest(
-            messages=trimmed(self._scribe.transcript.messages(), self._settings.max_context_tokens),
+            messages=trimmed(self._writer.transcript.messages(), self._settings.max_context_tokens),
             system=self._settings.system,
             tools=[ToolOffer(names.out(tool.name), tool.description, tool.input_schema) for tool in listed],
             tool_choice="required" if self._settings.text_policy == "tool_only" else "auto",
@@ -171,45 +171,45 @@ class Loop:
         return answer, names
 
     async def _act(self, answer: _Answer, names: VendorNames, background: TaskGroup) -> list[Outcome]:
-        wanted = self._calls.wanted(answer.uses, names)
+        requested = self._calls.requested(answer.uses, names)
         said = {
             "text": answer.text,
-            "calls": [call_as_json(one.call_id, one.use) for one in wanted],
+            "calls": [call_as_json(one.call_id, one.use) for one in requested],
             "provider_data": answer.stop.provider_data,
             "seen": self._seen,
         }
-        if not wanted and self._settings.text_policy == "implicit_post" and answer.text.strip():
-            wanted = [self._calls.implied(self._settings.post_tool, answer.text)]
-        # One write for the answer and the beginning of its calls: nothing is made before it is on disk.
-        await self._scribe.write(NewEvent("assistant_text", said), *(self._calls.begun(one) for one in wanted))
-        return await self._calls.run_all(wanted, background) if wanted else []
+        if not requested and self._settings.text_policy == "implicit_post" and answer.text.strip():
+            requested = [self._calls.implicit_post(self._settings.post_tool, answer.text)]
+        # One write for the answer and its calls: no call is made before it is durable.
+        await self._writer.write(NewEvent("assistant_text", said), *(self._calls.call_event(one) for one in requested))
+        return await self._calls.run_all(requested, background) if requested else []
 
     async def _only_text(self) -> bool:
-        """Deal with an answer that calls nothing; say whether that ends the turn."""
+        """Handle an answer without calls; return whether it ends the turn."""
         if self._settings.text_policy == "implicit_post":
             return True
         reminder = REMINDER.format(post=self._settings.post_tool, end=YIELD)
-        await self._scribe.write(NewEvent("injected", {"text": reminder}))
+        await self._writer.write(NewEvent("injected", {"text": reminder}))
         return False
 
     async def _end(self, reason: EndReason, notice: str | None = None, cause: Exception | None = None) -> EndReason:
         if notice:
             unexpected = None if isinstance(cause, UiMcpError) else cause
-            _log.warning("agent %s: %s", self._scribe.agent, notice, exc_info=unexpected)
-        told = [NewEvent("notice", {"level": "warning", "text": notice})] if notice else []
-        await self._scribe.write(*told, self._ended(reason))
+            _log.warning("agent %s: %s", self._writer.agent, notice, exc_info=unexpected)
+        notices = [NewEvent("notice", {"level": "warning", "text": notice})] if notice else []
+        await self._writer.write(*notices, self._ended(reason))
         return reason
 
     def _ended(self, reason: EndReason) -> NewEvent:
         return NewEvent("ui_end_turn", {"reason": reason, "seen": self._seen})
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return error.message if isinstance(error, UiMcpError) else f"The model {message_of(error)}"
 
 
 class _Guards:
-    """Counts what must not go on for ever."""
+    """Counts the rounds of a turn and checks its limits."""
 
     def __init__(self, settings: LoopSettings) -> None:
         self._settings = settings
@@ -219,7 +219,7 @@ class _Guards:
         self._text_only = 0
 
     def after(self, uses: Sequence[ToolUse], outcomes: Sequence[Outcome]) -> str | None:
-        """Take note of one round; return why the turn must end, if it must."""
+        """Count one round; return the reason to end the turn, or None."""
         self._samplings += 1
         denied = bool(outcomes) and all(outcome.status == "denied" for outcome in outcomes)
         self._denials = self._denials + 1 if denied else 0

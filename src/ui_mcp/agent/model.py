@@ -1,4 +1,4 @@
-"""Model protocol, messages, vendor-safe tool names."""
+"""The Model protocol with its messages and events, and vendor-safe tool names."""
 
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -14,19 +14,19 @@ StopReason = Literal["end", "tool_calls", "length", "filtered", "paused"]
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A call the model wants made. `arguments` is None when its text was beyond repair; then `problem` says why."""
+    """A call requested by the model; `arguments` is None if they could not be parsed, then `problem` says why."""
 
     id: str
     name: str
     arguments: JsonObject | None
     problem: str | None = None
     provider_data: JsonObject = field(default_factory=dict)
-    """What the vendor needs to see again, unchanged (signatures, block ids)."""
+    """Data that must be sent back to the vendor unchanged: signatures, block ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """Something a person, or the runtime on behalf of one, says."""
+    """A message of a person, or of the runtime in the user's role."""
 
     text: str
 
@@ -42,7 +42,7 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolMessage:
-    """What a call gave."""
+    """The result of a call."""
 
     call_id: str
     name: str
@@ -55,7 +55,7 @@ Message = UserMessage | AssistantMessage | ToolMessage
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """A tool the model may call, under a name every vendor accepts."""
+    """A tool that the model may call, with a name that every vendor accepts."""
 
     name: str
     description: str
@@ -64,7 +64,7 @@ class ToolOffer:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One sampling."""
+    """One request to the model."""
 
     messages: Sequence[Message]
     system: str = ""
@@ -77,21 +77,21 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of the answer's text."""
+    """A part of the answer's text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """A piece of what the model thinks, where the vendor shows it."""
+    """A part of the model's reasoning, if the vendor sends it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one sampling."""
+    """Tokens of one request."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -99,7 +99,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The end of an answer; `provider_data` belongs to the whole of it."""
+    """The end of an answer; `provider_data` applies to the whole answer."""
 
     reason: StopReason
     provider_data: JsonObject = field(default_factory=dict)
@@ -109,10 +109,10 @@ ModelEvent = TextDelta | ReasoningDelta | ToolUse | Usage | Stop
 
 
 class Model(Protocol):
-    """An LLM, or something that behaves like one."""
+    """A language model."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Answer in pieces; the last event is `Stop`.
+        """Yield the answer as events; the last one is `Stop`.
 
         Raises:
             ModelError: the vendor refused, or could not be reached after all retries.
@@ -121,11 +121,11 @@ class Model(Protocol):
 
 
 LIMIT = 64
-_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class VendorNames:
-    """Maps names both ways; the same names always map the same."""
+    """Maps tool names to names that vendors accept, and back; the mapping depends on the names only."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._out: dict[str, str] = {}
@@ -139,17 +139,17 @@ class VendorNames:
             self._out[name], self._back[safe] = safe, name
 
     def out(self, name: str) -> str:
-        """Return the name to show to the vendor."""
+        """Return the name to send to the vendor."""
         return self._out.get(name, _safe(name))
 
     def back(self, safe: str) -> str:
-        """Return the real name; a name that was never shown comes back as it is."""
+        """Return the real name; a name that was never sent is returned unchanged."""
         return self._back.get(safe, safe)
 
 
 def _accepted(name: str) -> bool:
-    return 0 < len(name) <= LIMIT and not _FOREIGN.search(name)
+    return 0 < len(name) <= LIMIT and not _UNSAFE.search(name)
 
 
 def _safe(name: str) -> str:
-    return _FOREIGN.sub("_", name)[:LIMIT] or "_"
+    return _UNSAFE.sub("_", name)[:LIMIT] or "_"

@@ -1,4 +1,4 @@
-"""Timeline of an agent in another process."""
+"""Builds the timeline of an agent that runs in another process, from its journal and the chat."""
 
 import sqlite3
 import time
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 
 class Reader(Protocol):
-    """What an agent in another process writes."""
+    """Reads the events that an agent in another process writes."""
 
     @property
     def served(self) -> bool:
-        """Whether an agent holds the lease."""
+        """Whether a process holds the agent's lease."""
         ...
 
     async def news(self) -> list[StoredEvent]:
         """Return the events since the last call.
 
         Raises:
-            AgentError: they cannot be read.
+            AgentError: the journal cannot be read.
         """
         ...
 
 
 class JournalReader:
-    """The events of one agent; a file that is not there yet has none."""
+    """Reads the events of one agent from a SQLite journal; a missing file has none."""
 
     def __init__(self, file: Path, agent: str) -> None:
         self._file = file
@@ -57,15 +57,9 @@ class JournalReader:
 
     @property
     def served(self) -> bool:
-        """Whether an agent holds the lease."""
         return self._leased_until > time.time()
 
     async def news(self) -> list[StoredEvent]:
-        """Return the events since the last call.
-
-        Raises:
-            AgentError: the file cannot be read.
-        """
         return await to_thread.run_sync(self._news, limiter=self._one_at_a_time)
 
     def _news(self) -> list[StoredEvent]:
@@ -93,20 +87,20 @@ class JournalReader:
 
 
 def _stamp(file: Path) -> tuple[int, ...]:
-    """Return what differs after every commit: times and sizes of the file and of its log."""
+    """Return a value that changes with every commit: times and sizes of the file and of its write-ahead log."""
     found: list[int] = []
     for path in (file, file.with_name(f"{file.name}-wal")):
-        with suppress(FileNotFoundError):  # the log goes with the last who had the file open
+        with suppress(FileNotFoundError):  # SQLite deletes the log when the last connection closes
             stat = path.stat()
             found += (stat.st_mtime_ns, stat.st_size)
     return tuple(found)
 
 
 def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
-    """Return how to watch an agent whose chat is at `url`.
+    """Return the reader of an agent's journal, which lies beside the chat at `url`.
 
     Raises:
-        ConfigError: the driver is missing.
+        ConfigError: the PostgreSQL driver is missing.
     """
     if not _is_postgres(url):
         return JournalReader(folder / FILE, agent)
@@ -117,19 +111,19 @@ def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
     return PostgresReader(PostgresJournal(str(url)), agent)
 
 
-LOOK_SECONDS = 0.25
-MOST_MESSAGES = 5_000
+POLL_SECONDS = 0.25
+MAX_MESSAGES = 5_000
 READER = principal("timeline", "observer")
 _log = logger("timeline")
 Frames = MemoryObjectReceiveStream[JsonObject]
 
 
 class TimelineObserver:
-    """One conversation, followed while somebody watches; messages and journal meet in one reduction."""
+    """The timeline of one conversation, from chat messages and journal; updated only while clients watch it."""
 
     def __init__(self, conversation: str, chat: Chat, reader: Reader) -> None:
         self.name = f"{conversation}.{secret_id()[:8]}"
-        """Names this state; another process counts its changes anew."""
+        """Unique per observer, because each observer numbers its changes from 1."""
         self._conversation = conversation
         self._chat = chat
         self._reader = reader
@@ -137,22 +131,20 @@ class TimelineObserver:
         self._frames: list[JsonObject] = []
         self._last: str | None = None
         self._read: list[StoredEvent] = []
-        """Messages that wait for what the journal says of the time before them."""
+        """Messages already read, kept if reading the journal fails."""
         self._broadcast = Broadcast()
-        self._looking = anyio.Lock()
+        self._lock = anyio.Lock()
 
     @property
     def news(self) -> "TimelineObserver":
-        """What happens from now on."""
         return self
 
     @property
     def run_state(self) -> RunState:
-        """How the agent is."""
         return run_state(self._timeline.state.items, served=self._reader.served)
 
     def snapshot(self) -> JsonObject:
-        """Return everything a client needs to render."""
+        """Return the whole state that a client renders."""
         state = self._timeline.state
         return {
             **state.snapshot(self.name),
@@ -160,27 +152,31 @@ class TimelineObserver:
         }
 
     def since(self, seq: int) -> list[JsonObject]:
-        """Return the changes after `seq`, or a snapshot for who cannot have seen the ones before."""
+        """Return the changes after `seq`, or a full snapshot if `seq` is unknown."""
         if not 0 < seq <= self._timeline.seq:
             return [self.snapshot()]
         return [frame for frame in self._frames if frame["seq"] > seq]
 
     @contextmanager
     def watched(self) -> Iterator[AsyncIterator[JsonObject]]:
-        """Give the frames from now on; who watches also looks."""
+        """Yield a stream of the frames from now on; reading it also polls chat and journal."""
         with self._chat.tail.watching(), self._broadcast.watched() as frames:
             yield self._observed(frames)
 
     async def refresh(self) -> None:
-        """Take what is new in the chat and in the journal, in the order of their times."""
-        async with self._looking:
-            # The journal is read last: it then holds whatever an agent did before it posted what was read here.
+        """Apply what is new in chat and journal, ordered by time.
+
+        Raises:
+            UiMcpError: the chat or the journal cannot be read.
+        """
+        async with self._lock:
+            # Read the journal last: it then has everything that the agent did before it posted these messages.
             self._read += [_as_event(message) for message in await self._messages()]
             events, self._read = [*await self._reader.news(), *self._read], []
             for event in sorted(events, key=lambda event: event.ts):
                 delta = self._timeline.take(event)
                 if delta.ops:
-                    self._tell(delta)
+                    self._publish(delta)
 
     async def _observed(self, frames: Frames) -> AsyncIterator[JsonObject]:
         while True:
@@ -191,12 +187,12 @@ class TimelineObserver:
                 version = self._chat.tail.version
             except anyio.EndOfStream:
                 return
-            await self._look()
+            await self._refresh_or_log()
             if not frames.statistics().current_buffer_used:
-                with anyio.move_on_after(LOOK_SECONDS):
+                with anyio.move_on_after(POLL_SECONDS):
                     await self._chat.tail.wait_version(version)
 
-    async def _look(self) -> None:
+    async def _refresh_or_log(self) -> None:
         try:
             await self.refresh()
         except UiMcpError as error:
@@ -206,7 +202,7 @@ class TimelineObserver:
         found: list[Message] = []
         if self._last is None:
             before = id_text(2**63 - 1)
-            while len(found) < MOST_MESSAGES:
+            while len(found) < MAX_MESSAGES:
                 window = await self._chat.earlier(READER, self._conversation, before, None)
                 found = [*window.messages, *found]
                 if not window.cut or not window.messages:
@@ -221,7 +217,7 @@ class TimelineObserver:
             if not page.has_more:
                 return found
 
-    def _tell(self, delta: Delta) -> None:
+    def _publish(self, delta: Delta) -> None:
         ops = [op.as_json() for op in delta.ops]
         frame: JsonObject = {"type": "ui_state_delta", "state_id": self.name, "seq": delta.seq, "ops": ops}
         self._frames.append(frame)
@@ -229,7 +225,7 @@ class TimelineObserver:
 
 
 class TimelineObservers:
-    """Opens each conversation of the directory in use once."""
+    """Opens one observer per conversation of the current directory."""
 
     def __init__(self, chat: Callable[[], Awaitable[Chat]], reader: Callable[[str], Reader]) -> None:
         self._chat = chat
@@ -237,11 +233,11 @@ class TimelineObservers:
         self._open: dict[tuple[int, str], TimelineObserver] = {}
 
     async def open(self, name: str) -> TimelineObserver:
-        """Return a conversation, up to date.
+        """Return the observer of a conversation, up to date.
 
         Raises:
-            ChatError: the name is none, or the store cannot be opened.
-            NotConfiguredError: there is no directory.
+            ChatError: the name is invalid, or the store cannot be opened.
+            NotConfiguredError: the server has no directory.
         """
         chat = await self._chat()
         key = (id(chat), conversation_name(name))
@@ -260,21 +256,15 @@ def _as_event(message: Message) -> StoredEvent:
 
 
 class PostgresReader:
-    """The events of one agent for whoever watches it, in any process."""
+    """Reads the events of one agent from a PostgreSQL journal."""
 
     def __init__(self, journal: "PostgresJournal", agent: str) -> None:
         self._journal = journal
         self._agent = agent
         self._last = 0
         self.served = False
-        """Whether an agent holds the lease."""
 
     async def news(self) -> list[StoredEvent]:
-        """Return the events since the last call.
-
-        Raises:
-            JournalError: the database cannot be read.
-        """
         self.served = await self._journal.is_served(self._agent)
         events = await self._journal.events(self._agent, self._last)
         self._last = events[-1].id if events else self._last

@@ -1,4 +1,4 @@
-"""Turns what a person writes into turns of the agent: each message once, in order, whatever crashes."""
+"""Runs a turn of the agent for people's messages: each message once, in order, also across crashes."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -32,33 +32,33 @@ class InboxPage:
 
 
 class Inbox(Protocol):
-    """The person's side of a conversation, reached by a client of its own and never through the agent's tools."""
+    """People's messages of a conversation, read by a client of its own and never through the agent's tools."""
 
     async def read(self, after: str | None, limit: int) -> InboxPage:
         """Return messages of people after a cursor."""
         ...
 
     async def hint(self, seconds: float) -> None:
-        """Return when something may be new, at the latest after so many seconds."""
+        """Return when there may be new messages, at the latest after `seconds`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PollSettings:
-    """How often and how much at once."""
+    """Intervals of lease and inbox, and the size of a batch."""
 
     lease_seconds: float = 15.0
     renew_seconds: float = 5.0
-    look_seconds: float = 30.0
-    mend_seconds: float = 1.0
-    """Between looks whether a journal that failed works again."""
+    poll_seconds: float = 30.0
+    retry_seconds: float = 1.0
+    """Pause between retries after the journal or the inbox failed."""
     max_batch: int = 50
-    """Messages that one sampling may be shown as new."""
+    """Most new messages in one sampling."""
     max_batch_chars: int = 65_536
 
 
 class Orchestrator:
-    """The one active runner of an agent."""
+    """Serves one agent; a lease ensures that only one orchestrator does."""
 
     def __init__(
         self,
@@ -67,17 +67,17 @@ class Orchestrator:
         inbox: Inbox,
         make_loop: Callable[[JournalWriter], Loop],
         *,
-        pace: PollSettings = PollSettings(),
+        poll: PollSettings = PollSettings(),
         ready: Callable[[JournalWriter], object] = lambda _: None,
-        trouble: Callable[[str], object] = lambda _: None,
+        on_error: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._agent = agent
         self._journal = journal
         self._inbox = inbox
         self._make_loop = make_loop
-        self._pace = pace
+        self._poll = poll
         self._ready = ready
-        self._trouble = trouble
+        self._on_error = on_error
         self._holder = holder_name()
         self._turn: CancelScope | None = None
         self._loop: Loop | None = None
@@ -89,149 +89,148 @@ class Orchestrator:
     async def run(self) -> None:
         """Take the lease, then serve the inbox until cancelled or until another orchestrator takes over.
 
-        A journal that fails on the way ends the turn, and is waited for.
+        If the journal fails later, the turn ends and serving resumes once it works again.
 
         Raises:
-            JournalError: the journal cannot be used from the beginning.
+            JournalError: the journal cannot be used at the start.
         """
         while True:
             lease = await self._lease()
             if lease is not None:
                 break
-            await anyio.sleep(self._pace.renew_seconds)
+            await anyio.sleep(self._poll.renew_seconds)
         self._state = "starting"
-        scribe = JournalWriter(self._journal, self._agent, lease)
-        await scribe.open()
-        self.journal = scribe
-        self._ready(scribe)
+        writer = JournalWriter(self._journal, self._agent, lease)
+        await writer.open()
+        self.journal = writer
+        self._ready(writer)
         try:
-            while await self._while_written(scribe) and await self._renewed(scribe):
+            while await self._while_written(writer) and await self._renewed(writer):
                 pass
         finally:
             self._state = "idle"
-            with CancelScope(shield=True), suppress(JournalError):  # it runs out by itself
-                await self._journal.drop_lease(self._agent, scribe.lease)
+            with CancelScope(shield=True), suppress(JournalError):  # the lease expires anyway
+                await self._journal.drop_lease(self._agent, writer.lease)
 
-    async def _while_written(self, scribe: JournalWriter) -> bool:
-        """Serve until the lease is lost, or return True when the journal has failed."""
+    async def _while_written(self, writer: JournalWriter) -> bool:
+        """Serve until the lease is lost (return False) or the journal fails (return True)."""
         failures: list[str] = []
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._keep_lease, tasks.cancel_scope)
-                await self._serve(scribe, tasks)
+                await self._serve(writer, tasks)
         except* LeaseLostError:
-            _log.warning("agent %s: it was forgotten, or another orchestrator has taken over", self._agent)
+            _log.warning("agent %s: it was deleted, or another orchestrator has taken over", self._agent)
         except* JournalError as failed:
             failures = [message_of(failed)]
         for message in failures:
             _log.warning("agent %s waits for its journal: %s", self._agent, message)
-            self._trouble(message)
+            self._on_error(message)
         return bool(failures)
 
-    async def _renewed(self, scribe: JournalWriter) -> bool:
-        """Wait until the journal works again; say whether the agent is still ours."""
+    async def _renewed(self, writer: JournalWriter) -> bool:
+        """Wait until the journal works again; return whether this orchestrator still has the lease."""
         self._state = "starting"
         while True:
-            await anyio.sleep(self._pace.mend_seconds)
+            await anyio.sleep(self._poll.retry_seconds)
             with suppress(JournalError):
                 lease = await self._lease()
                 if lease is not None:
-                    await scribe.renew(lease)
+                    await writer.renew(lease)
                 return lease is not None
 
     async def _lease(self) -> Lease | None:
-        return await self._journal.take_lease(self._agent, self._holder, self._pace.lease_seconds)
+        return await self._journal.take_lease(self._agent, self._holder, self._poll.lease_seconds)
 
     @property
     def state(self) -> RunState:
-        """What the agent is doing."""
-        asking = self._state == "running" and self._loop is not None and self._loop.asking
-        return "awaiting_approval" if asking else self._state
+        awaiting = self._state == "running" and self._loop is not None and self._loop.awaiting_approval
+        return "awaiting_approval" if awaiting else self._state
 
     def stop_turn(self) -> bool:
-        """Stop the running turn, if there is one."""
+        """Stop the current turn; return whether there was one."""
         if self._turn is None:
             return False
         self._turn.cancel()
         return True
 
     def wake(self) -> None:
-        """Look at the journal now instead of when the inbox has news."""
+        """Check the journal for an open turn now, not only at the next inbox message."""
         self._news.set()
 
     async def _keep_lease(self, serving: CancelScope) -> None:
         while True:
-            await anyio.sleep(self._pace.renew_seconds)
+            await anyio.sleep(self._poll.renew_seconds)
             if await self._lease() is None:
                 _log.warning("agent %s: another orchestrator has taken over", self._agent)
                 serving.cancel()
                 return
 
-    async def _serve(self, scribe: JournalWriter, tasks: TaskGroup) -> None:
-        loop = self._loop = self._make_loop(scribe)
-        if scribe.transcript.open_calls() and scribe.events[-1].data.get("text") != INTERRUPTED:
-            await scribe.write(NewEvent("notice", {"level": "warning", "text": INTERRUPTED}))
+    async def _serve(self, writer: JournalWriter, tasks: TaskGroup) -> None:
+        loop = self._loop = self._make_loop(writer)
+        if writer.transcript.open_calls() and writer.events[-1].data.get("text") != INTERRUPTED:
+            await writer.write(NewEvent("notice", {"level": "warning", "text": INTERRUPTED}))
         await loop.resume(tasks)
-        await self._drain(scribe)
-        tasks.start_soon(self._listen, scribe)
+        await self._drain(writer)
+        tasks.start_soon(self._listen, writer)
         while True:
             self._news = anyio.Event()
-            if scribe.progress.turn:
-                await self._one_turn(scribe, loop, tasks)
-                await self._drain(scribe)
+            if writer.progress.turn:
+                await self._one_turn(writer, loop, tasks)
+                await self._drain(writer)
                 continue
             self._state = "sleeping"
             await self._news.wait()
 
-    async def _listen(self, scribe: JournalWriter) -> None:
-        """Take messages while the agent sleeps, and while it waits for something else."""
+    async def _listen(self, writer: JournalWriter) -> None:
+        """Store new messages while the agent sleeps or waits for an approval."""
         while True:
             try:
-                await self._inbox.hint(self._pace.look_seconds)
+                await self._inbox.hint(self._poll.poll_seconds)
             except UiMcpError as error:
                 _log.info("agent %s: cannot follow the inbox: %s", self._agent, error.message)
-                await anyio.sleep(self._pace.mend_seconds)
-            await self._drain(scribe)
-            if scribe.progress.turn:
+                await anyio.sleep(self._poll.retry_seconds)
+            await self._drain(writer)
+            if writer.progress.turn:
                 self._news.set()
 
-    async def _one_turn(self, scribe: JournalWriter, loop: Loop, tasks: TaskGroup) -> None:
+    async def _one_turn(self, writer: JournalWriter, loop: Loop, tasks: TaskGroup) -> None:
         self._state = "running"
         try:
             with CancelScope() as self._turn:
-                await loop.turn(lambda: self._drain(scribe), tasks)
+                await loop.turn(lambda: self._drain(writer), tasks)
             if self._turn.cancelled_caught:
                 await loop.end_aborted()
         finally:
             self._turn = None
 
-    async def _drain(self, scribe: JournalWriter) -> None:
-        """Take what is new into the journal, with its watermark, but no more than one sampling should be shown."""
+    async def _drain(self, writer: JournalWriter) -> None:
+        """Store new messages and the watermark, up to the limits for one sampling."""
         async with self._reading:
-            while (room := self._pace.max_batch - len(scribe.progress.fresh)) > 0:
-                chars = self._pace.max_batch_chars - scribe.progress.fresh_size
+            while (room := self._poll.max_batch - len(writer.progress.unseen)) > 0:
+                chars = self._poll.max_batch_chars - writer.progress.unseen_size
                 if chars <= 0:
                     return
                 try:
-                    page = await self._inbox.read(scribe.watermark, room)
+                    page = await self._inbox.read(writer.watermark, room)
                 except LeaseLostError:
                     raise
                 except UiMcpError as error:
                     _log.info("agent %s: cannot read the inbox: %s", self._agent, error.message)
                     return
-                taken = fitting(page.messages, chars, at_least=0 if scribe.progress.fresh else 1)
+                taken = fitting(page.messages, chars, at_least=0 if writer.progress.unseen else 1)
                 if page.messages and not taken:
                     return
                 last = taken[-1]["id"] if len(taken) < len(page.messages) else page.last_id
-                # Our own posts alone are not worth a write; they are passed over again.
+                # A page without messages of people needs no write; it is read again next time.
                 if last is not None and (taken or page.has_more):
-                    await scribe.inject([_user_text(message) for message in taken], last)
+                    await writer.inject([_user_text(message) for message in taken], last)
                 if not page.has_more:
                     return
 
 
 def message_of(failed: BaseExceptionGroup[JournalError]) -> str:
-    """Return what the first of the failures says."""
+    """Return the message of the first error in a group."""
     first: BaseException = failed
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]
@@ -239,7 +238,7 @@ def message_of(failed: BaseExceptionGroup[JournalError]) -> str:
 
 
 def fitting(messages: Sequence[JsonObject], chars: int, *, at_least: int) -> Sequence[JsonObject]:
-    """Return as many of the first messages as fit."""
+    """Return the first messages that fit into `chars` characters, but not fewer than `at_least`."""
     total = 0
     for at, message in enumerate(messages):
         total += len(message["content"])

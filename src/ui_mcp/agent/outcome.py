@@ -1,4 +1,4 @@
-"""What a call gave: for the model a text that fits, for the timeline the whole value."""
+"""The outcome of a tool call: a shortened text for the model, the whole value for the timeline."""
 
 from dataclasses import dataclass
 
@@ -9,24 +9,22 @@ from ui_mcp.toolkit.tool import Content, Media, Relayed, Text, ToolResult
 
 CUT = "\n[… {left} more characters; ask for less, or for the next part …]"
 STORED = 10 * 1024 * 1024
-"""Longest result that is kept."""
+"""Longest stored result, in characters."""
 NULS = "\n[NUL bytes were left out]"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call gave."""
-
     text: str
     status: str
     content: JsonObject
     result: ToolResult | None = None
     aborts: bool = False
-    """Policy or a person said that the turn ends here."""
+    """Whether policy or a person ended the turn with this denial."""
 
 
 def answered(result: ToolResult, max_chars: int) -> Outcome:
-    """Read a tool's answer."""
+    """Return the outcome of a tool result; the text for the model is cut to `max_chars`."""
     text = without_nuls("\n".join(_block(block) for block in result.content))
     value: Json = result.structured if result.structured is not None else text
     if len(text) > STORED or (result.structured is not None and len(dumps(value)) > STORED):
@@ -37,23 +35,22 @@ def answered(result: ToolResult, max_chars: int) -> Outcome:
 
 
 def failed(text: str) -> Outcome:
-    """Say that a call went wrong in a way the model can act on."""
+    """Return the outcome of a failed call; `text` tells the model how to react."""
     return Outcome(text, "error", _content(text, is_error=True))
 
 
 def denied(error: DeniedError) -> Outcome:
-    """Say that a call was not allowed."""
     aborts = error.details.get("decision") == "deny_abort"
     return Outcome(error.message, "denied", _content(error.message, is_error=True), aborts=aborts)
 
 
 def aborted() -> Outcome:
-    """Say that nobody knows whether a call took effect."""
+    """Return the outcome of an interrupted call, which may or may not have taken effect."""
     return Outcome(ABORTED, "aborted", _content(ABORTED, is_error=True))
 
 
 def without_nuls(text: str) -> str:
-    """Take out what no vendor and no database accepts, and say so."""
+    """Remove NUL characters, which vendors and databases reject, and append a note about it."""
     return text.replace("\0", "") + NULS if "\0" in text else text
 
 

@@ -1,4 +1,4 @@
-"""Events → UI state (pure reducer); the one RunState."""
+"""Reduces journal events to the UI state that clients render, and to the state of the run."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _AFTER: dict[str, RunState] = {"yield": "sleeping", "abort": "aborted", "limit":
 
 
 def run_state(items: Sequence[JsonObject], *, served: bool) -> RunState:
-    """Return the state; `served` says whether an agent is there to answer."""
+    """Return the state of the run; `served` means that a process serves the agent."""
     for item in reversed(items):
         if item.get("superseded"):
             continue
@@ -26,7 +26,7 @@ def run_state(items: Sequence[JsonObject], *, served: bool) -> RunState:
 
 
 def state_after(state: RunState, ops: Sequence[JsonObject]) -> RunState:
-    """Return the state after the ops of one change, as they go over the wire."""
+    """Return the state of the run after the ops of one change, given as JSON."""
     for op in ops:
         match op:
             case {"op": "append", "item": {"kind": "user_message"}}:
@@ -45,7 +45,7 @@ VERSION = "ui_state_v1"
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """Something that happened, as the journal keeps it; ids grow by one."""
+    """An event in the journal; ids are consecutive."""
 
     id: int
     ts: str
@@ -55,13 +55,13 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class UiState:
-    """What clients render; `seq` counts the changes."""
+    """The items that clients render; `seq` counts the changes."""
 
     seq: int = 0
     items: tuple[JsonObject, ...] = ()
 
     def snapshot(self, name: str) -> JsonObject:
-        """Write the whole state for a client that knows nothing yet; `name` is the conversation's."""
+        """Return the snapshot message of the whole state; `name` becomes its `state_id`."""
         return {
             "type": "ui_state_snapshot",
             "v": VERSION,
@@ -78,7 +78,6 @@ class Append:
     item: JsonObject
 
     def as_json(self) -> JsonObject:
-        """Write it for the wire."""
         return {"op": "append", "item": self.item}
 
 
@@ -90,7 +89,6 @@ class Update:
     set: JsonObject
 
     def as_json(self) -> JsonObject:
-        """Write it for the wire."""
         return {"op": "update", "id": self.id, "set": self.set}
 
 
@@ -99,14 +97,14 @@ Op = Append | Update
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """The ops of one event; an event that shows nothing has none."""
+    """The ops of one event; empty if the event changes nothing visible."""
 
     seq: int
     ops: tuple[Op, ...]
 
 
 def reduce_ui_state(state: UiState, event: StoredEvent) -> UiState:
-    """Return the state after one more event."""
+    """Return the state after one more event; pure."""
     timeline = Timeline(state)
     timeline.take(event)
     return timeline.state
@@ -121,7 +119,7 @@ def replay(events: Iterable[StoredEvent]) -> UiState:
 
 
 class Timeline:
-    """A state that grows event by event and says what changed."""
+    """A UI state that applies events one by one and returns the changes."""
 
     def __init__(self, state: UiState = UiState()) -> None:
         self._seq = state.seq
@@ -129,20 +127,17 @@ class Timeline:
 
     @property
     def seq(self) -> int:
-        """How many changes there have been."""
         return self._seq
 
     @property
     def state(self) -> UiState:
-        """The present state."""
         return UiState(self._seq, tuple(self._items.values()))
 
     def item(self, name: str) -> JsonObject | None:
-        """Return one item."""
         return self._items.get(name)
 
     def take(self, event: StoredEvent) -> Delta:
-        """Reduce one event."""
+        """Apply one event and return the change."""
         ops = tuple(self._ops(event))
         for op in ops:
             match op:
@@ -190,7 +185,7 @@ class Timeline:
 
     def _call(self, event: StoredEvent) -> Sequence[Op]:
         data = event.data
-        if data.get("silent"):  # it shows as a message or as the end of the turn
+        if data.get("silent"):  # displayed as a message or as the end of the turn
             return ()
         fields = {**_picked(data, _TOOL), "status": data.get("status", "running"), "content": None}
         return self._add(f"t:{data['call_id']}", event, "tool", fields)
@@ -200,7 +195,7 @@ class Timeline:
         asked = self._add(f"p:{event.data['approval_id']}", event, "approval", fields)
         name = f"t:{event.data['call_id']}"
         held = {"decision": "ask", "approval_id": event.data["approval_id"]}
-        if (self._items.get(name) or {}).get("status") == "running":  # its outcome may have been faster
+        if (self._items.get(name) or {}).get("status") == "running":  # the outcome may have arrived first
             held["status"] = "pending"
         return (*asked, *self._change(name, held))
 

@@ -1,4 +1,4 @@
-"""`loop_yield_turn`; tools chosen by the person."""
+"""The tool `loop_yield_turn`, and the person's selection of tools."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,25 +14,24 @@ from ui_mcp.toolkit.toolset import Toolset
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Sources that may be used (None = all) and tools that may not."""
+    """Allowed sources (None = all) and disabled tools."""
 
     enabled_sources: frozenset[str] | None = None
     disabled_tools: frozenset[str] = frozenset()
 
     def allows(self, name: str) -> bool:
-        """Say whether a tool may be used; tools without a source always may."""
+        """Return whether a tool may be used; `enabled_sources` does not apply to tools without a source."""
         source, separator, _ = name.partition("__")
         allowed = not separator or self.enabled_sources is None or source in self.enabled_sources
         return allowed and name not in self.disabled_tools
 
     def as_json(self) -> JsonObject:
-        """Write it down."""
         sources = sorted(self.enabled_sources) if self.enabled_sources is not None else None
         return {"enabled_sources": sources, "disabled_tools": sorted(self.disabled_tools)}
 
 
 def selection_of(events: Iterable[StoredEvent]) -> Selection:
-    """Return the newest choice."""
+    """Return the newest selection among the events."""
     chosen = Selection()
     for event in events:
         if event.type == "tools_selected":
@@ -44,19 +43,22 @@ def selection_of(events: Iterable[StoredEvent]) -> Selection:
 
 
 class Selected:
-    """A toolset cut down to a selection."""
+    """A toolset restricted to a selection, which may change between calls."""
 
     def __init__(self, toolset: Toolset, selection: Callable[[], Selection]) -> None:
         self._toolset = toolset
         self._selection = selection
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return what may be used."""
         chosen = self._selection()
         return [tool for tool in await self._toolset.tools(call) if chosen.allows(tool.name)]
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Call a tool that may be used."""
+        """Call a tool.
+
+        Raises:
+            DeniedError: the selection does not allow it.
+        """
         if not self._selection().allows(name):
             raise DeniedError(f"{name} is switched off in this conversation", decision="deny_continue")
         return await self._toolset.call(name, arguments, call)
@@ -68,11 +70,11 @@ YIELD_SPELLINGS = ("loop.yield_turn", "yield_turn", "loop__yield_turn", *LEGACY)
 DEPRECATED = "ui-mcp/deprecated"
 
 Legacy = Literal["compat", "list", "off"]
-"""What the older name does: callable, listed too, or unknown."""
+"""How the deprecated names work: callable, also listed, or unknown."""
 
 
 class TurnControl:
-    """Remembers whether the model has yielded in this turn."""
+    """Whether the model has yielded in this turn."""
 
     def __init__(self) -> None:
         self.yielded = False
@@ -92,19 +94,22 @@ async def yield_turn(control: TurnControl, args: NoArgs, call: Call) -> JsonObje
 
 
 class ControlTools:
-    """The loop's own tool, under its older names as the setting says."""
+    """The loop's own tool, with its deprecated names as `legacy` says."""
 
     def __init__(self, control: TurnControl, legacy: Legacy = "compat") -> None:
         self._functions = FunctionToolset(control, [yield_turn])
         self._legacy = legacy
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """List the tool, and its deprecated name where that is wanted."""
         listed = list(await self._functions.tools(call))
         return [*listed, replace(listed[0], name="ui_end_turn")] if self._legacy == "list" else listed
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Yield; a deprecated name says what replaces it."""
+        """Call the tool; the result of a deprecated name has the new name in its metadata.
+
+        Raises:
+            UnknownToolError: the name is deprecated and switched off.
+        """
         if name in LEGACY and self._legacy == "off":
             raise UnknownToolError(name)
         result = await self._functions.call(name, arguments, call)

@@ -1,4 +1,4 @@
-"""Events → messages for the model, fitted into its context."""
+"""Turns journal events into messages for the model, and trims them to its context."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,13 +11,13 @@ CHARS_PER_TOKEN = 4
 SHORTENED = "\n[…shortened to fit…]\n"
 
 Block = tuple[Message, ...]
-"""Messages that stand or fall together: an answer with the results of its calls, or one message of a person."""
+"""Messages that are kept or dropped together: an answer with the results of its calls, or one user message."""
 
 
 def trimmed(
     messages: Sequence[Message], max_tokens: int, count: Callable[[Message], int] | None = None
 ) -> list[Message]:
-    """Return the newest blocks that fit into `max_tokens` (0 = no limit); the last message of a person always stays."""
+    """Return the newest blocks that fit into `max_tokens` (0 = no limit); the last user message is always kept."""
     if max_tokens <= 0:
         return list(messages)
     size = count or tokens
@@ -41,7 +41,7 @@ def trimmed(
 
 
 def blocks_of(messages: Sequence[Message]) -> list[Block]:
-    """Group messages so that no call loses its result and no result its call."""
+    """Group messages so that a call and its result are in the same block."""
     blocks: list[Block] = []
     for message in messages:
         if isinstance(message, ToolMessage) and blocks and not isinstance(blocks[-1][0], UserMessage):
@@ -52,7 +52,7 @@ def blocks_of(messages: Sequence[Message]) -> list[Block]:
 
 
 def tokens(message: Message) -> int:
-    """Estimate; vendors differ, and a quarter of the characters is near enough for all of them."""
+    """Estimate the tokens of a message: a quarter of its characters, which is close enough for every vendor."""
     match message:
         case AssistantMessage(text, calls):
             length = len(text) + sum(len(call.name) + len(dumps(call.arguments)) for call in calls)
@@ -76,65 +76,67 @@ DEFERRED = "[What became of {name}, which you called earlier and a person had to
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call whose outcome is not known: it was running when the process ended."""
+    """A call without an outcome: it runs, or was running when the process ended."""
 
     call_id: str
     use: ToolUse
     name: str = ""
-    """Its real name, which may differ from the one the model was shown."""
+    """The tool's real name, which may differ from the vendor-safe one."""
     client_id: str = ""
-    """For a post: what makes repeating it harmless."""
+    """For a post: the id that makes repeating it idempotent."""
     implicit: bool = False
-    """Made on behalf of a model that only wrote text."""
+    """Whether the loop made this call for a model that only wrote text."""
 
 
 @dataclass(slots=True)
-class _Reading:
+class _State:
     messages: list[Message] = field(default_factory=list)
     sources: list[list[str]] = field(default_factory=list)
-    """The timeline items of each message, or "": of an answer its text's and then each call's. Rewinding cuts there."""
+    """The timeline items of each message, "" for none; for an answer those of its text and of each call.
+
+    A rewind cuts at one of them.
+    """
     posted: str = ""
-    """The item of the post whose outcome comes next."""
+    """The item of the post whose outcome is the next event."""
     open: dict[str, OpenCall] = field(default_factory=dict)
     deferred: dict[str, OpenCall] = field(default_factory=dict)
-    """Calls that still wait for a person while the conversation goes on."""
+    """Calls that wait for an approval while the conversation continues."""
     held: list[tuple[Message, str]] = field(default_factory=list)
-    """What was said while calls ran; vendors want their results first."""
+    """User messages that arrived while calls ran; vendors require the results of the calls first."""
 
 
 class Transcript:
-    """Grows event by event, so that a long conversation is not read anew for each sampling."""
+    """The messages for the model, updated event by event so that no sampling re-reads the whole journal."""
 
     def __init__(self, events: Iterable[StoredEvent] = ()) -> None:
-        self._reading = _Reading()
+        self._state = _State()
         for event in events:
             self.take(event)
 
     def take(self, event: StoredEvent) -> None:
-        """Read one more event."""
-        _take(self._reading, event)
+        _take(self._state, event)
 
     def messages(self) -> list[Message]:
-        """Return the conversation so far; calls without an outcome are shown as interrupted."""
-        reading = self._reading
+        """Return the messages so far; calls without an outcome get an "interrupted" result."""
+        state = self._state
         missing = [
             ToolMessage(call.use.id, call.use.name, ABORTED, is_error=True)
-            for call in reading.open.values()
+            for call in state.open.values()
             if not call.implicit
         ]
-        return [*reading.messages, *missing, *(message for message, _ in reading.held)]
+        return [*state.messages, *missing, *(message for message, _ in state.held)]
 
     def open_calls(self) -> list[OpenCall]:
-        """Return the calls whose outcome is not known, in order."""
-        return list(self._reading.open.values())
+        """Return the calls without an outcome, in call order."""
+        return list(self._state.open.values())
 
     def deferred_calls(self) -> list[OpenCall]:
-        """Return the calls that wait for a person while the conversation goes on."""
-        return list(self._reading.deferred.values())
+        """Return the calls that wait for an approval while the conversation continues."""
+        return list(self._state.deferred.values())
 
 
 def has_yielded(events: Sequence[StoredEvent], yields: Collection[str]) -> bool:
-    """Say whether the newest answer ended its turn, and nothing has been written about that yet."""
+    """Return whether the newest answer yielded, but the end of the turn has not been written yet."""
     done: set[str] = set()
     for event in reversed(events):
         match event.type:
@@ -147,110 +149,110 @@ def has_yielded(events: Sequence[StoredEvent], yields: Collection[str]) -> bool:
     return False
 
 
-def _take(reading: _Reading, event: StoredEvent) -> None:
+def _take(state: _State, event: StoredEvent) -> None:
     data = event.data
     match event.type:
         case "user_text":
-            _hear(reading, UserMessage(data["text"]), f"u:{data['message_id']}")
+            _append_or_hold(state, UserMessage(data["text"]), f"u:{data['message_id']}")
         case "injected":
-            _hear(reading, UserMessage(data["text"]), "")
+            _append_or_hold(state, UserMessage(data["text"]), "")
         case "assistant_text":
             uses = tuple(use_of(call) for call in data["calls"])
             items = ["", *(f"t:{call['call_id']}" for call in data["calls"])]
-            _say(reading, AssistantMessage(data["text"], uses, data.get("provider_data") or {}), items)
-            reading.open |= {
+            _append(state, AssistantMessage(data["text"], uses, data.get("provider_data") or {}), items)
+            state.open |= {
                 call["call_id"]: OpenCall(call["call_id"], use, use.name)
                 for call, use in zip(data["calls"], uses, strict=True)
             }
         case "ui_message":
-            reading.posted = f"a:{data['message_id']}"
+            state.posted = f"a:{data['message_id']}"
         case "tool_call" | "call_deferred" | "function_call_output":
-            _take_call(reading, event.type, data)
+            _take_call(state, event.type, data)
         case "compacted":
-            _compact(reading, data["text"])
+            _compact(state, data["text"])
         case "rewind":
-            _cut(reading, data["from_item"])
+            _cut(state, data["from_item"])
 
 
-def _take_call(reading: _Reading, kind: str, data: JsonObject) -> None:
+def _take_call(state: _State, kind: str, data: JsonObject) -> None:
     call_id = data["call_id"]
-    call = reading.open.get(call_id)
+    call = state.open.get(call_id)
     if kind == "tool_call":
         if call is None and data.get("implicit"):
             call = OpenCall(call_id, ToolUse("", data["name"], data["args"]), implicit=True)
         if call is not None:
-            reading.open[call_id] = replace(call, name=data["name"], client_id=data.get("client_id", ""))
+            state.open[call_id] = replace(call, name=data["name"], client_id=data.get("client_id", ""))
     elif call is None:
-        if waited := reading.deferred.pop(call_id, None):
-            _hear(reading, UserMessage(DEFERRED.format(name=waited.name, text=data["text"])), "")
+        if waited := state.deferred.pop(call_id, None):
+            _append_or_hold(state, UserMessage(DEFERRED.format(name=waited.name, text=data["text"])), "")
     else:
-        _close(reading, call, kind, data)
+        _close(state, call, kind, data)
     if kind == "function_call_output":
-        reading.posted = ""
+        state.posted = ""
 
 
-def _close(reading: _Reading, call: OpenCall, kind: str, data: JsonObject) -> None:
-    del reading.open[call.call_id]
+def _close(state: _State, call: OpenCall, kind: str, data: JsonObject) -> None:
+    del state.open[call.call_id]
     item = f"t:{call.call_id}"
-    if reading.posted:
-        _relabel(reading, "" if call.implicit else item, reading.posted)
-        item = reading.posted
+    if state.posted:
+        _relabel(state, "" if call.implicit else item, state.posted)
+        item = state.posted
     if kind == "call_deferred":
-        reading.deferred[call.call_id] = call
+        state.deferred[call.call_id] = call
     if not call.implicit:
         is_error = data.get("status", "done") != "done"
-        _say(reading, ToolMessage(call.use.id, call.use.name, data["text"], is_error=is_error), [item])
-    if not reading.open:
-        for message, source in reading.held:
-            _say(reading, message, [source])
-        reading.held.clear()
+        _append(state, ToolMessage(call.use.id, call.use.name, data["text"], is_error=is_error), [item])
+    if not state.open:
+        for message, source in state.held:
+            _append(state, message, [source])
+        state.held.clear()
 
 
-def _relabel(reading: _Reading, old: str, new: str) -> None:
-    """Let a part of the newest answer belong to another item: its text, or a call that was a post."""
-    for message, items in zip(reversed(reading.messages), reversed(reading.sources), strict=True):
+def _relabel(state: _State, old: str, new: str) -> None:
+    """Replace an item of the newest answer: a post is displayed as a message, not as text or a call."""
+    for message, items in zip(reversed(state.messages), reversed(state.sources), strict=True):
         if isinstance(message, AssistantMessage):
             if old in items:
                 items[items.index(old)] = new
             return
 
 
-def _say(reading: _Reading, message: Message, items: list[str]) -> None:
-    reading.messages.append(message)
-    reading.sources.append(items)
+def _append(state: _State, message: Message, items: list[str]) -> None:
+    state.messages.append(message)
+    state.sources.append(items)
 
 
-def _hear(reading: _Reading, message: Message, source: str) -> None:
-    if reading.open:
-        reading.held.append((message, source))
+def _append_or_hold(state: _State, message: Message, source: str) -> None:
+    if state.open:
+        state.held.append((message, source))
     else:
-        _say(reading, message, [source])
+        _append(state, message, [source])
 
 
-def _compact(reading: _Reading, summary: str) -> None:
-    """Let a summary stand for what was said before the last question."""
-    asked = [at for at, items in enumerate(reading.sources) if items[0].startswith("u:")]
-    kept = slice(asked[-1], None) if asked else slice(len(reading.sources), None)
-    reading.messages = [UserMessage(summary), *reading.messages[kept]]
-    reading.sources = [[""], *reading.sources[kept]]
+def _compact(state: _State, summary: str) -> None:
+    """Replace the messages before the last message of a person by a summary."""
+    asked = [at for at, items in enumerate(state.sources) if items[0].startswith("u:")]
+    kept = slice(asked[-1], None) if asked else slice(len(state.sources), None)
+    state.messages = [UserMessage(summary), *state.messages[kept]]
+    state.sources = [[""], *state.sources[kept]]
 
 
-def _cut(reading: _Reading, item: str) -> None:
-    at = next((at for at, items in enumerate(reading.sources) if item in items), None)
+def _cut(state: _State, item: str) -> None:
+    at = next((at for at, items in enumerate(state.sources) if item in items), None)
     if at is not None:
-        later = list(zip(reading.messages[at:], reading.sources[at:], strict=True))
-        del reading.messages[at:], reading.sources[at:]
-        _keep_before(reading, item, later)
-        reading.open.clear()
-        reading.held.clear()
+        later = list(zip(state.messages[at:], state.sources[at:], strict=True))
+        del state.messages[at:], state.sources[at:]
+        _keep_before(state, item, later)
+        state.open.clear()
+        state.held.clear()
     else:
-        heard = [source for _, source in reading.held]
-        if item in heard:
-            del reading.held[heard.index(item) :]
+        sources = [source for _, source in state.held]
+        if item in sources:
+            del state.held[sources.index(item) :]
 
 
-def _keep_before(reading: _Reading, item: str, later: Sequence[tuple[Message, list[str]]]) -> None:
-    """Keep of an answer what was shown before `item`: its text, and earlier calls that have their results."""
+def _keep_before(state: _State, item: str, later: Sequence[tuple[Message, list[str]]]) -> None:
+    """Keep the part of an answer that was displayed before `item`: its text, and earlier calls with results."""
     answer, items = later[0]
     if not isinstance(answer, AssistantMessage) or item == items[0]:
         return
@@ -259,15 +261,15 @@ def _keep_before(reading: _Reading, item: str, later: Sequence[tuple[Message, li
     done = [own[0] for _, own in results]
     kept = [(use, own) for use, own in zip(answer.calls, items[1:], strict=True) if own in done]
     if kept or (items[0] and answer.text):
-        _say(
-            reading, AssistantMessage(answer.text, tuple(use for use, _ in kept)), [items[0], *(own for _, own in kept)]
+        _append(
+            state, AssistantMessage(answer.text, tuple(use for use, _ in kept)), [items[0], *(own for _, own in kept)]
         )
-        reading.messages += [said for said, _ in results]
-        reading.sources += [own for _, own in results]
+        state.messages += [said for said, _ in results]
+        state.sources += [own for _, own in results]
 
 
 def call_as_json(call_id: str, use: ToolUse) -> JsonObject:
-    """Write a wanted call for the journal."""
+    """Return a requested call as JSON for the journal."""
     return {
         "call_id": call_id,
         "id": use.id,
@@ -279,5 +281,5 @@ def call_as_json(call_id: str, use: ToolUse) -> JsonObject:
 
 
 def use_of(call: JsonObject) -> ToolUse:
-    """Read a wanted call back."""
+    """Return the requested call that `call_as_json` encoded."""
     return ToolUse(call["id"], call["name"], call["arguments"], call["problem"], call["provider_data"])

@@ -181,10 +181,10 @@ async def test_dotted_names_go_out_and_come_back_in_every_dialect(
     journal, spent = MemoryJournal(), list[Usage]()
     lease = await journal.take_lease("a", "test", 60)
     assert lease is not None
-    scribe = JournalWriter(journal, "a", lease)
-    await scribe.inject([{"message_id": "1", "mime": "text/plain", "text": "go"}], "1")
+    writer = JournalWriter(journal, "a", lease)
+    await writer.inject([{"message_id": "1", "mime": "text/plain", "text": "go"}], "1")
     settings = LoopSettings(text_policy="implicit_post", max_samplings=2)
-    loop = Loop(model_at(served, dialect), FunctionToolset(None, [read]), scribe, settings, Deltas(usage=spent.append))
+    loop = Loop(model_at(served, dialect), FunctionToolset(None, [read]), writer, settings, Deltas(usage=spent.append))
 
     async def no_news() -> None:
         return None
@@ -192,7 +192,7 @@ async def test_dotted_names_go_out_and_come_back_in_every_dialect(
     async with anyio.create_task_group() as tasks:
         await loop.turn(no_news, tasks)
 
-    shown = scribe.timeline.item("t:2-1")
+    shown = writer.timeline.item("t:2-1")
     assert shown is not None
     assert (shown["name"], shown["status"]) == ("files.v1.read", "done")
     assert "files_v1_read" in str(served.asked[0])

@@ -1,4 +1,4 @@
-"""Picks a model module by provider (discovery)."""
+"""Chooses and configures the model of a vendor."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -37,10 +37,10 @@ class ModelSettings(BaseModel):
 
 
 def model_settings(llm: Mapping[str, Json]) -> ModelSettings:
-    """Read the settings.
+    """Validate the settings of a model.
 
     Raises:
-        ConfigError: names the key and what is wrong.
+        ConfigError: a value is invalid; the message names the key.
     """
     try:
         return ModelSettings.model_validate(dict(llm))
@@ -51,7 +51,7 @@ def model_settings(llm: Mapping[str, Json]) -> ModelSettings:
 
 
 def provider_of(settings: ModelSettings) -> Provider:
-    """Return the dialect to speak; without an address or a key there is only the script."""
+    """Return the provider; "auto" is decided by the address, and "scripted" without address and key."""
     if settings.provider != "auto":
         return settings.provider
     base = settings.api_base
@@ -63,10 +63,10 @@ def provider_of(settings: ModelSettings) -> Provider:
 
 
 def choose_model(settings: ModelSettings, proxy: str | None = None, *, retries: int = 5) -> Model:
-    """Return the model.
+    """Return the configured model; requests are retried up to `retries` times.
 
     Raises:
-        ConfigError: a name is missing, or the script is wrong.
+        ConfigError: `llm.model` is missing, or the script is invalid.
     """
     provider = provider_of(settings)
     if provider == "scripted":

@@ -1,4 +1,4 @@
-"""Anthropic's messages dialect."""
+"""Anthropic's Messages API."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +45,6 @@ class AnthropicModel:
         self._http = http or ModelHttp(Endpoint(base_url, headers))
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Answer in pieces."""
         answer = _Answer()
         async for event in self._http.post("/v1/messages", request_body(self._model, request)):
             for piece in answer.take(event):
@@ -54,7 +53,7 @@ class AnthropicModel:
 
 
 def request_body(model: str, request: ModelRequest) -> JsonObject:
-    """Write a sampling in this dialect."""
+    """Return the body of a Messages request."""
     body: JsonObject = {
         "model": model,
         "max_tokens": request.max_output_tokens,
@@ -77,7 +76,7 @@ def request_body(model: str, request: ModelRequest) -> JsonObject:
 
 
 def _messages(messages: Sequence[Message]) -> list[JsonObject]:
-    """Pair roles strictly: everything between two answers is one user message, results of calls first."""
+    """Merge consecutive messages of one role, because the API requires alternating roles and tool results first."""
     written: list[JsonObject] = []
     for message in messages:
         role, blocks = _blocks(message)
@@ -123,7 +122,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Answer:
-    """Follows the blocks of one answer."""
+    """Collects the content blocks of one streamed answer."""
 
     blocks: dict[int, _Block] = field(default_factory=dict)
     thoughts: list[JsonObject] = field(default_factory=list)

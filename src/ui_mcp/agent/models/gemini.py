@@ -1,4 +1,4 @@
-"""Google's Gemini dialect."""
+"""Google's Gemini API."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,6 @@ class GeminiModel:
         self._reduced = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Answer in pieces."""
         try:
             async for event in self._events(request_body(request, reduced=self._reduced)):
                 yield event
@@ -61,7 +60,7 @@ class GeminiModel:
 
 
 def request_body(request: ModelRequest, *, reduced: bool) -> JsonObject:
-    """Write a sampling in this dialect; `reduced` for servers that know only the smaller schema language."""
+    """Return the body of a request; `reduced` for servers that support only Gemini's subset of JSON Schema."""
     generation: JsonObject = {"maxOutputTokens": request.max_output_tokens}
     if request.temperature is not None:
         generation["temperature"] = request.temperature
@@ -105,7 +104,7 @@ def _parts(message: Message) -> tuple[str, list[JsonObject]]:
                 {"functionResponse": {"id": call_id, "name": name, "response": _response(text, is_error=is_error)}}
             ]
         case AssistantMessage(text, calls, data):
-            # A signature must come back on the very part it came with.
+            # A signature must be sent back with the part that it came with.
             said: list[JsonObject] = [{"text": text, **_signed(data)}] if text else []
             uses = [
                 {
@@ -132,7 +131,7 @@ def _response(text: str, *, is_error: bool) -> JsonObject:
 
 
 def _reduced(schema: Json) -> Json:
-    """Keep what the smaller schema language knows."""
+    """Return the part of a JSON Schema that Gemini's subset supports."""
     if isinstance(schema, list):
         return [_reduced(item) for item in schema]
     if not isinstance(schema, dict):
@@ -149,7 +148,7 @@ def _reduced(schema: Json) -> Json:
 
 @dataclass(slots=True)
 class _Answer:
-    """Gathers the parts of one answer."""
+    """Collects the parts of one streamed answer."""
 
     uses: list[ToolUse] = field(default_factory=list)
     signature: JsonObject = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Streaming POST, retries, JSON argument repair."""
+"""HTTP for model vendors: streaming POST with retries, server-sent events, repair of JSON arguments."""
 
 import random
 import re
@@ -21,7 +21,7 @@ _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
 def read_arguments(text: str) -> tuple[JsonObject | None, str | None]:
-    """Return the arguments, or None and the reason; nothing at all means no arguments."""
+    """Return the arguments, or None and the reason; empty text means no arguments."""
     stripped = text.strip()
     if not stripped:
         return {}, None
@@ -39,11 +39,11 @@ def read_arguments(text: str) -> tuple[JsonObject | None, str | None]:
 
 
 def checked_arguments(value: Json) -> tuple[JsonObject | None, str]:
-    """Return arguments that can be written down and sent on, or None and the reason."""
+    """Return arguments that can be stored and sent, or None and the reason."""
     if not isinstance(value, dict):
         return None, f"a JSON object is needed, not {type(value).__name__}"
     try:
-        dumps([[[[[[value]]]]]])  # as deep as the journal wraps them
+        dumps([[[[[[value]]]]]])  # nested as deep as in the journal, where they must be encodable
     except (TypeError, ValueError) as error:
         return None, f"they cannot be used: {error}"
     return value, ""
@@ -52,7 +52,7 @@ def checked_arguments(value: Json) -> tuple[JsonObject | None, str]:
 def _attempts(text: str) -> list[str]:
     fenced = _FENCE.match(text)
     inner = fenced[1].strip() if fenced else text
-    # Mending is tried only after the text as it came: a comma before a brace may be part of a string.
+    # Try the unchanged text first: a comma before a brace may be part of a string.
     return [text, inner, _TRAILING_COMMA.sub(r"\1", inner)]
 
 
@@ -73,13 +73,13 @@ _log = logger("agent.model")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where and how to reach a vendor."""
+    """Address, headers, timeouts and retries of a vendor's API."""
 
     base_url: str
     headers: Mapping[str, str] = field(default_factory=dict)
     connect_seconds: float = 10.0
     idle_seconds: float = 60.0
-    """Longest silence between two pieces of an answer."""
+    """Longest time between two chunks of an answer."""
     retries: int = 5
     first_wait: float = 0.5
     proxy: str | None = None
@@ -87,16 +87,16 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """One event of a stream."""
+    """One server-sent event."""
 
     name: str
     data: str
 
     def json(self) -> Json:
-        """Return the data parsed.
+        """Parse the data.
 
         Raises:
-            ModelError: it is not JSON.
+            ModelError: the data is not JSON.
         """
         try:
             return loads(self.data)
@@ -105,14 +105,14 @@ class ServerEvent:
 
 
 class ModelHttp:
-    """Posts requests and yields the events of the answer."""
+    """Posts requests and yields the server-sent events of the response."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._client: httpx2.AsyncClient | None = None
 
     async def post(self, path: str, body: JsonObject) -> AsyncIterator[ServerEvent]:
-        """Send `body` and yield the answer's events; retried only while nothing has been yielded.
+        """Send `body` and yield the events of the response; retried only until the first event was yielded.
 
         Raises:
             ModelError: the vendor refused, or all retries failed.
@@ -135,7 +135,6 @@ class ModelHttp:
                 attempt += 1
 
     async def close(self) -> None:
-        """Let go of connections."""
         if self._client is not None:
             await self._client.aclose()
             self._client = None
@@ -172,7 +171,7 @@ class ModelHttp:
 
 
 class _RetryError(Exception):
-    """Worth another try; `final` is what to say if there is none."""
+    """A failure that may be retried after `after` seconds; `final` is raised when retries are exhausted."""
 
     def __init__(self, final: ModelError, after: float | None = None) -> None:
         super().__init__(final.message)
@@ -194,7 +193,7 @@ async def _refused(response: httpx2.Response) -> Exception:
 
 
 def _message(text: str) -> str:
-    """Find the sentence in an error body; vendors wrap it differently."""
+    """Return the message in an error body, whose structure differs between vendors."""
     try:
         body = loads(text)
     except ValueError:
@@ -206,7 +205,7 @@ def _message(text: str) -> str:
 
 
 def retry_after(header: str | None, clock: Callable[[], float]) -> float | None:
-    """Read a Retry-After header: seconds or a date."""
+    """Return the seconds of a Retry-After header, which is a number or a date; None if it is invalid."""
     if not header:
         return None
     try:
@@ -220,11 +219,12 @@ def retry_after(header: str | None, clock: Callable[[], float]) -> float | None:
 
 
 async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """Split a stream into lines as event streams have them, which is not at every character that Unicode calls a break.
+    """Split a stream into lines at CR, LF and CRLF only, as event streams require.
 
     Raises:
-        ModelError: a line, or the whole, is longer than any answer is.
+        ModelError: a line is longer than `MAX_LINE`, or the stream than `MAX_ANSWER`.
     """
+    # bytes.splitlines, because str.splitlines also splits at other Unicode line breaks.
     begun: list[bytes] = []
     size = total = 0
     after_return = False
@@ -245,7 +245,7 @@ async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
 
 
 async def server_events(lines: AsyncIterator[str]) -> AsyncIterator[ServerEvent]:
-    """Gather the lines of an event stream into events; comments are skipped."""
+    """Parse the lines of an event stream; comments are skipped."""
     name, data = "", list[str]()
     async for line in lines:
         if not line:

@@ -1,4 +1,4 @@
-"""The chat-completions dialect: OpenAI, Ollama, LM Studio, vLLM, DeepSeek and many others."""
+"""The chat completions API of OpenAI, Ollama, LM Studio, vLLM, DeepSeek and many others."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 OPTIONAL = ("stream_options", "parallel_tool_calls")
-"""Fields that some servers refuse; the request is tried once more without them."""
+"""Fields that some servers reject; the request is then repeated without them."""
 REASONS: dict[str, StopReason] = {
     "stop": "end",
     "tool_calls": "tool_calls",
@@ -40,21 +40,20 @@ class OpenAiModel:
     def __init__(self, model: str, base_url: str, key: str = "none", http: ModelHttp | None = None) -> None:
         self._model = model
         self._http = http or ModelHttp(Endpoint(base_url, {"authorization": f"Bearer {key}"}))
-        self._plain = False
+        self._omit_optional = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Answer in pieces."""
         body = request_body(self._model, request)
-        if self._plain:
+        if self._omit_optional:
             body = _without_optional(body)
         try:
             async for event in self._events(body):
                 yield event
             return
         except ModelError as error:
-            if self._plain or error.details.get("status") not in {400, 422} or not _names_optional(error):
+            if self._omit_optional or error.details.get("status") not in {400, 422} or not _names_optional(error):
                 raise
-        self._plain = True
+        self._omit_optional = True
         async for event in self._events(_without_optional(body)):
             yield event
 
@@ -70,7 +69,7 @@ class OpenAiModel:
 
 
 def request_body(model: str, request: ModelRequest) -> JsonObject:
-    """Write a sampling in this dialect."""
+    """Return the body of a chat completions request."""
     system = [{"role": "system", "content": request.system}] if request.system else []
     body: JsonObject = {
         "model": model,
@@ -134,7 +133,7 @@ class _PartialCall:
 
 @dataclass(slots=True)
 class _Answer:
-    """Merges the pieces of an answer: a call's id and name come first, its arguments in pieces."""
+    """Merges the chunks of an answer: id and name of a call come first, its arguments in parts."""
 
     calls: list[_PartialCall] = field(default_factory=list)
     by_index: dict[int, _PartialCall] = field(default_factory=dict)
@@ -183,7 +182,7 @@ class _Answer:
 
     def _call_for(self, piece: JsonObject, function: JsonObject) -> _PartialCall:
         if piece.get("index") is None:
-            # Whole calls without an index: a name begins a new one.
+            # Some servers send whole calls without an index: a name begins a new call.
             if function.get("name") or not self.calls:
                 self.calls.append(_PartialCall())
             return self.calls[-1]

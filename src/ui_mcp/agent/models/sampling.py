@@ -1,4 +1,4 @@
-"""The model of a connected MCP client, lent to us by its sampling capability."""
+"""The model of a connected MCP client, used through its sampling capability."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
@@ -28,14 +28,13 @@ REASONS: dict[str, StopReason] = {
 
 
 class SamplingModel:
-    """A model behind a client; it answers whole, since the protocol knows no pieces."""
+    """A model behind `sampling/createMessage`, which returns whole answers: the protocol has no streaming."""
 
     def __init__(self, sample: Sample, *, takes_tools: bool) -> None:
         self._sample = sample
         self._takes_tools = takes_tools
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Answer in as many pieces as the result has blocks."""
         try:
             result = await self._sample(request_params(request, takes_tools=self._takes_tools))
         except ModelError:
@@ -58,7 +57,7 @@ class SamplingModel:
 
 
 def request_params(request: ModelRequest, *, takes_tools: bool) -> JsonObject:
-    """Write a sampling in this dialect."""
+    """Return the parameters of `sampling/createMessage`."""
     params: JsonObject = {"messages": _messages(request.messages), "maxTokens": request.max_output_tokens}
     if request.system:
         params["systemPrompt"] = request.system
@@ -76,7 +75,7 @@ def request_params(request: ModelRequest, *, takes_tools: bool) -> JsonObject:
 
 
 def _messages(messages: Sequence[Message]) -> list[JsonObject]:
-    """Put all results of one answer into one message, which may hold nothing else."""
+    """Put all results of one answer into one message, which may contain nothing else."""
     written: list[JsonObject] = []
     for message in messages:
         match message:

@@ -1,4 +1,4 @@
-"""A model that follows a script: for tests, demos and documentation, without a key and without a network."""
+"""A model that follows a script, for tests, demos and documentation; needs no API key and no network."""
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,9 +24,9 @@ from ui_mcp.errors import ConfigError, ModelError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
 PIECE = 12
-"""Characters per streamed piece of text."""
-_HOLE = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
-_NUMBER_HOLE = re.compile(r"\{\{\s*([\w.]+)\s*\|\s*number\s*\}\}")
+"""Characters per streamed text delta."""
+_PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
+_NUMBER_PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\|\s*number\s*\}\}")
 
 
 class When(BaseModel):
@@ -63,10 +63,10 @@ class Step(BaseModel):
 
 
 def read_script(steps: Sequence[Json]) -> list[Step]:
-    """Check a script.
+    """Validate a script.
 
     Raises:
-        ConfigError: names the step and what is wrong with it.
+        ConfigError: a step is invalid; the message has its number.
     """
     read: list[Step] = []
     for number, step in enumerate(steps, 1):
@@ -80,18 +80,18 @@ def read_script(steps: Sequence[Json]) -> list[Step]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scene:
-    """What a step may look at and quote."""
+class _Context:
+    """The values that a step matches and that its templates insert."""
 
     user: str
     result: Json
     newest: Message | None
     match: tuple[str, ...] = ()
-    """What the groups of the step's pattern found, the whole first."""
+    """The match of the step's pattern, then its groups."""
 
 
 class ScriptedModel:
-    """Gives the first step that fits the newest message."""
+    """Answers with the first step that matches the newest message."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = list(steps)
@@ -99,45 +99,44 @@ class ScriptedModel:
         self._calls = count(1)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Answer as the script says."""
-        scene = _scene(request.messages)
+        context = _context(request.messages)
         called = False
-        step = self._step(scene)
-        scene = replace(scene, match=_groups(step.when, scene))
+        step = self._step(context)
+        context = replace(context, match=_groups(step.when, context))
         for emit in step.emit:
             if emit.delay_ms:
                 await anyio.sleep(emit.delay_ms / 1000)
             if emit.error is not None:
                 raise ModelError(emit.error)
             if emit.say is not None:
-                for piece in _pieces(_filled(emit.say, scene)):
+                for piece in _pieces(_filled(emit.say, context)):
                     yield TextDelta(piece)
             if emit.call is not None:
                 called = True
-                yield ToolUse(f"call_{next(self._calls)}", emit.call, _filled(emit.args, scene))
+                yield ToolUse(f"call_{next(self._calls)}", emit.call, _filled(emit.args, context))
             if emit.usage is not None:
                 yield Usage(*emit.usage)
         yield Stop("tool_calls" if called else "end")
 
-    def _step(self, scene: _Scene) -> Step:
+    def _step(self, context: _Context) -> Step:
         for number, step in enumerate(self._steps):
-            if number not in self._used and _fits(step.when, scene):
+            if number not in self._used and _fits(step.when, context):
                 if step.once:
                     self._used.add(number)
                 return step
         if not self._steps:
             raise ModelError("No model is configured\nSet llm in nlui.yaml (`nlui init` writes one to start from).")
-        raise ModelError(f"The script has no step for: {scene.user[:100]!r}")
+        raise ModelError(f"The script has no step for: {context.user[:100]!r}")
 
 
-def _scene(messages: Sequence[Message]) -> _Scene:
+def _context(messages: Sequence[Message]) -> _Context:
     user = next((message.text for message in reversed(messages) if isinstance(message, UserMessage)), "")
     said = next((message.text for message in reversed(messages) if isinstance(message, ToolMessage)), "")
-    return _Scene(user, _parsed(said), messages[-1] if messages else None)
+    return _Context(user, _parsed(said), messages[-1] if messages else None)
 
 
 def _parsed(text: str) -> Json:
-    """Read a result that is JSON, or whose first line is (a note may follow)."""
+    """Parse a result that is JSON, or whose first line is JSON followed by a note; else return the text."""
     for attempt in (text, text.partition("\n")[0]):
         try:
             return loads(attempt)
@@ -146,8 +145,8 @@ def _parsed(text: str) -> Json:
     return text
 
 
-def _fits(when: When, scene: _Scene) -> bool:
-    newest = scene.newest
+def _fits(when: When, context: _Context) -> bool:
+    newest = context.newest
     if when.tool_result is not None or when.tool is not None:
         return (
             isinstance(newest, ToolMessage)
@@ -161,27 +160,27 @@ def _fits(when: When, scene: _Scene) -> bool:
     return True
 
 
-def _groups(when: When, scene: _Scene) -> tuple[str, ...]:
-    found = re.search(when.user, scene.user, re.IGNORECASE | re.DOTALL) if when.user else None
+def _groups(when: When, context: _Context) -> tuple[str, ...]:
+    found = re.search(when.user, context.user, re.IGNORECASE | re.DOTALL) if when.user else None
     return (found[0], *(group or "" for group in found.groups())) if found else ()
 
 
-def _filled(value: Any, scene: _Scene) -> Any:
+def _filled(value: Any, context: _Context) -> Any:
     match value:
-        case str() if whole := _NUMBER_HOLE.fullmatch(value):
-            return _number(_value(whole[1], scene))
+        case str() if whole := _NUMBER_PLACEHOLDER.fullmatch(value):
+            return _number(_value(whole[1], context))
         case str():
-            return _HOLE.sub(lambda hole: _quoted(hole[1], scene), value)
+            return _PLACEHOLDER.sub(lambda match: _quoted(match[1], context), value)
         case Mapping():
-            return {key: _filled(inner, scene) for key, inner in value.items()}
+            return {key: _filled(inner, context) for key, inner in value.items()}
         case list():
-            return [_filled(inner, scene) for inner in value]
+            return [_filled(inner, context) for inner in value]
         case _:
             return value
 
 
-def _quoted(path: str, scene: _Scene) -> str:
-    value = _value(path, scene)
+def _quoted(path: str, context: _Context) -> str:
+    value = _value(path, context)
     return value if isinstance(value, str) else dumps(value)
 
 
@@ -189,9 +188,9 @@ def _number(value: Json) -> Json:
     return int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,15}", value) else value
 
 
-def _value(path: str, scene: _Scene) -> Json:
+def _value(path: str, context: _Context) -> Json:
     name, *rest = path.split(".")
-    value: Json = {"user": scene.user, "result": scene.result, "match": list(scene.match)}.get(name)
+    value: Json = {"user": context.user, "result": context.result, "match": list(context.match)}.get(name)
     for part in rest:
         if isinstance(value, list) and part.isdigit() and int(part) < len(value):
             value = value[int(part)]

@@ -1,4 +1,4 @@
-"""Reads the parts of a vendor's answer; whatever has another shape than the dialect says is an error of this turn."""
+"""Checks the types of values in a vendor's response; a wrong type is a ModelError, which ends the turn only."""
 
 import math
 
@@ -10,14 +10,14 @@ from ui_mcp.jsontypes import Json, JsonObject
 
 _SHOWN = 80
 _MOST_TOKENS = 10**12
-"""No answer has more; sums of such counts can still be written as JSON."""
+"""Cap on token counts, so that their sums can still be encoded as JSON."""
 
 
 def record(value: Json, what: str) -> JsonObject:
-    """Return an object; nothing at all is an empty one.
+    """Return an object; None becomes an empty one.
 
     Raises:
-        ModelError: it is something else.
+        ModelError: the value has another type.
     """
     if value is None:
         return {}
@@ -27,10 +27,10 @@ def record(value: Json, what: str) -> JsonObject:
 
 
 def listed(value: Json, what: str) -> list[Json]:
-    """Return a list; nothing at all is an empty one.
+    """Return a list; None becomes an empty one.
 
     Raises:
-        ModelError: it is something else.
+        ModelError: the value has another type.
     """
     if value is None:
         return []
@@ -40,10 +40,10 @@ def listed(value: Json, what: str) -> list[Json]:
 
 
 def text(value: Json, what: str) -> str:
-    """Return text; nothing at all is empty.
+    """Return text; None becomes empty text.
 
     Raises:
-        ModelError: it is something else.
+        ModelError: the value has another type.
     """
     if value is None:
         return ""
@@ -53,10 +53,10 @@ def text(value: Json, what: str) -> str:
 
 
 def prose(value: Json, what: str) -> str:
-    """Return text that some servers send as a list of parts.
+    """Return text, which some servers send as a list of parts.
 
     Raises:
-        ModelError: it is something else.
+        ModelError: the value has another type.
     """
     if isinstance(value, list):
         return "".join(text(record(part, what).get("text"), what) for part in value)
@@ -64,10 +64,10 @@ def prose(value: Json, what: str) -> str:
 
 
 def position(value: Json, what: str) -> int:
-    """Return the place of a piece in its list.
+    """Return an index.
 
     Raises:
-        ModelError: it is no whole number.
+        ModelError: the value is not a whole number.
     """
     if isinstance(value, int):
         return value
@@ -75,19 +75,19 @@ def position(value: Json, what: str) -> int:
 
 
 def amount(value: Json) -> int:
-    """Return a count of tokens; one that makes no sense is not worth the answer."""
+    """Return a count of tokens; 0 if it is invalid, which is no reason to lose the answer."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         return 0
     return int(min(value, _MOST_TOKENS))
 
 
 def complaint(error: Json) -> str:
-    """Return what a vendor says went wrong, however it wraps that."""
+    """Return the message of a vendor's error, whatever its structure, cut to 300 characters."""
     return str(error.get("message") or error if isinstance(error, dict) else error)[:300]
 
 
 def tool_use(call_id: str, name: str, arguments: Json, signature: JsonObject | None = None) -> ToolUse:
-    """Return a call whose arguments came whole."""
+    """Return a call whose arguments were sent as JSON, not as text in parts; an id is generated if there is none."""
     call_id = call_id or f"call_{secret_id()[:16]}"
     found, problem = checked_arguments({} if arguments is None else arguments)
     return ToolUse(call_id, name, found, problem or None, signature or {})
