@@ -18,6 +18,7 @@ def seal(*parts: str | Path | bytes) -> str:
     Raises:
         OSError: the key cannot be read or created.
     """
+    # Length prefixes distinguish ("ab", "c") from ("a", "bc").
     message = b"".join(len(data).to_bytes(8, "big") + data for data in map(_bytes, parts))
     return hmac.new(_key(), message, hashlib.sha256).hexdigest()
 

@@ -210,11 +210,13 @@ ENVIRONMENT: Mapping[str, str] = {
 
 
 def _url(host: str, port: int) -> str:
+    # URLs need brackets around IPv6 addresses.
     bare = ":" in host and not host.startswith("[")
     return f"http://{f'[{host}]' if bare else host}:{port}"
 
 
 def _without_port(name: str) -> str:
+    # The last colon of a bare IPv6 address does not begin a port.
     host, _, port = name.rpartition(":")
     return host if port.isdigit() and (":" not in host or host.endswith("]")) else name
 
@@ -229,12 +231,12 @@ def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[st
     """
     env = os.environ if environment is None else environment
     tree = _read(file)
-    config = _checked(tree, str(file))
+    config = _checked(tree, str(file))  # also what is not in effect: errors in it are reported now
     if waiting := _pending(tree, file):
         _warn_once(file, tuple(waiting))
         config = _checked(without(tree, waiting), str(file))
     for name, key in ENVIRONMENT.items():
-        if env.get(name):
+        if env.get(name):  # empty counts as unset
             config = _checked(_with(config, {key: env[name]}), name)
     given = {key: value for key, value in (flags or {}).items() if value is not None}
     config = _checked(_with(config, given), "command line")

@@ -84,7 +84,7 @@ def opened(address: str) -> Iterator[float]:
 def _write(address: str) -> Path:
     folder = state_folder() / "open"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
+    folder.chmod(0o700)  # mkdir does not change the mode of an existing folder
     for left in folder.glob("*.html"):  # left behind by killed processes
         with suppress(OSError):
             if left.stat().st_mtime + KEPT_SECONDS < time.time():
@@ -92,6 +92,7 @@ def _write(address: str) -> Path:
     file = folder / f"{secrets.token_hex(8)}.html"
     descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        # `</script>` in the URL must not end the script element.
         quoted = dumps(address).replace("<", "\\u003c")
         stream.write(_PAGE.format(address=html.escape(address), quoted=quoted))
     return file
@@ -103,6 +104,7 @@ def _launch(file: Path) -> None:
     ):
         raise OSError("there is no display")
     command = [*OPENERS.get(sys.platform, ["xdg-open"]), str(file)]
+    # A session of its own: Ctrl-C in our terminal must not reach the browser.
     opener = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -10,6 +10,7 @@ from pathlib import Path
 def write_atomically(file: Path, content: bytes, *, executable: bool = False) -> None:
     """Replace `file` atomically and create its folders; a link at its path is replaced, not followed."""
     file.parent.mkdir(parents=True, exist_ok=True)
+    # In the same folder, because a rename is atomic only within one file system.
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     scratch = Path(name)
     try:
@@ -49,6 +50,7 @@ def open_inside(root: str | os.PathLike[str], path: str | os.PathLike[str], flag
         LinkError: the file is a link, or its directory leads out of `root`.
         OSError: the file cannot be opened.
     """
+    # Windows has no O_NOFOLLOW; elsewhere it closes the race between this check and the open.
     require_inside(root, os.path.dirname(path))
     if os.path.islink(path):
         raise LinkError(path)

@@ -49,6 +49,7 @@ def open_client(
     outer: httpx2.AsyncBaseTransport = Bounded(inner, limit, events=events)
     if bound:
         outer = OriginHeaders(outer, origin, bound)
+    # Proxies are the business of the inner transport; here they would bypass `outer`.
     return httpx2.AsyncClient(transport=outer, trust_env=False, **options)
 
 
@@ -84,6 +85,7 @@ class Bounded(httpx2.AsyncBaseTransport):
         headers = packed.headers.copy()
         try:
             if _is_packed(packed, request):
+                # Both headers describe the compressed body.
                 del headers["content-encoding"]
                 headers.pop("content-length", None)
         except PackedError:
@@ -190,6 +192,6 @@ def _is_packed(packed: httpx2.Response, request: httpx2.Request) -> bool:
     unknown = [one for one in encodings if one not in _SUPPORTED_ENCODINGS]
     if unknown:
         raise PackedError(f"The answer is packed as {unknown[0][:40]}, which cannot be read", request=request)
-    if "x-gzip" in encodings:
+    if "x-gzip" in encodings:  # an alias of gzip (RFC 9110) that httpx2 does not decode
         packed.headers["content-encoding"] = ", ".join(one.removeprefix("x-") for one in encodings)
     return bool(encodings)

@@ -33,12 +33,13 @@ class Boundary:
     ) -> bool:
         """Suppress every `Exception` of the block; cancellation passes through."""
         if error is None:
-            self._logged = ""
+            self._logged = ""  # recovered: if the same error returns, it is news
         if not isinstance(error, Exception):
             return False
         message = message_of(error)
         if message != self._logged:
             self._logged = message
+            # Our own errors explain themselves; unexpected ones need the traceback.
             _log.warning("%s: %s", self._source, message, exc_info=None if isinstance(error, UiMcpError) else error)
         self._failed(message)
         return True

@@ -49,11 +49,12 @@ def canonical(value: Json) -> str:
     """Return canonical JSON (RFC 8785): sorted keys, no spaces, whole numbers without a fraction."""
     match value:
         case dict():
+            # RFC 8785 orders keys by UTF-16 code units.
             members = sorted(value.items(), key=lambda pair: pair[0].encode("utf-16-be", "surrogatepass"))
             return "{" + ",".join(f"{dumps(key)}:{canonical(member)}" for key, member in members) + "}"
         case list() | tuple():
             return "[" + ",".join(canonical(member) for member in value) + "]"
-        case float() if value.is_integer() and abs(value) < 2**53:
+        case float() if value.is_integer() and abs(value) < 2**53:  # larger floats are not exact integers
             return str(int(value))
         case _:
             return dumps(value)

@@ -28,6 +28,7 @@ def masking(mask: Callable[[str], str]) -> Iterator[None]:
 
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
+        # One line per record: text of others in a message must not look like further records.
         text = super().format(record).replace("\r", "").replace("\n", " | ")
         for mask in _masks:
             text = mask(text)
@@ -56,6 +57,7 @@ def to_stderr(verbosity: int = 0) -> None:
     root = logging.getLogger(ROOT)
     root.propagate = False
     root.setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
+    # The exact type, because file handlers are StreamHandlers too.
     if not any(type(handler) is logging.StreamHandler for handler in root.handlers):
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_OneLine("%(levelname)s %(name)s: %(message)s"))
@@ -87,6 +89,7 @@ def to_file(path: Path) -> None:
     """
     stop_file()
     root = logging.getLogger(ROOT)
+    # The handler opens the file only at its first record: a link must fail here.
     os.close(open_inside(path.parents[1], path, os.O_WRONLY | os.O_APPEND | os.O_CREAT))
     handler = _PrivateFileHandler(path, maxBytes=10_000_000, backupCount=1, encoding="utf-8", delay=True)
     handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))

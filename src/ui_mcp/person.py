@@ -54,7 +54,7 @@ class PersonKeys:
         file = self._file("codes", _normalized(code))
         try:
             fresh = file.stat().st_mtime + CODE_SECONDS > self._clock()
-            file.unlink()
+            file.unlink()  # succeeds in one process only
         except (OSError, ValueError):
             return None
         if not fresh:
@@ -78,7 +78,7 @@ class PersonKeys:
         if idle > IDLE_SECONDS:
             file.unlink(missing_ok=True)
             return False
-        if idle > _TOUCH_SECONDS:
+        if idle > _TOUCH_SECONDS:  # the time of last use, hourly at most to save writes
             with suppress(OSError):
                 os.utime(file)
         return True
@@ -164,7 +164,7 @@ def _alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:
+    except OSError:  # it exists, but belongs to another account
         return True
     return True
 

@@ -61,7 +61,7 @@ class OrphanKiller:
 def _start_shell() -> IO[bytes]:
     process = subprocess.Popen(
         ["/bin/sh", "-c", _SCRIPT],
-        bufsize=0,
+        bufsize=0,  # lines must already be in the pipe when we are killed
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -142,7 +142,7 @@ async def _cancel_on_signal(tasks: TaskGroup) -> None:
             return
 
 
-PARENT_PID = os.getppid()
+PARENT_PID = os.getppid()  # at import, as early as possible: the parent may exit during start-up
 POLL_SECONDS = 2.0
 
 
@@ -151,6 +151,7 @@ async def parent_gone() -> None:
     if sys.platform == "win32":
         await _windows_parent_gone()
         return
+    # An orphan is adopted by another process, which changes its parent pid.
     while os.getppid() == PARENT_PID:  # noqa: ASYNC110 - POSIX has no event for it
         await anyio.sleep(POLL_SECONDS)
 

@@ -61,6 +61,7 @@ def without(tree: JsonObject, keys: Mapping[str, Json]) -> JsonObject:
 
 def digest(contents: Json | bytes) -> str:
     """Return the SHA-256 of settings or of a file's bytes, in hexadecimal."""
+    # default=str: TOML has dates and times, JSON has not.
     data = contents if isinstance(contents, bytes) else json.dumps(contents, sort_keys=True, default=str).encode()
     return hashlib.sha256(data).hexdigest()
 

@@ -164,5 +164,5 @@ def fill_own(folder: Path) -> None:
     """Create a folder with the initial contents of `.ui-mcp/`."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     ignore = folder / ".gitignore"
-    if not os.path.lexists(ignore):
+    if not os.path.lexists(ignore):  # not exists(): a dangling link must not be written through
         ignore.write_text("*\n", encoding="utf-8")

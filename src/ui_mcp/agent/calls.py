@@ -105,6 +105,7 @@ class Calls:
 
     def requested(self, uses: Sequence[ToolUse], names: VendorNames) -> list[RequestedCall]:
         """Return the calls of an answer, each with an id that is unique for this agent."""
+        # The number of events only grows, so ids made from it are unique, also after a restart.
         first = len(self._writer.events) + 1
         named = [(f"{first}-{number}", names.back(use.name), use) for number, use in enumerate(uses, 1)]
         return [
@@ -164,7 +165,7 @@ class Calls:
             while not self._can_continue():
                 self._changed = anyio.Event()
                 await self._changed.wait()
-        except BaseException:
+        except BaseException:  # the turn was cancelled: outcomes must reach the journal nevertheless
             for running in calls:
                 running.scope.cancel()
             with anyio.CancelScope(shield=True):
@@ -258,6 +259,7 @@ class Calls:
                 "mime": arguments.get("mime", "text/markdown"),
                 "md": arguments.get("content", ""),
             }
+            # First, because the transcript assigns the next output to this message.
             events.insert(0, NewEvent("ui_message", said))
         return events
 

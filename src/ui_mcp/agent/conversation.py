@@ -160,8 +160,9 @@ class Conversation:
         if asked is None or asked["kind"] != "user_message":
             raise NotFoundError(f"{item} is not a message of a person in {self.name}")
         self.stop()
-        anew = {"message_id": f"{asked['message_id']}~{self.journal.timeline.seq}"}
-        said = {key: asked[key] for key in ("mime", "text")} | anew
+        # A new id, because the timeline ignores items whose id it already has.
+        new_id = {"message_id": f"{asked['message_id']}~{self.journal.timeline.seq}"}
+        said = {key: asked[key] for key in ("mime", "text")} | new_id
         await self.journal.write(NewEvent("rewind", {"from_item": item}), NewEvent("user_text", said))
         self._orchestrator.wake()
 

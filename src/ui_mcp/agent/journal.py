@@ -57,7 +57,7 @@ def is_gone(holder: str) -> bool:
         os.kill(int(pid), 0)
     except ProcessLookupError:
         return True
-    except OSError:
+    except OSError:  # it exists, but belongs to another account
         return False
     return False
 

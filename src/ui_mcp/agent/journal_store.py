@@ -168,7 +168,7 @@ class SqliteJournal:
 
     def _prepare(self, opened: sqlite3.Connection) -> None:
         opened.execute("PRAGMA journal_mode = WAL")
-        opened.execute("PRAGMA synchronous = FULL")
+        opened.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last commits when power fails
         with _committed(opened) as database:
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version > 1:
@@ -180,6 +180,7 @@ class SqliteJournal:
 
 @contextmanager
 def _committed(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    # IMMEDIATE: a deferred transaction fails if another process writes before it upgrades its lock.
     database.execute("BEGIN IMMEDIATE")
     try:
         yield database

@@ -146,7 +146,7 @@ class Loop:
     async def _sample(self) -> tuple[_Answer, VendorNames]:
         listed = await self._tools.tools(self._call)
         names = VendorNames(tool.name for tool in listed)
-        self._seen = len(self._writer.events)
+        self._seen = len(self._writer.events)  # later messages are not in this request
         request = ModelRequest(
             messages=trimmed(self._writer.transcript.messages(), self._settings.max_context_tokens),
             system=self._settings.system,

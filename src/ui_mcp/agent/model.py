@@ -134,7 +134,7 @@ class VendorNames:
         taken = {name for name in given if _accepted(name)}
         for name in given:
             safe = name if name in taken else _safe(name)
-            if safe != name and (safe in taken or safe in self._back):
+            if safe != name and (safe in taken or safe in self._back):  # a digest resolves the collision
                 safe = f"{safe[: LIMIT - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
             self._out[name], self._back[safe] = safe, name
 

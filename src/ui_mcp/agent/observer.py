@@ -242,6 +242,7 @@ class TimelineObservers:
         chat = await self._chat()
         key = (id(chat), conversation_name(name))
         if key not in self._open:
+            # Another chat means that the server switched directories: drop the observers of the old one.
             self._open = {other: seen for other, seen in self._open.items() if other[0] == key[0]}
             self._open[key] = TimelineObserver(name, chat, self._reader(name))
         await self._open[key].refresh()

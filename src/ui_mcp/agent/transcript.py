@@ -32,6 +32,8 @@ def trimmed(
     for at in reversed(range(len(blocks))):
         cost = 0 if at == question else sum(size(message) for message in blocks[at])
         if cost > left and at != question:
+            # Older blocks end at the first that does not fit, which leaves no gap before the question; newer blocks
+            # are skipped one by one.
             if question is None or at < question:
                 break
             continue

@@ -132,9 +132,11 @@ class Announcer:
 
     def _note(self, movement: ConversationAdvanced) -> None:
         name = movement.conversation
+        # The head is announced for every message, the inbox only for messages by people.
         for uri in uris(HEAD, name):
             self._announcements.resource_updated(uri)
         if movement.now.user > movement.before.user:
+            # Coalesce with a change that has not been announced yet.
             earlier = self._waiting.get(name)
             self._waiting[name] = ConversationAdvanced(
                 name, earlier.before if earlier else movement.before, movement.now

@@ -181,10 +181,11 @@ class ChatBridge:
     async def _stream(self, request: Request, chat: Chat, who: Principal) -> Response:
         who.require(READ)
         after = request.headers.get("last-event-id") or request.query_params.get("after")
-        if after is None:
+        if after is None:  # without a cursor the stream begins with new messages
             after = await chat.head(who, _conversation(request))
         ask = ReadRequest(after, conversation=_conversation(request), received_at=received_at(request))
         await chat.read(who, ask)  # raises now: an invalid request gets an error status, not a broken stream
+        # X-Accel-Buffering: nginx would hold events back.
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(event_stream(chat, who, ask), media_type="text/event-stream", headers=headers)
 
@@ -252,6 +253,7 @@ def _limit(request: Request) -> int | None:
     text = request.query_params.get("limit")
     if text is not None and not (text.isascii() and text.isdecimal()):
         raise ChatError(f"limit is a whole number, not {text[:40]!r}", "invalid_argument")
+    # Nine digits are more than any limit; int() of a very long text raises.
     return None if text is None else int(text[:9])
 
 
@@ -289,7 +291,7 @@ class HumanFaceAccess:
             return
         connection, send = HTTPConnection(scope), careful(send)
         entering = (scope["method"], scope["path"]) == ("POST", ENTER)
-        if driven(connection):
+        if driven(connection):  # an agent that drives a browser must not act as the person
             await DRIVEN_BROWSER.response()(scope, receive, send)
         elif _is_public(scope):
             await self.app(scope, receive, send)

@@ -99,12 +99,14 @@ class AccessTokens:
         """
         like = await self._valid(name)
         expires = self._clock() + int(seconds * _US)
+        # Prefixed scopes grant nothing while this is a code.
         scopes = frozenset(f"{_GRANTS}{scope}" for scope in like.scopes)
         return await self._add(f"{_CODE}{secrets.token_hex(6)}:{name}", like.subscriber, scopes, expires)
 
     async def exchange(self, code: str) -> str | None:
         """Exchange a code for a token; None if the code is unknown, used or expired."""
         found = await self._known(code)
+        # end_tokens counts what it ended: of concurrent exchanges only one gets a token.
         if found is None or not found.name.startswith(_CODE) or not await self._store.end_tokens(found.name, 0):
             return None
         scopes = frozenset(scope.removeprefix(_GRANTS) for scope in found.scopes)

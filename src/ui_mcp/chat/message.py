@@ -170,6 +170,7 @@ class Limits:
     def _check(self, draft: Draft) -> None:
         if not draft.content.strip():
             raise ChatError("The message is empty", "empty_content")
+        # PostgreSQL cannot store NUL, and JSON may contain lone surrogates, which UTF-8 cannot encode.
         if "\0" in draft.content or not _encodable(draft.content):
             raise ChatError("The message holds NUL or other characters that are not text", "invalid_argument")
         size = len(draft.content.encode())

@@ -72,6 +72,7 @@ class PostgresStore:
             }
             rows = await _rows(connection, AFTER, values)
         messages, last = taken((Message(*row) for row in rows), query)
+        # The head was read first; a commit before the second statement may be newer.
         return Page(messages, last, max(heads[0][0], last))
 
     async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:

@@ -60,6 +60,7 @@ async def open_store(url: str, *, poll: float = 0.025, patience: float = PATIENC
 
 
 async def _open(url: str, poll: float, patience: float) -> ChatStore:
+    # Imported lazily, so that only the driver in use is loaded.
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
         from ui_mcp.chat.sqlite_store import SqliteStore
@@ -113,6 +114,7 @@ class Chat:
         who.require(_SCOPES[author])
         self.limits.check_drafts(drafts)
         posted = await self.store.append(Post(conversation_name(conversation), author, who.name, tuple(drafts)))
+        # Wakes readers in this process without a round trip to the store.
         self.tail.committed(conversation, author, max(done.id for done in posted))
         return posted
 
@@ -248,6 +250,7 @@ async def open_chat(
         try:
             yield chat
         finally:
+            # Shielded: the last receipts are written even if the block was cancelled.
             with anyio.CancelScope(shield=True), anyio.move_on_after(2):
                 await chat.receipts.flush()
             tasks.cancel_scope.cancel()

@@ -160,6 +160,7 @@ def taken(rows: Iterable[Message], query: Query) -> tuple[tuple[Message, ...], i
     for row in rows:
         if query.authors is None or row.author in query.authors:
             size += len(row.content.encode())
+            # The first message always fits, or a reader could never get past a large one.
             if len(messages) == query.limit or (messages and size > query.max_bytes):
                 break
             messages.append(row)

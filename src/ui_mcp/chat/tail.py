@@ -166,6 +166,7 @@ class Tail:
             return
         self._note({movement.conversation: movement.now for movement in moved})
         self.version += 1
+        # Replaced before it is set: a woken reader that waits again waits for the next change.
         turn, self._turn = self._turn, anyio.Event()
         for movement in moved:
             self._notify(movement)

@@ -93,7 +93,7 @@ def _messages(messages: Sequence[Message]) -> list[JsonObject]:
 def _blocks(message: Message) -> tuple[str, list[JsonObject]]:
     match message:
         case UserMessage(said):
-            return "user", [{"type": "text", "text": said or " "}]
+            return "user", [{"type": "text", "text": said or " "}]  # the API rejects empty text
         case ToolMessage(call_id, _, answer, is_error):
             return "user", [
                 {

@@ -167,7 +167,7 @@ class _Answer:
             for part in shapes.listed(content.get("parts"), "parts"):
                 events += self._part(record(part, "a part"))
             if finished := shapes.text(candidate.get("finishReason"), "a finishReason"):
-                self.reason = REASONS.get(finished, "filtered")
+                self.reason = REASONS.get(finished, "filtered")  # SAFETY, RECITATION and others
         if usage := record(chunk.get("usageMetadata"), "usageMetadata"):
             thought = amount(usage.get("thoughtsTokenCount"))
             said = amount(usage.get("candidatesTokenCount"))

@@ -229,6 +229,7 @@ async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
     size = total = 0
     after_return = False
     async for received in chunks:
+        # CR and LF of one line end may be in different chunks.
         chunk = received.removeprefix(b"\n") if after_return else received
         after_return = received.endswith(b"\r")
         total += len(chunk)
