@@ -98,7 +98,7 @@ class Chats:
             url,
             limits=limits_of(state.config),
             announcements=self._announcements,
-            on_new_messages=self._heard,
+            on_new_messages=self._on_new_messages,
             since=state.since if isinstance(state, Running) else None,
             poll=state.config.storage.poll_ms / 1000,
             patience=_OPEN_TIMEOUT,
