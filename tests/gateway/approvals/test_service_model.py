@@ -117,7 +117,7 @@ class Approvals(RuleBasedStateMachine):
     def say_yes(self, data: st.DataObject, scope: Scope, at_once: bool) -> None:
         row = data.draw(st.sampled_from(self.waiting))
         self._agreed(
-            row, scope, self._do(self.api.desk.answer(row.id, Decision("approve", row.digest, "ann", scope=scope)))
+            row, scope, self._do(self.api.desk.decide(row.id, Decision("approve", row.digest, "ann", scope=scope)))
         )
         if at_once:
             self.run()
@@ -127,7 +127,7 @@ class Approvals(RuleBasedStateMachine):
     def say_yes_to_something_else(self, data: st.DataObject, arguments: JsonObject) -> None:
         row = data.draw(st.sampled_from(self.waiting))
         reply = Decision("approve_with_edit", row.digest, "ann", arguments=arguments)
-        self._agreed(row, "once", self._do(self.api.desk.answer(row.id, reply)))
+        self._agreed(row, "once", self._do(self.api.desk.decide(row.id, reply)))
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data(), arguments=ARGUMENTS)
@@ -143,7 +143,7 @@ class Approvals(RuleBasedStateMachine):
     @rule(data=st.data())
     def say_no(self, data: st.DataObject) -> None:
         row = data.draw(st.sampled_from(self.waiting))
-        self._do(self.api.desk.answer(row.id, Decision("deny_continue", row.digest, "ann")))
+        self._do(self.api.desk.decide(row.id, Decision("deny_continue", row.digest, "ann")))
 
     @rule()
     def run_what_was_approved(self) -> None:
