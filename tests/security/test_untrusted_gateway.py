@@ -26,7 +26,7 @@ from ui_mcp.trust import Agreements
 from ui_mcp.ui.instance import ListenPorts
 
 pytestmark = pytest.mark.covers("UI-TRUST-3")
-ODD = str(Path(__file__).parents[1] / "interaction/gateway_upstreams/odd_server.py")
+ODD = str(Path(__file__).parents[1] / "integration/gateway_upstreams/odd_server.py")
 NLUI = [sys.executable, "-m", "ui_mcp", "nlui"]
 
 
