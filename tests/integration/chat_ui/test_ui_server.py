@@ -56,7 +56,7 @@ def test_a_post_of_the_human_is_announced_and_put_into_the_event_queue(tmp_path:
 def test_who_waits_gets_what_was_written_before_the_server_had_read_its_chat(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from ui_mcp.app import chat_events\n"
+        "from ui_mcp.ui import chat_events\n"
         "from ui_mcp.cli import entry\n"
         "chat_events.QUIET_SECONDS = float('inf')\n"
         "sys.argv = ['ui-mcp', 'serve', '--port', '0', '--mcp-port', '0']\n"
