@@ -20,7 +20,7 @@ from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsonrpc import messages
 from ui_mcp.mcp_client.client import McpClient, Options, ServerRequestHandler
 from ui_mcp.mcp_client.stdio import StdioTransport
-from ui_mcp.mcp_client.transport import NotificationHandlers, ServerInfo, relayed
+from ui_mcp.mcp_client.transport import NotificationHandlers, ServerInfo, relay_notifications
 from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.server import McpServer
 
@@ -153,9 +153,9 @@ class Client:
         if "id" in message:
             answer = {"jsonrpc": "2.0", "id": message["id"], "result": self.reply}
             try:
-                self._conversation.answered(messages.decode(text_of(answer).encode()))
+                self._conversation.on_response(messages.decode(text_of(answer).encode()))
             except ValueError:  # no JSON at all: the transport has refused it
-                self._conversation.answered({**answer, "result": {}})
+                self._conversation.on_response({**answer, "result": {}})
 
 
 class Mounted:
@@ -191,14 +191,14 @@ def connect_to(upstreams: dict[str, Upstream]) -> Any:
     @asynccontextmanager
     async def connect(settings: BackendSettings, listeners: MountHandlers) -> AsyncIterator[McpClient]:
         callers = ServerRequestHandler(())
-        notified = relayed(listeners.list_changed, listeners.resource_updated)
+        notified = relay_notifications(listeners.list_changed, listeners.resource_updated)
         hooks = NotificationHandlers(notified, callers.answer, listeners.stderr, callers.capabilities)
         problem: Exception | None = None
         async with anyio.create_task_group() as tasks:
             upstream = upstreams[settings.name]
             upstream.channel = StdioTransport(upstream, hooks, tasks)  # type: ignore[arg-type]
             kinds: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
-            upstream.channel.greeting = ServerInfo(False, "s", None, kinds)
+            upstream.channel.server_info = ServerInfo(False, "s", None, kinds)
             try:
                 yield McpClient(upstream.channel, callers, Options(call_seconds=20))
             except Exception as error:  # raised again outside, as `client.connected` does

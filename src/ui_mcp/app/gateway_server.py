@@ -71,7 +71,7 @@ async def _serve(asked: GatewayOptions, port: int | None) -> int:
         if host not in LOOPBACK and not settings.token:
             raise ConfigError(f"{host} is reachable from other machines\nSet server.token, or use 127.0.0.1.")
         listener = bind(host, settings.port if port is None else port)
-        endpoints = McpRoutes(gateway_definition(chat.gateway, asked), post_path="/messages", elsewhere=not_found_app)
+        endpoints = McpRoutes(gateway_definition(chat.gateway, asked), post_path="/messages", fallback=not_found_app)
         rules = AccessRules(
             ports=frozenset({port_of(listener)}),
             allowed_hosts=frozenset({host}) - LOOPBACK,

@@ -232,7 +232,7 @@ async def _connected(
         resource_updated=listeners.resource_updated,
         stderr=listeners.stderr,
         roots=[_root(root) for root in settings.roots],
-        farewell=lambda: FAST_SHUTDOWN if listeners.ending() else ShutdownTimeouts(),
+        shutdown_timeouts=lambda: FAST_SHUTDOWN if listeners.ending() else ShutdownTimeouts(),
     )
     if settings.command:
         command = Command(settings.command, settings.args, _environment(settings, hidden), settings.cwd)

@@ -13,7 +13,14 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_client import parsing
 from ui_mcp.mcp_client.server_process import Mode, ShutdownTimeouts, stdio_server
-from ui_mcp.mcp_client.transport import Address, Command, NotificationHandlers, RequestTimeout, Transport, relayed
+from ui_mcp.mcp_client.transport import (
+    Address,
+    Command,
+    NotificationHandlers,
+    RequestTimeout,
+    Transport,
+    relay_notifications,
+)
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
@@ -33,7 +40,7 @@ class ServerRequestHandler:
 
     @property
     def capabilities(self) -> JsonObject:
-        """What the server is told we can do."""
+        """What the server is data we can do."""
         forwarded: JsonObject = {"sampling": {}, "elicitation": {}}
         return {**forwarded, "roots": {"listChanged": False}} if self._roots else forwarded
 
@@ -58,27 +65,27 @@ class ServerRequestHandler:
             return {"roots": [{"uri": uri} for uri in self._roots]}
         if method not in _FORWARDED:
             raise UpstreamError(f"Method not found: {method}")
-        caller = self._able(_FORWARDED[method])
+        caller = self._capable_call(_FORWARDED[method])
         if caller is not None and caller.ask_client is not None:
             return await caller.ask_client(method, params)
         if method == "elicitation/create":
             return {"action": "decline"}
         raise UpstreamError("No client that is calling this server can sample", rpc_code=REFUSED)
 
-    async def answered(self, request: Json) -> JsonObject:
+    async def answer_input_request(self, request: Json) -> JsonObject:
         """Answer a request that came inside a result of the modern era."""
         if not isinstance(request, dict) or not isinstance(request.get("method"), str):
             raise UpstreamError("The server's question could not be read")
         return await self.answer(request["method"], request.get("params") or {})
 
-    def _able(self, capability: str) -> Call | None:
+    def _capable_call(self, capability: str) -> Call | None:
         """Return the latest caller who declared the capability and can be asked."""
         able = (call for call in reversed(self._open.values()) if call.ask_client and capability in call.capabilities)
         return next(able, None)
 
 
 def can_answer(call: Call, requests: JsonObject) -> bool:
-    """Say whether a client of the modern era can answer all of these itself."""
+    """Return whether a client of the modern era can answer all of these itself."""
     methods = [one.get("method") if isinstance(one, dict) else None for one in requests.values()]
     return call.era == "modern" and all(_FORWARDED.get(str(method)) in call.capabilities for method in methods)
 
@@ -90,7 +97,7 @@ _log = logger("mcp.client")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to talk to a server, and whom to tell what it says."""
+    """How to talk to a server, and whom to report what it says."""
 
     call_seconds: float = 60.0
     """How long a call may be silent; progress extends it."""
@@ -100,7 +107,7 @@ class Options:
     resource_updated: Callable[[str, JsonObject | None], None] = lambda *_: None
     stderr: Callable[[str], None] = lambda _: None
     roots: Sequence[str] = field(default=())
-    farewell: Callable[[], ShutdownTimeouts] = ShutdownTimeouts
+    shutdown_timeouts: Callable[[], ShutdownTimeouts] = ShutdownTimeouts
     """How long a child process may take to end."""
 
 
@@ -111,21 +118,21 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
     Raises:
         MountError: it could not be started or reached, or does not speak MCP.
     """
-    callers = ServerRequestHandler(options.roots)
-    hooks = NotificationHandlers(
-        notified=relayed(options.list_changed, options.resource_updated),
-        asked=callers.answer,
+    request_handler = ServerRequestHandler(options.roots)
+    handlers = NotificationHandlers(
+        notified=relay_notifications(options.list_changed, options.resource_updated),
+        asked=request_handler.answer,
         stderr=options.stderr,
-        capabilities=callers.capabilities,
+        capabilities=request_handler.capabilities,
     )
     started = False
     problem: Exception | None = None
-    with anyio.CancelScope(deadline=anyio.current_time() + options.start_seconds) as patience:
+    with anyio.CancelScope(deadline=anyio.current_time() + options.start_seconds) as timeout:
         try:
-            async with _channel(address, hooks, options) as channel:
-                started, patience.deadline = True, inf
+            async with _open_transport(address, handlers, options) as transport:
+                started, timeout.deadline = True, inf
                 try:
-                    yield McpClient(channel, callers, options)
+                    yield McpClient(transport, request_handler, options)
                 except Exception as error:  # noqa: BLE001 - raised again outside, free of the groups' wrapping
                     problem = error
         except Exception as error:
@@ -135,35 +142,37 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
                     raise cause from error
                 raise MountError(f"The server could not be reached: {reason(error)}") from error
             _log.info("The connection ended badly: %s", reason(error))
-    if patience.cancelled_caught:
+    if timeout.cancelled_caught:
         raise MountError(f"The server did not answer within {options.start_seconds:g} s")
     if problem is not None:
         raise problem
 
 
-def _channel(address: Address, hooks: NotificationHandlers, options: Options) -> AbstractAsyncContextManager[Transport]:
+def _open_transport(
+    address: Address, handlers: NotificationHandlers, options: Options
+) -> AbstractAsyncContextManager[Transport]:
     if isinstance(address, Command):
-        return stdio_server(address, hooks, options.mode, options.farewell)
-    from ui_mcp.mcp_client.http import sdk_channel
+        return stdio_server(address, handlers, options.mode, options.shutdown_timeouts)
+    from ui_mcp.mcp_client.http import http_transport
 
-    return sdk_channel(address, hooks, legacy=options.mode == "legacy")
+    return http_transport(address, handlers, legacy=options.mode == "legacy")
 
 
 class McpClient:
     """The connected server; `lost` is set when its end of the connection closes."""
 
-    def __init__(self, channel: Transport, callers: ServerRequestHandler, options: Options) -> None:
-        self._channel = channel
-        self._callers = callers
+    def __init__(self, transport: Transport, request_handler: ServerRequestHandler, options: Options) -> None:
+        self._transport = transport
+        self._request_handler = request_handler
         self._seconds = options.call_seconds
         self._lists = parsing.Lists()
-        self.lost = channel.lost
-        greeting = channel.greeting
-        self.modern = greeting.modern
+        self.lost = transport.lost
+        server_info = transport.server_info
+        self.modern = server_info.modern
         """Whether the server speaks the modern era."""
-        self.name = greeting.name
+        self.name = server_info.name
         """The name the server gives itself."""
-        self.instructions = greeting.instructions
+        self.instructions = server_info.instructions
         """What the server tells agents about itself."""
 
     @property
@@ -172,8 +181,8 @@ class McpClient:
         return self._lists.notes
 
     def offers(self, kind: ListKind) -> bool:
-        """Say whether the server has tools, resources or prompts at all."""
-        return self._channel.greeting.capabilities.get(kind) is not None
+        """Return whether the server has tools, resources or prompts at all."""
+        return self._transport.server_info.capabilities.get(kind) is not None
 
     async def ping(self) -> None:
         """See whether the server is still there."""
@@ -185,15 +194,15 @@ class McpClient:
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call a tool; its result passes through whole."""
-        patience = RequestTimeout(self._seconds, call.progress)
-        with self._callers.calling(call):
+        timeout = RequestTimeout(self._seconds, call.progress)
+        with self._request_handler.calling(call):
             try:
                 params = {"name": name, "arguments": arguments}
                 if call.given is not None and self.modern:
                     params |= {"inputResponses": call.given.responses, "requestState": call.given.state}
-                body = await self._channel.request("tools/call", params, patience)
+                body = await self._transport.request("tools/call", params, timeout)
                 if body.get("resultType") == "input_required":
-                    return await self._with_input(params, body, call, patience)
+                    return await self._with_input(params, body, call, timeout)
                 return parsing.tool_result(body)
             except UpstreamError as error:
                 if error.details.get("silent"):
@@ -201,7 +210,7 @@ class McpClient:
                 raise
 
     async def _with_input(
-        self, params: JsonObject, body: JsonObject, call: Call, patience: RequestTimeout
+        self, params: JsonObject, body: JsonObject, call: Call, request_timeout: RequestTimeout
     ) -> ToolResult:
         """Get what a modern server needs first: its client asks where it is modern too, else we do, and call again."""
         for _ in range(MAX_ROUNDS):
@@ -212,10 +221,10 @@ class McpClient:
                 raise parsing.MalformedError(f"{params['name']} asked for input in a form that cannot be read")
             if requests and isinstance(state, str) and can_answer(call, requests):
                 return ToolResult((), needs=InputNeeded(requests, state))
-            answers = {key: await self._callers.answered(one) for key, one in requests.items()}
+            answers = {key: await self._request_handler.answer_input_request(one) for key, one in requests.items()}
             again = {**params, "inputResponses": answers, "requestState": state}
-            body = await self._channel.request(
-                "tools/call", {key: value for key, value in again.items() if value is not None}, patience
+            body = await self._transport.request(
+                "tools/call", {key: value for key, value in again.items() if value is not None}, request_timeout
             )
         raise UpstreamError(f"{params['name']} asked for input more than {MAX_ROUNDS} times")
 
@@ -247,7 +256,7 @@ class McpClient:
 
     async def get(self, name: str, arguments: Mapping[str, str], call: Call) -> JsonObject:
         """Return one prompt's messages."""
-        with self._callers.calling(call):
+        with self._request_handler.calling(call):
             body = await self._ask("prompts/get", {"name": name, "arguments": dict(arguments)})
             return parsing.prompt_result(body)
 
@@ -257,12 +266,12 @@ class McpClient:
         return parsing.completion(body)
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be told of changes of `uri`."""
-        await self._channel.subscribe(uri)
+        """Ask to be data of changes of `uri`."""
+        await self._transport.subscribe(uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        """Stop being told of changes of `uri`."""
-        await self._channel.unsubscribe(uri)
+        """Stop being data of changes of `uri`."""
+        await self._transport.unsubscribe(uri)
 
     async def _pages(self, kind: ListKind, method: str, key: str) -> list[Json]:
         """Return the list of each page as it came."""
@@ -279,10 +288,10 @@ class McpClient:
         return found
 
     async def _ask(self, method: str, params: JsonObject) -> JsonObject:
-        return await self._channel.request(method, params, RequestTimeout(self._seconds, _unheard))
+        return await self._transport.request(method, params, RequestTimeout(self._seconds, _ignore_progress))
 
 
-async def _unheard(done: float, total: float | None, message: str | None) -> None:
+async def _ignore_progress(done: float, total: float | None, message: str | None) -> None:
     return None
 
 
@@ -294,6 +303,6 @@ def first_of(error: BaseException) -> BaseException:
 
 
 def reason(error: BaseException) -> str:
-    """Say in one line why a foreign server failed; the first cause of a group counts."""
+    """Return in one line why a foreign server failed; the first cause of a group counts."""
     error = first_of(error)
     return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -55,12 +55,12 @@ class SubscriptionStream:
         self._wanted: dict[str, None] = {}
         self._changed = anyio.Event()
 
-    def want(self, uri: str) -> None:
+    def subscribe(self, uri: str) -> None:
         """Ask for updates of `uri`."""
         self._wanted[uri] = None
         self._changed.set()
 
-    def drop(self, uri: str) -> None:
+    def unsubscribe(self, uri: str) -> None:
         """Stop asking."""
         self._wanted.pop(uri, None)
         self._changed.set()
@@ -93,10 +93,10 @@ class SubscriptionStream:
 
     async def _relay(self, subscription: Any) -> None:
         async for event in subscription:
-            self._tell(event)
+            self._dispatch(event)
         raise SubscriptionLost("the server closed the stream")
 
-    def _tell(self, event: ServerEvent) -> None:
+    def _dispatch(self, event: ServerEvent) -> None:
         match event:
             case ToolsListChanged():
                 self._notified("notifications/tools/list_changed", {})
@@ -115,11 +115,11 @@ def _announces(client: Client, kind: ListKind) -> bool:
 
 _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 
-_CARRIED = "ui-mcp/lists"
+_HIDDEN_LISTS = "ui-mcp/lists"
 """The key in `_meta`, where anything may stand."""
 
 
-def carried(message: Json) -> Json:
+def hide_lists(message: Json) -> Json:
     """Return an answer with its lists put aside; anything else as it is."""
     if not isinstance(message, SessionMessage) or not isinstance(message.message, JSONRPCResponse):
         return message
@@ -128,17 +128,17 @@ def carried(message: Json) -> Json:
     meta: Json = result.get("_meta") or {}
     if not lists or not isinstance(meta, dict):
         return message
-    emptied = {**result, **{key: [] for key in lists}, "_meta": {**meta, _CARRIED: lists}}
+    emptied = {**result, **{key: [] for key in lists}, "_meta": {**meta, _HIDDEN_LISTS: lists}}
     return replace(message, message=message.message.model_copy(update={"result": emptied}))
 
 
-def restored(result: JsonObject) -> JsonObject:
+def restore_lists(result: JsonObject) -> JsonObject:
     """Return an answer with the lists that were put aside in their places."""
     meta: Json = result.get("_meta")
-    lists: Json = meta.get(_CARRIED) if isinstance(meta, dict) else None
+    lists: Json = meta.get(_HIDDEN_LISTS) if isinstance(meta, dict) else None
     if not isinstance(lists, dict):
         return result
-    kept = {key: value for key, value in meta.items() if key != _CARRIED}
+    kept = {key: value for key, value in meta.items() if key != _HIDDEN_LISTS}
     plain = {key: value for key, value in result.items() if key != "_meta"}
     return {**plain, **{key: lists[key] for key in _LISTS if key in lists}, **({"_meta": kept} if kept else {})}
 
@@ -163,10 +163,10 @@ async def streams(address: HttpUrl | SseUrl, lost: anyio.Event) -> AsyncIterator
                     httpx_client_factory=partial(_client, url, headers),
                 )
         incoming, outgoing = await stack.enter_async_context(source)
-        yield _Noticing(incoming, lost), outgoing
+        yield _WatchedStream(incoming, lost), outgoing
 
 
-class _Noticing:
+class _WatchedStream:
     """A read stream that notices its end and carries lists past the SDK; everything else is the stream's own."""
 
     def __init__(self, stream: Any, lost: anyio.Event) -> None:
@@ -181,7 +181,7 @@ class _Noticing:
 
     async def __anext__(self) -> Any:
         try:
-            return carried(await self._stream.__anext__())
+            return hide_lists(await self._stream.__anext__())
         except (StopAsyncIteration, anyio.ClosedResourceError):
             self._lost.set()
             raise
@@ -198,74 +198,78 @@ _RAW: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 
 
 @asynccontextmanager
-async def sdk_channel(
-    address: HttpUrl | SseUrl, hooks: NotificationHandlers, *, legacy: bool
+async def http_transport(
+    address: HttpUrl | SseUrl, handlers: NotificationHandlers, *, legacy: bool
 ) -> AsyncIterator[Transport]:
     """Connect for the length of the block."""
     lost = anyio.Event()
-    listening = SubscriptionStream(hooks.notified)
+    subscriptions = SubscriptionStream(handlers.notified)
     client = Client(
         streams(address, lost),
         mode="legacy" if legacy else "auto",
-        message_handler=_notified(hooks),
+        message_handler=_notified(handlers),
         cache=None,
         client_info=types.Implementation.model_validate(CLIENT_INFO),
-        list_roots_callback=_asking(hooks, "roots/list", types.ListRootsResult) if _has_roots(hooks) else None,
-        sampling_callback=_asking(hooks, "sampling/createMessage", types.CreateMessageResult),
-        elicitation_callback=_asking(hooks, "elicitation/create", types.ElicitResult),
+        list_roots_callback=_request_callback(handlers, "roots/list", types.ListRootsResult)
+        if _has_roots(handlers)
+        else None,
+        sampling_callback=_request_callback(handlers, "sampling/createMessage", types.CreateMessageResult),
+        elicitation_callback=_request_callback(handlers, "elicitation/create", types.ElicitResult),
     )
     async with client, anyio.create_task_group() as tasks:
-        tasks.start_soon(listening.run, client)
-        yield HttpTransport(client, listening, lost)
+        tasks.start_soon(subscriptions.run, client)
+        yield HttpTransport(client, subscriptions, lost)
         tasks.cancel_scope.cancel()
 
 
 class HttpTransport:
     """The SDK's session, with raw results."""
 
-    def __init__(self, client: Client, listening: SubscriptionStream, lost: anyio.Event) -> None:
+    def __init__(self, client: Client, subscriptions: SubscriptionStream, lost: anyio.Event) -> None:
         self.lost = lost
-        self.greeting = ServerInfo(
+        self.server_info = ServerInfo(
             modern=client.protocol_version in MODERN_PROTOCOL_VERSIONS,
             name=client.server_info.name if client.server_info else "",
             instructions=client.instructions,
             capabilities=client.server_capabilities.model_dump(by_alias=True, mode="json", exclude_none=True),
         )
         self._client = client
-        self._listening = listening
+        self._subscriptions = subscriptions
 
-    async def request(self, method: str, params: JsonObject, patience: RequestTimeout | None = None) -> JsonObject:
+    async def request(
+        self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
+    ) -> JsonObject:
         """Send a request and return its result as it came."""
         request = types.client_request_adapter.validate_python({"method": method, "params": params})
-        if patience is None:
+        if request_timeout is None:
             return await self._send(request, None)
-        with anyio.CancelScope(deadline=anyio.current_time() + patience.seconds) as limit:
+        with anyio.CancelScope(deadline=anyio.current_time() + request_timeout.seconds) as limit:
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                limit.deadline = anyio.current_time() + patience.seconds
-                await patience.progress(done, total, message)
+                limit.deadline = anyio.current_time() + request_timeout.seconds
+                await request_timeout.progress(done, total, message)
 
             return await self._send(request, progress)
-        raise UpstreamError(f"no answer within {patience.seconds:g} s", silent=True)
+        raise UpstreamError(f"no answer within {request_timeout.seconds:g} s", silent=True)
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be told of changes of `uri`."""
-        if self.greeting.modern:
-            self._listening.want(uri)
+        """Ask to be data of changes of `uri`."""
+        if self.server_info.modern:
+            self._subscriptions.subscribe(uri)
         else:
             await self.request("resources/subscribe", {"uri": uri})
 
     async def unsubscribe(self, uri: str) -> None:
-        """Stop being told."""
-        if self.greeting.modern:
-            self._listening.drop(uri)
+        """Stop being data."""
+        if self.server_info.modern:
+            self._subscriptions.unsubscribe(uri)
         else:
             await self.request("resources/unsubscribe", {"uri": uri})
 
     async def _send(self, request: Any, progress: Any) -> JsonObject:
         try:
             body: JsonObject = await self._client.session.send_request(request, _RAW, progress_callback=progress)
-            return restored(body)
+            return restore_lists(body)
         except MCPError as error:
             raise UpstreamError(error.message, rpc_code=error.code, data=error.data) from error
         except (ValidationError, RuntimeError, OSError) as error:
@@ -273,25 +277,25 @@ class HttpTransport:
             raise UpstreamError(f"The server's answer could not be read: {first}") from error
 
 
-def _has_roots(hooks: NotificationHandlers) -> bool:
-    return "roots" in hooks.capabilities
+def _has_roots(handlers: NotificationHandlers) -> bool:
+    return "roots" in handlers.capabilities
 
 
-def _notified(hooks: NotificationHandlers) -> Any:
+def _notified(handlers: NotificationHandlers) -> Any:
     async def take(message: Any) -> None:
         # Only notifications have a method here; requests of the server have callbacks of their own.
         if isinstance(message, types.Notification):
-            told = message.model_dump(by_alias=True, mode="json", exclude_none=True)
-            hooks.notified(told["method"], told.get("params") or {})
+            data = message.model_dump(by_alias=True, mode="json", exclude_none=True)
+            handlers.notified(data["method"], data.get("params") or {})
 
     return take
 
 
-def _asking(hooks: NotificationHandlers, method: str, result: Any) -> Any:
+def _request_callback(handlers: NotificationHandlers, method: str, result: Any) -> Any:
     async def ask(_context: Any, params: Any = None) -> Any:
         given = params.model_dump(by_alias=True, mode="json", exclude_none=True) if params is not None else {}
         try:
-            return result.model_validate(await hooks.asked(method, given))
+            return result.model_validate(await handlers.asked(method, given))
         except UiMcpError as error:
             code = error.details.get("rpc_code")
             return types.ErrorData(code=code if isinstance(code, int) else -32601, message=error.message)

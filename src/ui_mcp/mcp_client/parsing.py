@@ -155,12 +155,12 @@ def tool_result(body: JsonObject) -> ToolResult:
     if structured is not None and not isinstance(structured, dict):
         notes.append("the structured content is no object; it is given under the key result")
         structured = {"result": structured}
-    told = [Relayed({"type": "text", "text": f"Note: malformed result, {note}"}) for note in notes]
+    remarks = [Relayed({"type": "text", "text": f"Note: malformed result, {note}"}) for note in notes]
     flag, meta = body.get("isError"), body.get("_meta")
     # The server's name belongs to its own envelope; ours will carry our name.
     kept = {key: value for key, value in _object(meta).items() if key != types.SERVER_INFO_META_KEY}
     return ToolResult(
-        content=(*(Relayed(block) for block in blocks), *told),
+        content=(*(Relayed(block) for block in blocks), *remarks),
         structured=structured,
         is_error=flag.lower() == "true" if isinstance(flag, str) else bool(flag),
         meta=kept or None,

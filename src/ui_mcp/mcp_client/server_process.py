@@ -48,7 +48,7 @@ class Pipes:
 
 
 @asynccontextmanager
-async def child(command: Command, patience: Callable[[], ShutdownTimeouts]) -> AsyncIterator[Pipes]:
+async def child(command: Command, timeouts: Callable[[], ShutdownTimeouts]) -> AsyncIterator[Pipes]:
     """Run a command for the length of the block.
 
     Raises:
@@ -61,7 +61,7 @@ async def child(command: Command, patience: Callable[[], ShutdownTimeouts]) -> A
         yield Pipes(_fd(process.stdin), _fd(process.stdout), _fd(process.stderr))
     finally:
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(_end, process, patience())
+            await to_thread.run_sync(_end, process, timeouts())
         WATCHDOG.forget(group)
 
 
@@ -85,12 +85,12 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
         raise MountError(f"{command.command} cannot be started: {error}") from error
 
 
-def _end(process: subprocess.Popen[bytes], patience: ShutdownTimeouts) -> None:
+def _end(process: subprocess.Popen[bytes], timeouts: ShutdownTimeouts) -> None:
     """Close its input, wait, ask it to stop, wait, kill; whatever it started goes with it."""
     _close(process.stdin)
-    if not _ended(process, patience.by_itself):
+    if not _ended(process, timeouts.by_itself):
         _signal(process, signal.SIGTERM)
-        if not _ended(process, patience.asked):
+        if not _ended(process, timeouts.asked):
             _signal(process, _KILL)
             process.wait()
     _signal(process, _KILL)
@@ -138,40 +138,40 @@ Mode = Literal["auto", "legacy", "modern"]
 
 @asynccontextmanager
 async def stdio_server(
-    command: Command, hooks: NotificationHandlers, mode: Mode, farewell: Callable[[], ShutdownTimeouts]
+    command: Command, handlers: NotificationHandlers, mode: Mode, shutdown_timeouts: Callable[[], ShutdownTimeouts]
 ) -> AsyncIterator[Transport]:
     """Run a server for the length of the block.
 
     Raises:
         MountError: it cannot be started.
-        UpstreamError: it refuses every greeting.
+        UpstreamError: it refuses every server_info.
     """
-    async with child(command, farewell) as pipes, anyio.create_task_group() as tasks:
+    async with child(command, shutdown_timeouts) as pipes, anyio.create_task_group() as tasks:
         writer = Writer(pipes.stdin)
-        channel = StdioTransport(writer, hooks, tasks)
-        errors = _Lines(hooks.stderr)
-        tasks.start_soon(_write, writer, channel)
-        tasks.start_soon(PipeReader(pipes.stdout, channel.take).run)
+        transport = StdioTransport(writer, handlers, tasks)
+        errors = _StderrLines(handlers.stderr)
+        tasks.start_soon(_write, writer, transport)
+        tasks.start_soon(PipeReader(pipes.stdout, transport.take).run)
         tasks.start_soon(PipeReader(pipes.stderr, errors.take).run)
         try:
             try:
-                await _greet(channel, hooks, mode)
+                await _initialize(transport, handlers, mode)
             except UpstreamError as error:
-                raise await _early_end(channel, errors, error) from error
-            if channel.greeting.modern:
-                tasks.start_soon(_listen, channel)
-            yield channel
+                raise await _early_end(transport, errors, error) from error
+            if transport.server_info.modern:
+                tasks.start_soon(_follow_changes, transport)
+            yield transport
         finally:
-            if channel.lost.is_set():
+            if transport.lost.is_set():
                 # What a server said last, before it went, is what its user must read.
                 with anyio.move_on_after(DRAIN_SECONDS, shield=True):
                     await errors.ended.wait()
-            channel.end()
+            transport.end()
             tasks.cancel_scope.cancel()
 
 
-async def _early_end(channel: StdioTransport, errors: "_Lines", error: UpstreamError) -> UiMcpError:
-    if not channel.lost.is_set():
+async def _early_end(transport: StdioTransport, errors: "_StderrLines", error: UpstreamError) -> UiMcpError:
+    if not transport.lost.is_set():
         return error
     with anyio.move_on_after(DRAIN_SECONDS):
         await errors.ended.wait()
@@ -179,68 +179,70 @@ async def _early_end(channel: StdioTransport, errors: "_Lines", error: UpstreamE
     return MountError(f"The server ended before it answered{said}")
 
 
-async def _write(writer: Writer, channel: StdioTransport) -> None:
+async def _write(writer: Writer, transport: StdioTransport) -> None:
     try:
         await writer.run()
     except OSError as broken:
         _log.info("A server's pipe broke: %s", broken)
-        channel.end()
+        transport.end()
 
 
-class _Lines:
+class _StderrLines:
     """Turns what a server says aside into lines."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, report: Callable[[str], None]) -> None:
         self.ended = anyio.Event()
         self.last = ""
-        self._tell = tell
-        self._framer = LineSplitter(MAX_STDERR_LINE)
+        self._report = report
+        self._splitter = LineSplitter(MAX_STDERR_LINE)
 
     def take(self, chunk: bytes) -> None:
         """Take a piece; an empty one is the end."""
-        for line in self._framer.feed(chunk) if chunk else self._framer.end():
+        for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
             self.last = "…" if isinstance(line, OversizedLine) else line.decode("utf-8", "replace")
-            self._tell(self.last)
+            self._report(self.last)
         if not chunk:
             self.ended.set()
 
 
-async def _greet(channel: StdioTransport, hooks: NotificationHandlers, mode: Mode) -> None:
+async def _initialize(transport: StdioTransport, handlers: NotificationHandlers, mode: Mode) -> None:
     if mode == "modern":
-        await _discover(channel, hooks)
+        await _discover(transport, handlers)
         return
     params = {
         "protocolVersion": HANDSHAKE_PROTOCOL_VERSIONS[-1],
-        "capabilities": hooks.capabilities,
+        "capabilities": handlers.capabilities,
         "clientInfo": CLIENT_INFO,
     }
     try:
-        told = await channel.request("initialize", params)
+        data = await transport.request("initialize", params)
     except UpstreamError as refused:
-        if mode == "legacy" or channel.lost.is_set():
+        if mode == "legacy" or transport.lost.is_set():
             raise
         try:
-            await _discover(channel, hooks)
+            await _discover(transport, handlers)
         except UpstreamError:
             raise refused from None
         return
-    channel.greeting = _greeting(told, told.get("serverInfo"), modern=False)
-    channel.notify("notifications/initialized")
+    transport.server_info = _server_info(data, data.get("serverInfo"), modern=False)
+    transport.notify("notifications/initialized")
 
 
-async def _discover(channel: StdioTransport, hooks: NotificationHandlers) -> None:
-    channel.envelope = {
+async def _discover(transport: StdioTransport, handlers: NotificationHandlers) -> None:
+    transport.envelope = {
         messages.VERSION_KEY: LATEST_MODERN_VERSION,
         _CLIENT_INFO_KEY: CLIENT_INFO,
-        _CAPABILITIES_KEY: hooks.capabilities,
+        _CAPABILITIES_KEY: handlers.capabilities,
     }
-    told = await channel.request("server/discover", {})
-    channel.greeting = _greeting(told, (told.get(messages.META) or {}).get(types.SERVER_INFO_META_KEY), modern=True)
+    data = await transport.request("server/discover", {})
+    transport.server_info = _server_info(
+        data, (data.get(messages.META) or {}).get(types.SERVER_INFO_META_KEY), modern=True
+    )
 
 
-def _greeting(told: JsonObject, info: object, *, modern: bool) -> ServerInfo:
+def _server_info(data: JsonObject, info: object, *, modern: bool) -> ServerInfo:
     name = info.get("name") if isinstance(info, dict) else None
-    instructions, capabilities = told.get("instructions"), told.get("capabilities")
+    instructions, capabilities = data.get("instructions"), data.get("capabilities")
     return ServerInfo(
         modern=modern,
         name=name if isinstance(name, str) else "",
@@ -249,32 +251,32 @@ def _greeting(told: JsonObject, info: object, *, modern: bool) -> ServerInfo:
     )
 
 
-async def _listen(channel: StdioTransport) -> None:
+async def _follow_changes(transport: StdioTransport) -> None:
     """Keep a modern server's stream of changes open, and reopen it when other resources are wanted."""
-    kinds = [kind for kind in ("tools", "prompts", "resources") if _announces(channel.greeting, kind)]
+    kinds = [kind for kind in ("tools", "prompts", "resources") if _announces(transport.server_info, kind)]
     while True:
-        channel.wanted_changed = anyio.Event()
-        if not (channel.wanted or kinds):
-            await channel.wanted_changed.wait()
+        transport.wanted_changed = anyio.Event()
+        if not (transport.wanted or kinds):
+            await transport.wanted_changed.wait()
             continue
         wanted: JsonObject = {f"{kind}ListChanged": True for kind in kinds}
-        if channel.wanted:
-            wanted["resourceSubscriptions"] = list(channel.wanted)
+        if transport.wanted:
+            wanted["resourceSubscriptions"] = list(transport.wanted)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_one_stream, channel, wanted)
-            await channel.wanted_changed.wait()
+            tasks.start_soon(_keep_stream, transport, wanted)
+            await transport.wanted_changed.wait()
             tasks.cancel_scope.cancel()
 
 
-async def _one_stream(channel: StdioTransport, wanted: JsonObject) -> None:
-    while not channel.lost.is_set():
+async def _keep_stream(transport: StdioTransport, wanted: JsonObject) -> None:
+    while not transport.lost.is_set():
         try:
-            await channel.request("subscriptions/listen", {"notifications": wanted})
+            await transport.request("subscriptions/listen", {"notifications": wanted})
         except UpstreamError as error:
             _log.info("A subscription stream ended: %s", error.message)
         await anyio.sleep(RETRY_SECONDS)
 
 
-def _announces(greeting: ServerInfo, kind: str) -> bool:
-    offered = greeting.capabilities.get(kind)
+def _announces(server_info: ServerInfo, kind: str) -> bool:
+    offered = server_info.capabilities.get(kind)
     return isinstance(offered, dict) and bool(offered.get("listChanged"))

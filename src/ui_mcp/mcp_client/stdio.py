@@ -17,19 +17,19 @@ from ui_mcp.mcp_client.transport import NotificationHandlers, RequestTimeout, Se
 class PendingRequest:
     """Woken by the reader of the connection, awaited by whoever sent the request."""
 
-    __slots__ = ("_future", "_loop", "_news", "_outcome", "_patience", "_quiet_until", "_timer")
+    __slots__ = ("_future", "_loop", "_news", "_outcome", "_quiet_until", "_timeout", "_timer")
 
-    def __init__(self, patience: RequestTimeout | None) -> None:
+    def __init__(self, timeout: RequestTimeout | None) -> None:
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self._loop.create_future()
         self._news: deque[JsonObject] = deque()
         self._outcome: JsonObject | UpstreamError | None = None
-        self._patience = patience
+        self._timeout = timeout
         self._quiet_until = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        if patience is not None:
-            self._quiet_until = self._loop.time() + patience.seconds
-            self._timer = self._loop.call_later(patience.seconds, self._check)
+        if timeout is not None:
+            self._quiet_until = self._loop.time() + timeout.seconds
+            self._timer = self._loop.call_later(timeout.seconds, self._check)
 
     @property
     def is_settled(self) -> bool:
@@ -44,8 +44,8 @@ class PendingRequest:
 
     def on_progress(self, params: JsonObject) -> None:
         """Take a progress notification."""
-        if self._patience is not None:
-            self._quiet_until = self._loop.time() + self._patience.seconds
+        if self._timeout is not None:
+            self._quiet_until = self._loop.time() + self._timeout.seconds
             self._news.append(params)
             self._wake()
 
@@ -58,9 +58,9 @@ class PendingRequest:
         try:
             while True:
                 await self._future
-                while self._news and self._patience is not None:
+                while self._news and self._timeout is not None:
                     params = self._news.popleft()
-                    await self._patience.progress(*_progress(params))
+                    await self._timeout.progress(*_progress(params))
                 if self._outcome is not None:
                     break
                 self._future = self._loop.create_future()
@@ -79,8 +79,8 @@ class PendingRequest:
         left = self._quiet_until - self._loop.time()
         if left > 0:
             self._timer = self._loop.call_later(left, self._check)
-        elif self._patience is not None:
-            self.set_result(UpstreamError(f"no answer within {self._patience.seconds:g} s", silent=True))
+        elif self._timeout is not None:
+            self.set_result(UpstreamError(f"no answer within {self._timeout.seconds:g} s", silent=True))
 
 
 def _progress(params: JsonObject) -> tuple[float, float | None, str | None]:
@@ -103,8 +103,8 @@ LONGEST_ID = 18
 class StdioTransport:
     """One server; `take` is fed what it writes."""
 
-    def __init__(self, writer: Writer, hooks: NotificationHandlers, tasks: TaskGroup) -> None:
-        self.greeting = ServerInfo(modern=False, name="", instructions=None, capabilities={})
+    def __init__(self, writer: Writer, handlers: NotificationHandlers, tasks: TaskGroup) -> None:
+        self.server_info = ServerInfo(modern=False, name="", instructions=None, capabilities={})
         self.lost = anyio.Event()
         self.envelope: JsonObject = {}
         """What every request of the modern era carries in its `_meta`."""
@@ -112,20 +112,22 @@ class StdioTransport:
         """The resources whose changes are wanted (modern era)."""
         self.wanted_changed = anyio.Event()
         self._writer = writer
-        self._hooks = hooks
+        self._handlers = handlers
         self._tasks = tasks
-        self._framer = LineSplitter()
+        self._splitter = LineSplitter()
         self._waiting: dict[int, PendingRequest] = {}
         self._answering: dict[messages.RequestId, anyio.CancelScope] = {}
         self._ids = count(1)
 
-    async def request(self, method: str, params: JsonObject, patience: RequestTimeout | None = None) -> JsonObject:
+    async def request(
+        self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
+    ) -> JsonObject:
         """Send a request and return its result as it came."""
         if self.lost.is_set():
             raise UpstreamError("the server went away")
         number = next(self._ids)
-        pending = self._waiting[number] = PendingRequest(patience)
-        meta = {**self.envelope, "progressToken": number} if patience else self.envelope
+        pending = self._waiting[number] = PendingRequest(request_timeout)
+        meta = {**self.envelope, "progressToken": number} if request_timeout else self.envelope
         if meta:
             params = {**params, messages.META: {**params.get(messages.META, {}), **meta}}
         try:
@@ -145,16 +147,16 @@ class StdioTransport:
         self._send(messages.notification(method, params))
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be told of changes of `uri`."""
-        if self.greeting.modern:
+        """Ask to be data of changes of `uri`."""
+        if self.server_info.modern:
             self.wanted[uri] = None
             self.wanted_changed.set()
         else:
             await self.request("resources/subscribe", {"uri": uri})
 
     async def unsubscribe(self, uri: str) -> None:
-        """Stop being told."""
-        if self.greeting.modern:
+        """Stop being data."""
+        if self.server_info.modern:
             self.wanted.pop(uri, None)
             self.wanted_changed.set()
         else:
@@ -162,9 +164,9 @@ class StdioTransport:
 
     def take(self, chunk: bytes) -> None:
         """Take what the server wrote; nothing at all means that it is gone."""
-        for line in self._framer.feed(chunk) if chunk else self._framer.end():
+        for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
             if isinstance(line, OversizedLine):
-                self._hooks.stderr("(a message that is too long was passed over)")
+                self._handlers.stderr("(a message that is too long was passed over)")
             else:
                 self._take_line(line)
         if not chunk:
@@ -180,7 +182,7 @@ class StdioTransport:
         try:
             message = messages.decode(line)
         except ValueError:
-            self._hooks.stderr(f"(not a message) {line[:SHOWN_GARBAGE].decode('utf-8', 'replace')}")
+            self._handlers.stderr(f"(not a message) {line[:SHOWN_GARBAGE].decode('utf-8', 'replace')}")
             return
         for one in message if isinstance(message, list) else (message,):
             if isinstance(one, dict):
@@ -203,7 +205,7 @@ class StdioTransport:
         elif method == "notifications/cancelled":
             self._revoke(params.get("requestId"))
         else:
-            self._hooks.notified(method, params)
+            self._handlers.notified(method, params)
 
     def _answered(self, message: JsonObject) -> None:
         pending = self._of(message.get("id"))
@@ -211,8 +213,8 @@ class StdioTransport:
             return
         problem, result = message.get("error"), message.get("result")
         if isinstance(problem, dict):
-            told = str(problem.get("message") or "the server refused")
-            pending.set_result(UpstreamError(told, rpc_code=problem.get("code"), data=problem.get("data")))
+            text = str(problem.get("message") or "the server refused")
+            pending.set_result(UpstreamError(text, rpc_code=problem.get("code"), data=problem.get("data")))
         elif isinstance(result, dict):
             pending.set_result(result)
         else:
@@ -227,7 +229,7 @@ class StdioTransport:
         with anyio.CancelScope() as scope:
             self._answering[request_id] = scope
             try:
-                self._send(messages.result(request_id, await self._hooks.asked(method, params)))
+                self._send(messages.result(request_id, await self._handlers.asked(method, params)))
             except UiMcpError as error:
                 code = error.details.get("rpc_code")
                 self._send(

@@ -67,7 +67,7 @@ _KINDS: tuple[ListKind, ...] = get_args(ListKind)
 _CHANGED: dict[str, ListKind] = {f"notifications/{kind}/list_changed": kind for kind in _KINDS}
 
 
-def relayed(
+def relay_notifications(
     list_changed: Callable[[ListKind], None], resource_updated: Callable[[str, JsonObject | None], None]
 ) -> Callable[[str, JsonObject], None]:
     """Return what takes a server's notifications, of either era."""
@@ -83,8 +83,8 @@ def relayed(
     return notified
 
 
-Heard = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Is told how far a request has come."""
+ProgressCallback = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Is data how far a request has come."""
 
 CLIENT_INFO: JsonObject = {"name": "ui-mcp", "version": "1"}
 
@@ -104,17 +104,19 @@ class RequestTimeout:
     """How long a request may be silent; progress extends it."""
 
     seconds: float
-    progress: Heard
+    progress: ProgressCallback
 
 
 class Transport(Protocol):
     """A server that answers requests."""
 
-    greeting: ServerInfo
+    server_info: ServerInfo
     lost: anyio.Event
     """Set when the server's end of the connection closes."""
 
-    async def request(self, method: str, params: JsonObject, patience: RequestTimeout | None = None) -> JsonObject:
+    async def request(
+        self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
+    ) -> JsonObject:
         """Return the result as it came.
 
         Raises:
@@ -123,17 +125,17 @@ class Transport(Protocol):
         ...
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be told of changes of `uri`."""
+        """Ask to be data of changes of `uri`."""
         ...
 
     async def unsubscribe(self, uri: str) -> None:
-        """Stop being told."""
+        """Stop being data."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationHandlers:
-    """Whom a channel tells what the server says of its own accord."""
+    """Whom a transport tells what the server says of its own accord."""
 
     notified: Callable[[str, JsonObject], None]
     """Takes a notification: method and parameters."""
@@ -141,4 +143,4 @@ class NotificationHandlers:
     """Answers a request of the server; raises UpstreamError to refuse it."""
     stderr: Callable[[str], None]
     capabilities: JsonObject
-    """What we tell the server we can do."""
+    """What we report the server we can do."""

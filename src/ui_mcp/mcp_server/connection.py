@@ -26,7 +26,7 @@ OLDEST_VERSION = "2024-11-05"
 class ClientConnection:
     """Answers the messages of one connection in both eras, in any order.
 
-    The transport owns the tasks: it awaits `answer` for each request and sends what `mailbox` holds.
+    The transport owns the tasks: it awaits `answer` for each request and sends what `queue` holds.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class ClientConnection:
         self.service = service
         self.principal = principal
         self.connection = connection or f"session:{session_id or secret_id()}"
-        self.mailbox = service.subscriptions.connect()
-        self.leaving = DisconnectSignal()
-        self._asks = ClientRequests()
+        self.queue = service.subscriptions.connect()
+        self.disconnect = DisconnectSignal()
+        self._client_requests = ClientRequests()
         self._in_flight: dict[messages.RequestId, anyio.CancelScope] = {}
-        self._connection = Connection.for_loop(_Unsolicited(self.mailbox, self._asks), session_id=session_id)
+        self._connection = Connection.for_loop(_Unsolicited(self.queue, self._client_requests), session_id=session_id)
         self._handshake = ServerRunner(service.server, self._connection, {}, init_options=service.options)
 
     @property
@@ -47,55 +47,55 @@ class ClientConnection:
         """The revision agreed on in the handshake."""
         return self._connection.protocol_version
 
-    async def answer(self, message: JsonObject, outlet: SendMessage) -> JsonObject | None:
+    async def answer(self, message: JsonObject, send: SendMessage) -> JsonObject | None:
         """Answer one request; None when the client cancelled it meanwhile."""
         key = coerce_request_id(message["id"])
         with anyio.CancelScope() as scope:
             self._in_flight[key] = scope
             try:
-                return await self._result(message, outlet)
+                return await self._result(message, send)
             finally:
                 if self._in_flight.get(key) is scope:
                     del self._in_flight[key]
         return None
 
-    async def notified(self, message: JsonObject) -> None:
+    async def on_notification(self, message: JsonObject) -> None:
         """Take one notification of the client."""
         method, params = message["method"], message.get("params")
         if method == "notifications/cancelled":
             self._cancel((params or {}).get("requestId"))
             return
-        await self._handshake.on_notify(self._exchange(message, _nowhere), method, params)
+        await self._handshake.on_notify(self._request_context(message, _discard), method, params)
         if method == "notifications/initialized":
-            self.service.subscriptions.greet(self.mailbox)
+            self.service.subscriptions.on_initialized(self.queue)
 
-    def answered(self, message: JsonObject) -> None:
+    def on_response(self, message: JsonObject) -> None:
         """Take the client's answer to a question of ours."""
-        self._asks.resolve(message)
+        self._client_requests.resolve(message)
 
     def close(self) -> None:
         """The connection is gone."""
-        self._asks.cancel_all()
-        self.leaving.set()
-        self.service.subscriptions.disconnect(self.mailbox)
+        self._client_requests.cancel_all()
+        self.disconnect.set()
+        self.service.subscriptions.disconnect(self.queue)
         for scope in tuple(self._in_flight.values()):
             scope.cancel()
 
-    async def _result(self, message: JsonObject, outlet: SendMessage) -> JsonObject:
+    async def _result(self, message: JsonObject, send: SendMessage) -> JsonObject:
         request_id: messages.RequestId = message["id"]
         try:
             if messages.is_modern(message):
-                exchange = self._exchange(message, outlet)
+                request = self._request_context(message, send)
                 return messages.result(
-                    request_id, await modern_result(self.service, message, exchange, envelope_of(message))
+                    request_id, await modern_result(self.service, message, request, envelope_of(message))
                 )
             self._require_initialized(message["method"])
-            exchange = self._exchange(message, outlet, asks=self._asks)
+            request = self._request_context(message, send, client_requests=self._client_requests)
             client = self._connection.client_params
             if client is not None and self.service.is_plain_call(message):
-                return messages.result(request_id, await self.service.call_tool(exchange, client, message["params"]))
+                return messages.result(request_id, await self.service.call_tool(request, client, message["params"]))
             params = _with_version(message) if message["method"] == "initialize" else message.get("params")
-            return messages.result(request_id, await self._handshake.on_request(exchange, message["method"], params))
+            return messages.result(request_id, await self._handshake.on_request(request, message["method"], params))
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             return results.failure(request_id, error)
 
@@ -107,15 +107,17 @@ class ClientConnection:
                 f"Send initialize before {method}, or the envelope of a newer protocol with it",
             )
 
-    def _exchange(self, message: JsonObject, outlet: SendMessage, asks: ClientRequests | None = None) -> RequestContext:
+    def _request_context(
+        self, message: JsonObject, send: SendMessage, client_requests: ClientRequests | None = None
+    ) -> RequestContext:
         return RequestContext(
             message,
-            outlet,
+            send,
             principal=self.principal,
             connection=self.connection,
-            leaving=self.leaving,
-            mailbox=self.mailbox,
-            asks=asks,
+            disconnect=self.disconnect,
+            queue=self.queue,
+            client_requests=client_requests,
         )
 
     def _cancel(self, request_id: object) -> None:
@@ -137,38 +139,40 @@ def envelope_of(message: JsonObject, headers: Mapping[str, str] | None = None) -
 
 
 async def modern_result(
-    service: McpServer, message: JsonObject, exchange: RequestContext, envelope: InboundModernRoute
+    service: McpServer, message: JsonObject, request: RequestContext, envelope: InboundModernRoute
 ) -> JsonObject:
     """Answer one self-contained request of the modern era."""
     connection = Connection.from_envelope(envelope.protocol_version, envelope.client_info, envelope.client_capabilities)
     runner = ServerRunner(service.server, connection, {})
-    return await runner.on_request(exchange, message["method"], message.get("params"))
+    return await runner.on_request(request, message["method"], message.get("params"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Unsolicited:
     """The connection's own channel, beside its requests."""
 
-    mailbox: NotificationQueue
-    asks: ClientRequests
+    queue: NotificationQueue
+    client_requests: ClientRequests
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        self.mailbox.put(messages.notification(method, None if params is None else dict(params)))
+        self.queue.put(messages.notification(method, None if params is None else dict(params)))
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
         async def post(message: JsonObject) -> None:
-            self.mailbox.put(message)
+            self.queue.put(message)
 
-        return await self.asks.ask(method, None if params is None else dict(params), post, (opts or {}).get("timeout"))
+        return await self.client_requests.ask(
+            method, None if params is None else dict(params), post, (opts or {}).get("timeout")
+        )
 
 
 def _with_version(message: JsonObject) -> JsonObject:
     return {"protocolVersion": OLDEST_VERSION, **message.get("params", {})}
 
 
-async def _nowhere(message: JsonObject) -> None:
+async def _discard(message: JsonObject) -> None:
     return None
 
 
@@ -176,14 +180,14 @@ BATCH_VERSION = "2025-03-26"
 MAX_BATCH = 1000
 
 
-async def answer_batch(conversation: ClientConnection, messages: list[Json], outlet: SendMessage) -> Json | None:
+async def answer_batch(client: ClientConnection, messages: list[Json], send: SendMessage) -> Json | None:
     """Answer all requests of a batch as one array; None when it held none."""
-    if conversation.version != BATCH_VERSION or not 0 < len(messages) <= MAX_BATCH:
+    if client.version != BATCH_VERSION or not 0 < len(messages) <= MAX_BATCH:
         return rpc.error(None, rpc.INVALID_REQUEST, "Batches are not part of this protocol revision")
     answers: list[JsonObject] = []
 
     async def one(message: JsonObject) -> None:
-        answer = await conversation.answer(message, outlet)
+        answer = await client.answer(message, send)
         if answer is not None:
             answers.append(answer)
 
@@ -195,9 +199,9 @@ async def answer_batch(conversation: ClientConnection, messages: list[Json], out
                 case "request":
                     tasks.start_soon(one, message)
                 case "notification":
-                    await conversation.notified(message)
+                    await client.on_notification(message)
                 case "response":
-                    conversation.answered(message)
+                    client.on_response(message)
                 case _:
                     answers.append(rpc.invalid(message))
     return answers or None

@@ -28,45 +28,45 @@ class NotificationQueue:
     def __init__(self, canonical: Callable[[str], str], clock: Callable[[], float] = time.monotonic) -> None:
         self._canonical = canonical
         self._clock = clock
-        self._used: dict[str, set[str]] = {}
+        self._subscribed: dict[str, set[str]] = {}
         self._kinds: frozenset[str] = frozenset()
         self._messages: deque[JsonObject] = deque()
         self._due: dict[str, tuple[float, JsonObject]] = {}
-        self._told: dict[str, float] = {}
-        self._bell = anyio.Event()
+        self._last_sent: dict[str, float] = {}
+        self._wakeup = anyio.Event()
         self.closed = False
         self.cut_off = anyio.Event()
         """Set when the client let too much pile up."""
 
-    def want_kinds(self, kinds: Iterable[ListKind | str]) -> None:
+    def set_kinds(self, kinds: Iterable[ListKind | str]) -> None:
         """Ask for these listings (and `CHANNEL` events)."""
         self._kinds = frozenset(kinds)
 
     def subscribe(self, uri: str) -> bool:
         """Ask for updates of `uri`, and be told under the name used here; False when there are too many."""
-        uris = self._used.setdefault(self._canonical(uri), set())
+        uris = self._subscribed.setdefault(self._canonical(uri), set())
         uris.add(uri)
-        return len(self._used) <= MAX_URIS
+        return len(self._subscribed) <= MAX_URIS
 
     def unsubscribe(self, uri: str) -> None:
         """Stop asking for `uri`."""
         canonical = self._canonical(uri)
-        uris = self._used.get(canonical, set())
+        uris = self._subscribed.get(canonical, set())
         uris.discard(uri)
         self._due.pop(uri, None)
-        self._told.pop(uri, None)
+        self._last_sent.pop(uri, None)
         if not uris:
-            self._used.pop(canonical, None)
+            self._subscribed.pop(canonical, None)
 
     def publish(self, announcement: Announcement) -> bool:
-        """Keep an announcement if it was asked for, and say whether it was."""
+        """Keep an announcement if it was asked for, and return whether it was."""
         match announcement:
             case ListChanged(kind) if kind in self._kinds:
                 self.put(rpc.notification(f"notifications/{kind}/list_changed"), once=True)
             case ChannelEvent(content, meta) if CHANNEL in self._kinds:
                 self.put(rpc.notification(f"notifications/{CHANNEL}", {"content": content, "meta": meta}))
-            case ResourceUpdated(uri, extra) if uri in self._used:
-                for used in tuple(self._used[uri]):
+            case ResourceUpdated(uri, extra) if uri in self._subscribed:
+                for used in tuple(self._subscribed[uri]):
                     self._updated(uri, used, extra)
             case _:
                 return False
@@ -77,9 +77,9 @@ class NotificationQueue:
         if uri.startswith(_IMMEDIATE):
             self.put(message)
             return
-        due, _ = self._due.get(used, (self._told.get(used, -inf) + QUIET_SECONDS, None))
+        due, _ = self._due.get(used, (self._last_sent.get(used, -inf) + QUIET_SECONDS, None))
         self._due[used] = (due, message)
-        self._bell.set()
+        self._wakeup.set()
 
     def put(self, message: JsonObject, *, once: bool = False) -> None:
         """Queue a message; a client that let `MAX_WAITING` pile up is cut off."""
@@ -89,28 +89,28 @@ class NotificationQueue:
         if len(self._messages) > MAX_WAITING:
             self.cut_off.set()
             self.close()
-        self._bell.set()
+        self._wakeup.set()
 
     def close(self) -> None:
         """End `take` once what waits has been taken."""
         self.closed = True
-        self._bell.set()
+        self._wakeup.set()
 
     async def get(self) -> list[JsonObject]:
         """Wait for messages and return them; an empty list means closed."""
         while True:
-            self._bell = anyio.Event()
+            self._wakeup = anyio.Event()
             ready = self._ready()
             if ready or self.closed:
                 return ready
             with anyio.move_on_after(self._next_due()):
-                await self._bell.wait()
+                await self._wakeup.wait()
 
     def _ready(self) -> list[JsonObject]:
         now = inf if self.closed else self._clock()
         due = [uri for uri, (at, _) in self._due.items() if at <= now]
         updates = [self._due.pop(uri)[1] for uri in due]
-        self._told.update(dict.fromkeys(due, self._clock()))
+        self._last_sent.update(dict.fromkeys(due, self._clock()))
         messages = [*self._messages, *updates]
         self._messages.clear()
         return messages

@@ -17,7 +17,7 @@ from ui_mcp.mcp_server.notifications import NotificationQueue
 
 CONNECTION_CLOSED = -32000
 REQUEST_TIMEOUT = -32001
-_PATIENCE = 300.0
+_TIMEOUT_SECONDS = 300.0
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class ClientRequests:
         waiting = self._waiting[key] = _Waiting()
         try:
             await send({"jsonrpc": "2.0", "id": key, "method": method, **({"params": params} if params else {})})
-            with anyio.fail_after(seconds or _PATIENCE):
+            with anyio.fail_after(seconds or _TIMEOUT_SECONDS):
                 await waiting.done.wait()
         except TimeoutError:
             raise MCPError(REQUEST_TIMEOUT, f"The client did not answer {method}") from None
@@ -89,18 +89,18 @@ _ONE_WAY = TransportContext(kind="ui-mcp", can_send_request=False)
 
 
 class DisconnectSignal:
-    """Tells blocked calls that their client is leaving, so that they answer with what they have."""
+    """Tells blocked calls that their client is disconnect, so that they answer with what they have."""
 
     def __init__(self) -> None:
         self._event = anyio.Event()
         self._callbacks: set[Callable[[], None]] = set()
 
     async def wait(self) -> None:
-        """Return when the client is leaving."""
+        """Return when the client is disconnect."""
         await self._event.wait()
 
     def set(self) -> None:
-        """The client is leaving."""
+        """The client is disconnect."""
         self._event.set()
         for callback in tuple(self._callbacks):
             callback()
@@ -123,35 +123,35 @@ class RequestContext:
     def __init__(
         self,
         message: JsonObject,
-        outlet: SendMessage,
+        send: SendMessage,
         *,
         principal: str,
         connection: str,
-        leaving: DisconnectSignal,
-        mailbox: NotificationQueue,
-        asks: ClientRequests | None = None,
+        disconnect: DisconnectSignal,
+        queue: NotificationQueue,
+        client_requests: ClientRequests | None = None,
     ) -> None:
         self.request_id: messages.RequestId | None = message.get("id")
         self.principal = principal
         self.connection = connection
         """Tells this client from others of the same principal."""
-        self.mailbox = mailbox
+        self.queue = queue
         """Where this client's own unsolicited notifications wait."""
         self.message_metadata = ServerMessageMetadata(request_context=self)
         self._token = messages.progress_token(message)
-        self._outlet = outlet
-        self._leaving = leaving
-        self._asks = asks
+        self._send = send
+        self._disconnect = disconnect
+        self._client_requests = client_requests
 
     @property
     def transport(self) -> TransportContext:
-        """Say whether we may ask the client something."""
-        return _ONE_WAY if self._asks is None else _DUPLEX
+        """Return whether we may ask the client something."""
+        return _ONE_WAY if self._client_requests is None else _DUPLEX
 
     @property
     def can_send_request(self) -> bool:
-        """Say whether we may ask the client something."""
-        return self._asks is not None
+        """Return whether we may ask the client something."""
+        return self._client_requests is not None
 
     @property
     def cancel_requested(self) -> anyio.Event:
@@ -160,7 +160,7 @@ class RequestContext:
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Send a notification that belongs to this request."""
-        await self._outlet(messages.notification(method, None if params is None else dict(params)))
+        await self._send(messages.notification(method, None if params is None else dict(params)))
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress, if the client gave a token."""
@@ -173,15 +173,15 @@ class RequestContext:
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
         """Ask the client something while its request is open."""
-        if self._asks is None:
+        if self._client_requests is None:
             raise NoBackChannelError(method)
         limit = (opts or {}).get("timeout")
-        return await self._asks.ask(method, None if params is None else dict(params), self._outlet, limit)
+        return await self._client_requests.ask(method, None if params is None else dict(params), self._send, limit)
 
     async def closing(self) -> None:
-        """Return when the client is leaving."""
-        await self._leaving.wait()
+        """Return when the client is disconnect."""
+        await self._disconnect.wait()
 
     def until_closing(self, callback: Callable[[], None]) -> AbstractContextManager[None]:
         """Call `callback` if the client leaves while the block runs."""
-        return self._leaving.call(callback)
+        return self._disconnect.call(callback)

@@ -35,14 +35,14 @@ KEPT_RESULTS = 20
 _log = logger("mcp")
 
 
-async def tool_answer(face: ServerDefinition, name: str, arguments: JsonObject, call: Call) -> JsonObject:
+async def tool_answer(definition: ServerDefinition, name: str, arguments: JsonObject, call: Call) -> JsonObject:
     """Run a tool and write its answer; what failed in a way the agent can act on is an answer too.
 
     Raises:
         MCPError: there is no such tool, or it failed unexpectedly.
     """
     try:
-        answer = await face.toolset.call(name, arguments, call)
+        answer = await definition.toolset.call(name, arguments, call)
     except UnknownToolError as error:
         raise MCPError(messages.INVALID_PARAMS, _clean(error.message)) from error
     except TooDeepError as error:
@@ -58,7 +58,7 @@ async def tool_answer(face: ServerDefinition, name: str, arguments: JsonObject, 
     if answer.needs is not None:
         asked = {"inputRequests": answer.needs.requests, "requestState": answer.needs.state}
         return {"resultType": "input_required", **asked}
-    return await _call_result(face, answer)
+    return await _call_result(definition, answer)
 
 
 def _refusal(error: UiMcpError) -> JsonObject:
@@ -129,7 +129,7 @@ def contents(read: Sequence[ResourceContent], canonical: str, asked: str) -> Jso
 
 
 def resource_error(error: UiMcpError, uri: str, call: Call) -> MCPError:
-    """Say why a resource cannot be read; that it is not there has a code of its own in each era."""
+    """Return why a resource cannot be read; that it is not there has a code of its own in each era."""
     absent = isinstance(error, NotFoundError | RefusedError | LifecycleError)
     missing = messages.INVALID_PARAMS if call.era == "modern" else messages.RESOURCE_NOT_FOUND
     return MCPError(missing if absent else messages.INTERNAL_ERROR, _clean(error.message), {"uri": uri})
@@ -176,9 +176,11 @@ class OverflowFiles:
         return path
 
 
-async def _call_result(face: ServerDefinition, answer: ToolResult) -> JsonObject:
+async def _call_result(definition: ServerDefinition, answer: ToolResult) -> JsonObject:
     blocks = (
-        answer.content if answer.structured is not None else [await _fitting(face, part) for part in answer.content]
+        answer.content
+        if answer.structured is not None
+        else [await _fitting(definition, part) for part in answer.content]
     )
     result: JsonObject = {
         "content": [_block(part) for part in blocks],
@@ -189,12 +191,12 @@ async def _call_result(face: ServerDefinition, answer: ToolResult) -> JsonObject
     return complete(_present(result))
 
 
-async def _fitting(face: ServerDefinition, part: Content) -> Content:
-    if not isinstance(part, Text) or face.spill is None or len(part.text) <= face.max_result_chars():
+async def _fitting(definition: ServerDefinition, part: Content) -> Content:
+    if not isinstance(part, Text) or definition.spill is None or len(part.text) <= definition.max_result_chars():
         return part
     note = {"truncated": True, "chars": len(part.text), "preview": part.text[:PREVIEW_CHARS]}
     try:
-        kept = {"file": await face.spill(part.text), "hint": "narrow the query"}
+        kept = {"file": await definition.spill(part.text), "hint": "narrow the query"}
     except OSError as error:
         kept = {"hint": f"the whole text could not be written ({error.strerror}: {error.filename}); narrow the query"}
     return Text(dumps(note | kept))

@@ -46,16 +46,16 @@ _HINTS: dict[Any, CacheHint] = {
 
 
 class McpServer:
-    """A face being served: the SDK server, what it tells new clients, and who subscribed to what."""
+    """A definition being served: the SDK server, what it tells new clients, and who subscribed to what."""
 
-    def __init__(self, face: ServerDefinition) -> None:
+    def __init__(self, definition: ServerDefinition) -> None:
         adopt("mcp")
-        self.face = face
-        self.subscriptions = Subscriptions(face)
+        self.definition = definition
+        self.subscriptions = Subscriptions(definition)
         self.server: Server[JsonObject] = self._server()
         self.options: InitializationOptions = self.server.create_initialization_options(
-            NotificationOptions(**{f"{kind}_changed": True for kind in face.list_changed}),
-            experimental_capabilities=dict(face.experimental) or None,
+            NotificationOptions(**{f"{kind}_changed": True for kind in definition.list_changed}),
+            experimental_capabilities=dict(definition.experimental) or None,
         )
 
     def close(self) -> None:
@@ -63,70 +63,70 @@ class McpServer:
         self.subscriptions.close()
 
     def _server(self) -> Server[JsonObject]:
-        face = self.face
+        definition = self.definition
         server: Server[JsonObject] = Server(
-            face.name,
-            version=face.version,
-            title=face.title,
-            instructions=face.instructions,
+            definition.name,
+            version=definition.version,
+            title=definition.title,
+            instructions=definition.instructions,
             cache_hints=_HINTS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
         )
         # Tracing spans are nobody's here and cost a tenth of a call.
         server.middleware.clear()
-        server.extensions = dict(face.extensions)
+        server.extensions = dict(definition.extensions)
         server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self.subscriptions.listen)
         server.add_request_handler("server/discover", RequestParams, self._discover)
-        if face.resources is not None:
-            _Resources(self, face.resources).register(server)
-        if face.prompts is not None:
-            _PromptHandlers(face.prompts).register(server)
-        for method, (params, handler) in face.extra_handlers.items():
+        if definition.resources is not None:
+            _Resources(self, definition.resources).register(server)
+        if definition.prompts is not None:
+            _PromptHandlers(definition.prompts).register(server)
+        for method, (params, handler) in definition.extra_handlers.items():
             server.add_request_handler(method, params, handler)
         return server
 
     def is_plain_call(self, message: JsonObject) -> bool:
-        """Say whether a request is a well-formed `tools/call`, and the face has no handler of its own for it."""
-        if message["method"] != "tools/call" or "tools/call" in self.face.extra_handlers:
+        """Return whether a request is a well-formed `tools/call`, and the definition has no handler of its own for it."""
+        if message["method"] != "tools/call" or "tools/call" in self.definition.extra_handlers:
             return False
         params = message.get("params") or {}
         described = isinstance(params.get(messages.META) or {}, dict)
         return described and isinstance(params.get("name"), str) and isinstance(params.get("arguments", {}), dict)
 
     async def call_tool(
-        self, exchange: RequestContext, client: InitializeRequestParams, params: JsonObject
+        self, request: RequestContext, client: InitializeRequestParams, params: JsonObject
     ) -> JsonObject:
         """Answer `tools/call` of the handshake era past the SDK, whose sieve would drop what it does not know.
 
         A mounted server's result passes whole that way, and sooner.
         """
-        call = _described(exchange, client, client.capabilities, params.get(messages.META))
-        answer = await results.tool_answer(self.face, params["name"], params.get("arguments") or {}, call)
+        call = _described(request, client, client.capabilities, params.get(messages.META))
+        answer = await results.tool_answer(self.definition, params["name"], params.get("arguments") or {}, call)
         answer.pop("resultType", None)
         return answer
 
     async def _discover(self, ctx: Context, params: RequestParams) -> JsonObject:
         capabilities = self.options.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
         capabilities.pop("experimental", None)
-        if self.face.extensions:
-            capabilities["extensions"] = dict(self.face.extensions)
+        if self.definition.extensions:
+            capabilities["extensions"] = dict(self.definition.extensions)
         answer = {"supportedVersions": list(MODERN_PROTOCOL_VERSIONS), "capabilities": capabilities}
-        named = {"instructions": self.face.instructions} if self.face.instructions else {}
+        named = {"instructions": self.definition.instructions} if self.definition.instructions else {}
         return results.complete({**answer, **named})
 
     async def _list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> Any:
         call = call_of(ctx)
-        start = _offset(params, self.face.tools_per_page)
-        listed = await self.face.toolset.tools(call)
+        start = _offset(params, self.definition.tools_per_page)
+        listed = await self.definition.toolset.tools(call)
         shown = [tool for tool in listed if call.shows_apps() or not tool.app_only]
-        end = start + (self.face.tools_per_page or len(shown))
+        end = start + (self.definition.tools_per_page or len(shown))
         following = {"nextCursor": str(end)} if end < len(shown) else {}
         return results.complete({"tools": [results.tool(tool) for tool in shown[start:end]], **following})
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> Any:
         call = replace(call_of(ctx), given=_given(ctx.params or {}))
-        return await results.tool_answer(self.face, params.name, params.arguments or {}, call)
+        return await results.tool_answer(self.definition, params.name, params.arguments or {}, call)
 
 
 class _Resources:
@@ -157,7 +157,7 @@ class _Resources:
     async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> JsonObject:
         call = call_of(ctx)
         uri = str(params.uri)
-        canonical = self._service.face.canonical(uri)
+        canonical = self._service.definition.canonical(uri)
         try:
             read = await self._resources.read(canonical, call)
         except UiMcpError as error:
@@ -199,21 +199,21 @@ def call_of(ctx: Context) -> Call:
 
 
 def _described(
-    exchange: RequestContext,
+    request: RequestContext,
     client: InitializeRequestParams | None,
     declared: ClientCapabilities | None,
     meta: Mapping[str, Any] | None,
 ) -> Call:
     return Call(
-        principal=exchange.principal,
-        connection=exchange.connection,
+        principal=request.principal,
+        connection=request.connection,
         client_name=client.client_info.name if client else "",
         capabilities=declared.model_dump(by_alias=True, mode="json", exclude_none=True) if declared else {},
-        progress=exchange.progress,
-        closing=exchange.closing,
+        progress=request.progress,
+        closing=request.closing,
         meta=dict(meta or {}),
-        ask_client=_ask_client(exchange) if exchange.can_send_request else None,
-        ask_user=_ask_user(exchange) if exchange.can_send_request and _takes_forms(declared) else None,
+        ask_client=_ask_client(request) if request.can_send_request else None,
+        ask_user=_ask_user(request) if request.can_send_request and _takes_forms(declared) else None,
     )
 
 
@@ -227,20 +227,20 @@ def _given(params: Mapping[str, Any]) -> InputGiven | None:
     return InputGiven(responses, state) if isinstance(responses, dict) and isinstance(state, str) else None
 
 
-def _ask_user(exchange: RequestContext) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
+def _ask_user(request: RequestContext) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
     async def ask(message: str, form: JsonObject) -> JsonObject:
         try:
-            return await exchange.send_raw_request("elicitation/create", {"message": message, "requestedSchema": form})
+            return await request.send_raw_request("elicitation/create", {"message": message, "requestedSchema": form})
         except MCPError as error:
             raise UpstreamError(f"The client did not put the question: {error.message}") from error
 
     return ask
 
 
-def _ask_client(exchange: RequestContext) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
+def _ask_client(request: RequestContext) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
     async def ask(method: str, params: JsonObject) -> JsonObject:
         try:
-            return await exchange.send_raw_request(method, params)
+            return await request.send_raw_request(method, params)
         except MCPError as error:
             raise UpstreamError(error.message, rpc_code=error.code, data=error.data) from error
 

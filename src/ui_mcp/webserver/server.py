@@ -27,7 +27,7 @@ App = ASGIApp
 """What a listener serves."""
 
 MAX_FRAME = 16 * 1024 * 1024
-PATIENCE_SECONDS = 3.0
+BIND_RETRY_SECONDS = 3.0
 _log = logger("http")
 
 
@@ -55,13 +55,13 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def bind_with_retry(host: str, port: int, patience: float = PATIENCE_SECONDS) -> socket.socket:
+async def bind_with_retry(host: str, port: int, seconds: float = BIND_RETRY_SECONDS) -> socket.socket:
     """Return a listening socket, waiting a little for a predecessor or a stray connection to let go of the port.
 
     Raises:
         ConfigError: the port stays taken or the address is not ours.
     """
-    deadline, said = anyio.current_time() + patience, False
+    deadline, said = anyio.current_time() + seconds, False
     while True:
         try:
             return bind(host, port)
@@ -70,7 +70,7 @@ async def bind_with_retry(host: str, port: int, patience: float = PATIENCE_SECON
             if not taken or anyio.current_time() > deadline:
                 raise
         if not said:
-            _log.warning("Port %d is in use; trying again for %.0f s", port, patience)
+            _log.warning("Port %d is in use; trying again for %.0f s", port, seconds)
             said = True
         await anyio.sleep(0.1)
 

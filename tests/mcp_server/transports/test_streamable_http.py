@@ -179,7 +179,7 @@ async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> N
 
 @pytest.mark.covers("MCP-HTTP-5", "MCP-HTTP-6")
 async def test_a_call_that_takes_its_time_becomes_a_stream_that_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(http, "KEEP_ALIVE_SECONDS", 0.05)
     async with served(face()) as client:
         post = modern("tools/call", {"name": "hang", "arguments": {}}, "hang")
         async with client.stream("POST", "/mcp", **post) as answer:
@@ -478,9 +478,9 @@ async def test_a_session_that_missed_something_is_gone_before_its_stream_ends() 
     endpoint = StreamableEndpoint(McpServer(face()))
     session = endpoint.sessions.open("local")
     assert session is not None
-    session.conversation.mailbox.subscribe("ui://chat/a")
+    session.client.queue.subscribe("ui://chat/a")
     for _ in range(MAX_WAITING + 1):
-        session.conversation.mailbox.publish(ResourceUpdated("ui://chat/a"))
+        session.client.queue.publish(ResourceUpdated("ui://chat/a"))
     found: list[object] = []
 
     async def send(message: Any) -> None:

@@ -16,12 +16,12 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 MAX_BODY = 4 * 1024 * 1024
-BEAT_SECONDS = 15.0
+KEEP_ALIVE_SECONDS = 15.0
 
 # A client that takes nothing for this long is given up; others must not wait for it.
 SEND_SECONDS = 30.0
 
-_STREAM: Headers = (
+_EVENT_STREAM: Headers = (
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
@@ -32,7 +32,7 @@ class BodyTooLargeError(Exception):
     """The body is over the limit."""
 
 
-class ClientLeftError(Exception):
+class ClientDisconnectedError(Exception):
     """The client went away before it had sent everything, or stopped reading."""
 
 
@@ -47,14 +47,14 @@ async def read_body(receive: Receive) -> bytes:
 
     Raises:
         BodyTooLargeError: it is over the limit.
-        ClientLeftError: it never came.
+        ClientDisconnectedError: it never came.
     """
     parts: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ClientLeftError
+            raise ClientDisconnectedError
         part = message.get("body", b"")
         size += len(part)
         if size > MAX_BODY:
@@ -101,7 +101,7 @@ class EventStream:
         async with self._lock:
             if not self.started:
                 self.started = True
-                headers = [*_STREAM, *self._headers]
+                headers = [*_EVENT_STREAM, *self._headers]
                 await self._send({"type": "http.response.start", "status": 200, "headers": headers})
 
     async def event(self, data: bytes, name: bytes = b"message") -> None:
@@ -124,10 +124,10 @@ class EventStream:
     async def _write(self, data: bytes) -> None:
         await self.start()
         async with self._lock:
-            with anyio.move_on_after(SEND_SECONDS) as patience:
+            with anyio.move_on_after(SEND_SECONDS) as timeout:
                 await self._send({"type": "http.response.body", "body": data, "more_body": True})
-        if patience.cancelled_caught:
-            raise ClientLeftError
+        if timeout.cancelled_caught:
+            raise ClientDisconnectedError
 
 
 class HttpReply:
@@ -140,7 +140,7 @@ class HttpReply:
         self._headers = headers
         self._stream = EventStream(send, headers)
 
-    async def outlet(self, message: JsonObject) -> None:
+    async def send_message(self, message: JsonObject) -> None:
         """Send a message that belongs to the request; lost on clients that take JSON only."""
         if self._streams:
             await self._stream.message(message)
@@ -169,14 +169,14 @@ async def while_connected(
     """Do the work and send its answer; a client that leaves cancels it."""
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_attend, receive, reply, tasks)
+            tasks.start_soon(_watch_connection, receive, reply, tasks)
             await reply.finish(await work(), statuses=statuses)
             tasks.cancel_scope.cancel()
-    except* (ClientLeftError, OSError):
+    except* (ClientDisconnectedError, OSError):
         pass  # nobody is left to be told
 
 
-async def until_left(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
+async def until_disconnected(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
     """Do the work for as long as the client stays."""
 
     async def watch(tasks: TaskGroup) -> None:
@@ -188,13 +188,13 @@ async def until_left(receive: Receive, work: Callable[[], Awaitable[None]]) -> N
             tasks.start_soon(watch, tasks)
             await work()
             tasks.cancel_scope.cancel()
-    except* (ClientLeftError, OSError):
+    except* (ClientDisconnectedError, OSError):
         pass  # nobody is left to be told
 
 
-async def _attend(receive: Receive, reply: HttpReply, tasks: TaskGroup) -> None:
+async def _watch_connection(receive: Receive, reply: HttpReply, tasks: TaskGroup) -> None:
     while True:
-        with anyio.move_on_after(BEAT_SECONDS):
+        with anyio.move_on_after(KEEP_ALIVE_SECONDS):
             await wait_disconnect(receive)
             tasks.cancel_scope.cancel()
             return

@@ -20,7 +20,7 @@ class Session:
     """One client that shook hands."""
 
     id: str
-    conversation: ClientConnection
+    client: ClientConnection
     opened: float
     used: float
     connection: str = ""
@@ -51,14 +51,14 @@ class Sessions:
         """Make a session, ending an idle one if there are too many; None if all are busy."""
         self._end_idle()
         if len(self._by_id) >= MAX_SESSIONS:
-            idle = self._most_dispensable(principal, connection)
+            idle = self._eviction_candidate(principal, connection)
             if idle is None:
                 return None
             self.end(idle)
         session_id = secret_id()
-        conversation = ClientConnection(self._service, principal=principal, session_id=session_id)
+        client = ClientConnection(self._service, principal=principal, session_id=session_id)
         now = self._clock()
-        session = self._by_id[session_id] = Session(session_id, conversation, now, now, connection)
+        session = self._by_id[session_id] = Session(session_id, client, now, now, connection)
         return session
 
     def end(self, session: Session) -> None:
@@ -66,7 +66,7 @@ class Sessions:
         self._by_id.pop(session.id, None)
         if session.stream is not None:
             session.stream.cancel()
-        session.conversation.close()
+        session.client.close()
 
     def end_all(self) -> None:
         """End every session."""
@@ -86,7 +86,7 @@ class Sessions:
             if self._by_id.pop(session.id, None) is not None:
                 self._by_id[session.id] = session  # now the most recently used
 
-    def _most_dispensable(self, principal: str, connection: str) -> Session | None:
+    def _eviction_candidate(self, principal: str, connection: str) -> Session | None:
         """Choose who makes room: the caller's own sessions first, then those in use for the shortest time.
 
         How often one is used says little: a flood can use its sessions as often as it likes, but not for long.
@@ -96,7 +96,7 @@ class Sessions:
             idle,
             key=lambda one: (
                 not connection or one.connection != connection,
-                one.conversation.principal != principal,
+                one.client.principal != principal,
                 one.used - one.opened,
                 one.uses,
             ),

@@ -22,22 +22,22 @@ async def not_found(scope: http.Scope, receive: http.Receive, send: http.Send) -
 
 
 class McpRoutes:
-    """An ASGI application that serves a face at `/mcp`, `/sse`, `/message` and `/messages`, else `elsewhere`."""
+    """An ASGI application that serves a definition at `/mcp`, `/sse`, `/message` and `/messages`, else `fallback`."""
 
     def __init__(
         self,
-        face: ServerDefinition,
+        definition: ServerDefinition,
         *,
         principal: Callable[[http.Scope], str] = lambda _: "local",
         post_path: str = POST_PATHS[0],
         streamable: bool = True,
-        elsewhere: App = not_found,
+        fallback: App = not_found,
     ) -> None:
-        self._face = face
+        self._definition = definition
         self._principal = principal
         self._post_path = post_path
         self._paths = PATHS if streamable else PATHS - {STREAMABLE_PATH}
-        self._elsewhere = elsewhere
+        self._fallback = fallback
         self._routes: dict[str, App] = {}
         self._closers: list[Callable[[], None]] = []
         self._loading = anyio.Lock()
@@ -46,7 +46,7 @@ class McpRoutes:
         """Answer one HTTP request."""
         path = scope["path"]
         if path not in self._paths:
-            await self._elsewhere(scope, receive, send)
+            await self._fallback(scope, receive, send)
             return
         if not self._routes:
             await self._load()
@@ -66,7 +66,7 @@ class McpRoutes:
             from ui_mcp.mcp_server.transports.sse import SseEndpoint
             from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint
 
-            service = McpServer(self._face)
+            service = McpServer(self._definition)
             sse = SseEndpoint(service, post_path=self._post_path, principal=self._principal)
             streamable = StreamableEndpoint(service, principal=self._principal)
             self._closers = [service.close, streamable.close]

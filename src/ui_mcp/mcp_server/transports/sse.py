@@ -20,9 +20,9 @@ POST_PATHS = ("/message", "/messages")
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """An open stream: its conversation, and the tasks that answer what is posted."""
+    """An open stream: its client, and the tasks that answer what is posted."""
 
-    conversation: ClientConnection
+    client: ClientConnection
     tasks: TaskGroup
 
     async def take(self, message: Json) -> None:
@@ -33,23 +33,23 @@ class _Session:
             case "request":
                 self.tasks.start_soon(self._answer, message)
             case "notification":
-                await self.conversation.notified(message)
+                await self.client.on_notification(message)
             case "response":
-                self.conversation.answered(message)
+                self.client.on_response(message)
             case _:
                 self.tasks.start_soon(self._answer_batch, message)
 
     async def post(self, message: Json) -> None:
         """Queue a message for the stream."""
-        self.conversation.mailbox.put(message)
+        self.client.queue.put(message)
 
     async def _answer(self, message: JsonObject) -> None:
-        answer = await self.conversation.answer(message, self.post)
+        answer = await self.client.answer(message, self.post)
         if answer is not None:
             await self.post(answer)
 
     async def _answer_batch(self, messages: list[Json]) -> None:
-        answer = await answer_batch(self.conversation, messages, self.post)
+        answer = await answer_batch(self.client, messages, self.post)
         if answer is not None:
             await self.post(answer)
 
@@ -78,26 +78,26 @@ class SseEndpoint:
             await http.respond_text(send, 503, f"At most {MAX_SESSIONS} clients are served")
             return
         session_id = secret_id()
-        conversation = ClientConnection(self._service, principal=self._principal(scope), session_id=session_id)
+        client = ClientConnection(self._service, principal=self._principal(scope), session_id=session_id)
         try:
             async with anyio.create_task_group() as tasks:
-                self._sessions[session_id] = _Session(conversation, tasks)
-                tasks.start_soon(_cancel_when_left, receive, tasks)
-                await self._send_all(conversation, session_id, send)
+                self._sessions[session_id] = _Session(client, tasks)
+                tasks.start_soon(_cancel_when_disconnected, receive, tasks)
+                await self._send_all(client, session_id, send)
                 tasks.cancel_scope.cancel()
-        except* (http.ClientLeftError, OSError):
+        except* (http.ClientDisconnectedError, OSError):
             pass  # the client is gone, and its session with it
         finally:
             self._sessions.pop(session_id, None)
-            conversation.close()
+            client.close()
 
-    async def _send_all(self, conversation: ClientConnection, session_id: str, send: http.Send) -> None:
+    async def _send_all(self, client: ClientConnection, session_id: str, send: http.Send) -> None:
         stream = http.EventStream(send)
         await stream.event(f"{self._post_path}?sessionId={session_id}".encode(), b"endpoint")
         while True:
             messages: list[JsonObject] | None = None
-            with anyio.move_on_after(http.BEAT_SECONDS):
-                messages = await conversation.mailbox.get()
+            with anyio.move_on_after(http.KEEP_ALIVE_SECONDS):
+                messages = await client.queue.get()
             if messages is None:
                 await stream.keep_alive()
             elif not messages:
@@ -120,7 +120,7 @@ class SseEndpoint:
             return
         try:
             message = rpc.decode(await http.read_body(receive))
-        except http.ClientLeftError:
+        except http.ClientDisconnectedError:
             return
         except http.BodyTooLargeError:
             await http.respond_text(send, 413, "Bodies are limited to 4 MiB")
@@ -146,6 +146,6 @@ def _session_id(scope: http.Scope) -> str | None:
     return values[0] if values else None
 
 
-async def _cancel_when_left(receive: http.Receive, tasks: TaskGroup) -> None:
+async def _cancel_when_disconnected(receive: http.Receive, tasks: TaskGroup) -> None:
     await http.wait_disconnect(receive)
     tasks.cancel_scope.cancel()

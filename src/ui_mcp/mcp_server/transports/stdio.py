@@ -29,8 +29,8 @@ async def serve(
     # A large snapshot is a hundred thousand objects, all needed; looking for garbage there took a third of the answer.
     gc.set_threshold(100_000, 50, 100)
     # The pipe of a process has one client, and stays the same client's when that starts the process again.
-    conversation = ClientConnection(service, principal=principal, connection="stdio")
-    pump = _Pump(conversation, Writer(stdout))
+    client = ClientConnection(service, principal=principal, connection="stdio")
+    pump = _Pump(client, Writer(stdout))
     try:
         async with anyio.create_task_group() as tasks:
             if orphan_check:
@@ -40,18 +40,18 @@ async def serve(
     except* OSError as broken:
         _log.info("The client's pipe broke: %s", broken.exceptions[0])
     finally:
-        conversation.close()
+        client.close()
 
 
 class _Pump:
-    """Moves messages between two pipes and a conversation."""
+    """Moves messages between two pipes and a client."""
 
-    def __init__(self, conversation: ClientConnection, writer: Writer) -> None:
-        self._conversation = conversation
+    def __init__(self, client: ClientConnection, writer: Writer) -> None:
+        self._client = client
         self._writer = writer
         self._in_flight = 0
         self._idle = anyio.Event()
-        self._framer = LineSplitter()
+        self._splitter = LineSplitter()
         self._in_turn: deque[Json] = deque()
         """Messages that must be handled one after the other, and all that came behind them."""
         self._turn = anyio.Event()
@@ -63,24 +63,24 @@ class _Pump:
         tasks.start_soon(self._writer.run)
         tasks.start_soon(self._deliver)
         tasks.start_soon(self._watch_backlog)
-        intake = PipeReader(stdin, lambda chunk: self._fed(chunk, intake, tasks))
-        tasks.start_soon(intake.run)
-        await self._handle_in_turn(intake, tasks)
-        self._conversation.leaving.set()
+        reader = PipeReader(stdin, lambda chunk: self._on_chunk(chunk, reader, tasks))
+        tasks.start_soon(reader.run)
+        await self._handle_in_turn(reader, tasks)
+        self._client.disconnect.set()
         with anyio.move_on_after(GRACE_SECONDS):
             await self._all_answered()
             await self._writer.flushed()
 
-    def _fed(self, chunk: bytes, intake: PipeReader, tasks: TaskGroup) -> None:
+    def _on_chunk(self, chunk: bytes, reader: PipeReader, tasks: TaskGroup) -> None:
         """Take what was read, in the reader's own callback."""
         try:
-            for line in self._framer.feed(chunk) if chunk else self._framer.end():
+            for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
                 self._take(line, tasks)
         except OSError as broken:
             self._broken = broken  # raised by the task that waits its turn: a callback has nobody to tell
         self._ended = not chunk
         if not self._writer.has_room or len(self._in_turn) > MAX_IN_FLIGHT:
-            intake.pause()
+            reader.pause()
             self._turn.set()
         if self._in_turn or self._ended or self._broken:
             self._turn.set()
@@ -95,7 +95,7 @@ class _Pump:
         else:
             self._start(message, tasks)
 
-    async def _handle_in_turn(self, intake: PipeReader, tasks: TaskGroup) -> None:
+    async def _handle_in_turn(self, reader: PipeReader, tasks: TaskGroup) -> None:
         while self._in_turn or not self._ended:
             await self._turn.wait()
             self._turn = anyio.Event()
@@ -106,7 +106,7 @@ class _Pump:
                 await self._route(self._in_turn.popleft(), tasks)
             self._busy = False
             await self._writer.room()
-            intake.resume()
+            reader.resume()
 
     def _decoded(self, line: Line) -> Json:
         if isinstance(line, OversizedLine):
@@ -128,9 +128,9 @@ class _Pump:
             case "request":
                 self._start(message, tasks)
             case "notification":
-                await self._conversation.notified(message)
+                await self._client.on_notification(message)
             case "response":
-                self._conversation.answered(message)
+                self._client.on_response(message)
             case _ if isinstance(message, list):
                 self._spawn(tasks, lambda: self._answer_batch(message), None)
             case _:
@@ -160,27 +160,27 @@ class _Pump:
             await self._idle.wait()
 
     async def _answer(self, message: JsonObject) -> None:
-        answer = await self._conversation.answer(message, self._outlet)
+        answer = await self._client.answer(message, self._send_when_ready)
         if answer is not None:
             self._send(answer)
 
     async def _answer_batch(self, messages: list[Json]) -> None:
-        answer = await answer_batch(self._conversation, messages, self._outlet)
+        answer = await answer_batch(self._client, messages, self._send_when_ready)
         if answer is not None:
             self._send(answer)
 
     async def _deliver(self) -> None:
-        while messages := await self._conversation.mailbox.get():
+        while messages := await self._client.queue.get():
             for message in messages:
                 self._send(message)
             await self._writer.room()
 
     async def _watch_backlog(self) -> None:
-        await self._conversation.mailbox.cut_off.wait()
+        await self._client.queue.cut_off.wait()
         # A client that does not read must not go on believing that it hears everything.
         raise ConnectionAbortedError("the client does not read its notifications")
 
-    async def _outlet(self, message: JsonObject) -> None:
+    async def _send_when_ready(self, message: JsonObject) -> None:
         self._send(message)
         await self._writer.room()
 

@@ -17,7 +17,7 @@ from ui_mcp.mcp_server.notifications import NotificationQueue
 from ui_mcp.mcp_server.request_context import DisconnectSignal, RequestContext
 from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports import http
-from ui_mcp.mcp_server.transports.http import HttpReply, refusal, until_left, while_connected
+from ui_mcp.mcp_server.transports.http import HttpReply, refusal, until_disconnected, while_connected
 from ui_mcp.mcp_server.transports.http_sessions import Session, Sessions
 from ui_mcp.toolkit.tool import Call
 
@@ -25,7 +25,7 @@ _PREFIX = "mcp-param-"
 
 
 async def check_mirrored_headers(
-    face: ServerDefinition, message: JsonObject, headers: Mapping[str, str], principal: str
+    definition: ServerDefinition, message: JsonObject, headers: Mapping[str, str], principal: str
 ) -> None:
     """Compare a modern tool call's mirrored headers with its arguments.
 
@@ -37,9 +37,9 @@ async def check_mirrored_headers(
     params = message.get("params", {})
     arguments = params.get("arguments") or {}
     mirrored = any(name.startswith(_PREFIX) for name in headers)
-    if not isinstance(arguments, dict) or not (mirrored or face.mirrors_arguments):
+    if not isinstance(arguments, dict) or not (mirrored or definition.mirrors_arguments):
         return
-    schema = await _schema(face, params.get("name"), principal)
+    schema = await _schema(definition, params.get("name"), principal)
     if schema is None or not x_mcp_header_map(schema):
         return
     rejection = validate_mcp_param_headers(schema, arguments, headers)
@@ -47,8 +47,8 @@ async def check_mirrored_headers(
         raise MCPError(rejection.code, rejection.message, rejection.data)
 
 
-async def _schema(face: ServerDefinition, name: object, principal: str) -> JsonObject | None:
-    listed = await face.toolset.tools(Call(principal=principal, era="modern"))
+async def _schema(definition: ServerDefinition, name: object, principal: str) -> JsonObject | None:
+    listed = await definition.toolset.tools(Call(principal=principal, era="modern"))
     return next((tool.input_schema for tool in listed if tool.name == name), None)
 
 
@@ -67,12 +67,12 @@ class StreamableEndpoint:
     def __init__(self, service: McpServer, *, principal: Callable[[http.Scope], str] = lambda _: "local") -> None:
         self._service = service
         self._principal = principal
-        self._leaving = DisconnectSignal()
+        self._disconnect = DisconnectSignal()
         self.sessions = Sessions(service)
 
     def close(self) -> None:
         """End what is open, politely."""
-        self._leaving.set()
+        self._disconnect.set()
         self.sessions.end_all()
 
     async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
@@ -108,7 +108,7 @@ class StreamableEndpoint:
         try:
             with self.sessions.using(session), anyio.CancelScope() as scope:
                 session.stream = scope
-                await until_left(receive, lambda: self._send_all(session, stream))
+                await until_disconnected(receive, lambda: self._send_all(session, stream))
         finally:
             if session.stream is scope:
                 session.stream = None
@@ -117,13 +117,13 @@ class StreamableEndpoint:
             await stream.end()
 
     async def _send_all(self, session: Session, stream: http.EventStream) -> None:
-        await _send_mail(session.conversation.mailbox, stream)
+        await _send_notifications(session.client.queue, stream)
         self._end_cut_off(session)  # before the stream ends: the client's next call must not find it any more
         await stream.end()
 
     def _end_cut_off(self, session: Session) -> None:
         """End a session that missed something, so that it shakes hands again and reads."""
-        if session.conversation.mailbox.cut_off.is_set():
+        if session.client.queue.cut_off.is_set():
             self.sessions.end(session)
 
     async def _post(self, scope: http.Scope, headers: dict[str, str], receive: http.Receive, send: http.Send) -> None:
@@ -133,7 +133,7 @@ class StreamableEndpoint:
             return
         try:
             message = rpc.decode(await http.read_body(receive))
-        except http.ClientLeftError:
+        except http.ClientDisconnectedError:
             return
         except http.BodyTooLargeError:
             await http.respond_json(send, *refusal(413, rpc.INVALID_REQUEST, "Bodies are limited to 4 MiB"))
@@ -171,23 +171,23 @@ class StreamableEndpoint:
     async def _modern_answer(
         self, scope: http.Scope, headers: dict[str, str], message: JsonObject, reply: HttpReply
     ) -> JsonObject:
-        mailbox = NotificationQueue(self._service.face.canonical)
+        queue = NotificationQueue(self._service.definition.canonical)
         principal = self._principal(scope)
         try:
-            exchange = RequestContext(
+            request = RequestContext(
                 message,
-                reply.outlet,
+                reply.send_message,
                 principal=principal,
                 connection=_connection(message),
-                leaving=self._leaving,
-                mailbox=mailbox,
+                disconnect=self._disconnect,
+                queue=queue,
             )
             repeated = find_duplicated_routing_header((k.decode(), v.decode("latin-1")) for k, v in scope["headers"])
             if repeated is not None:
                 raise MCPError(HEADER_MISMATCH, f"{repeated} header appears more than once")
             envelope = envelope_of(message, headers)
-            await check_mirrored_headers(self._service.face, message, headers, principal)
-            return rpc.result(message["id"], await modern_result(self._service, message, exchange, envelope))
+            await check_mirrored_headers(self._service.definition, message, headers, principal)
+            return rpc.result(message["id"], await modern_result(self._service, message, request, envelope))
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             return results.failure(message["id"], error)
 
@@ -213,7 +213,7 @@ class StreamableEndpoint:
             await http.respond_json(send, *refusal(status, rpc.INVALID_REQUEST, "No such session; initialize first"))
         else:
             with self.sessions.using(session):
-                await self._converse(session, headers, message, receive, send)
+                await self._answer_in_session(session, headers, message, receive, send)
 
     async def _initialize(self, scope: http.Scope, message: JsonObject, send: http.Send) -> None:
         host, port = scope.get("client") or ("", "")
@@ -221,24 +221,24 @@ class StreamableEndpoint:
         if session is None:
             await http.respond_json(send, *refusal(503, rpc.INTERNAL_ERROR, "Too many sessions", message["id"]))
             return
-        answer = await session.conversation.answer(message, _nowhere)
+        answer = await session.client.answer(message, _discard)
         if answer is None or "error" in answer:
             self.sessions.end(session)
             await http.respond_json(send, 200, answer)
         else:
             await http.respond_json(send, 200, answer, ((b"mcp-session-id", session.id.encode()),))
 
-    async def _converse(
+    async def _answer_in_session(
         self, session: Session, headers: dict[str, str], message: Json, receive: http.Receive, send: http.Send
     ) -> None:
-        conversation = session.conversation
+        client = session.client
         session_header = ((b"mcp-session-id", session.id.encode()),)
         match rpc.kind_of(message):
             case "notification":
-                await conversation.notified(message)
+                await client.on_notification(message)
                 await http.respond(send, 202, headers=session_header)
             case "response":
-                conversation.answered(message)
+                client.on_response(message)
                 await http.respond(send, 202, headers=session_header)
             case _:
                 streams = _accepts(headers, "text/event-stream")
@@ -247,8 +247,8 @@ class StreamableEndpoint:
 
                 async def work() -> Json | None:
                     if isinstance(message, list):
-                        return await answer_batch(conversation, message, reply.outlet)
-                    return await conversation.answer(message, reply.outlet)
+                        return await answer_batch(client, message, reply.send_message)
+                    return await client.answer(message, reply.send_message)
 
                 await while_connected(receive, reply, work)
 
@@ -298,12 +298,12 @@ def _accepts(headers: dict[str, str], kind: str) -> bool:
     return any(part.partition(";")[0].strip() in wanted for part in accepted.split(","))
 
 
-async def _send_mail(mailbox: NotificationQueue, stream: http.EventStream) -> None:
+async def _send_notifications(queue: NotificationQueue, stream: http.EventStream) -> None:
     await stream.keep_alive()
     while True:
         messages: list[JsonObject] | None = None
-        with anyio.move_on_after(http.BEAT_SECONDS):
-            messages = await mailbox.get()
+        with anyio.move_on_after(http.KEEP_ALIVE_SECONDS):
+            messages = await queue.get()
         if messages is None:
             await stream.keep_alive()
         elif not messages:
@@ -312,5 +312,5 @@ async def _send_mail(mailbox: NotificationQueue, stream: http.EventStream) -> No
             await stream.message(message)
 
 
-async def _nowhere(message: JsonObject) -> None:
+async def _discard(message: JsonObject) -> None:
     return None
