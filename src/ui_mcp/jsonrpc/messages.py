@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 messages: their kinds, their bytes, and the protocol era each belongs to."""
+"""JSON-RPC 2.0 messages: kinds, errors, encoding, and the protocol era of each."""
 
 import json
 import math
@@ -22,7 +22,7 @@ RequestId = str | int
 
 
 def kind_of(message: Json) -> Kind:
-    """Say what a decoded message is."""
+    """Return the kind of a decoded message."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return "invalid"
     method = message.get("method")
@@ -37,12 +37,11 @@ def kind_of(message: Json) -> Kind:
 
 
 def is_id(value: Json) -> bool:
-    """Say whether `value` may identify a request."""
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def is_modern(message: JsonObject) -> bool:
-    """Say whether a request speaks the stateless era; everything else is of the handshake era."""
+    """Return whether a request belongs to the stateless (modern) era; all other messages are of the handshake era."""
     method = message.get("method")
     if isinstance(method, str) and method in _ALWAYS_MODERN:
         return True
@@ -52,7 +51,7 @@ def is_modern(message: JsonObject) -> bool:
 
 
 def progress_token(message: JsonObject) -> RequestId | None:
-    """Return the token under which the client wants progress."""
+    """Return the token for progress notifications, or None if the client did not ask for them."""
     match message:
         case {"params": {"_meta": {"progressToken": str() | int() as token}}} if not isinstance(token, bool):
             return token
@@ -61,12 +60,11 @@ def progress_token(message: JsonObject) -> RequestId | None:
 
 
 def result(request_id: RequestId, body: JsonObject) -> JsonObject:
-    """Answer a request."""
     return {"jsonrpc": "2.0", "id": request_id, "result": body}
 
 
 def error(request_id: RequestId | None, code: int, message: str, data: Json = None) -> JsonObject:
-    """Refuse a request; `None` when its id could not be read."""
+    """Return an error response; `request_id` is None if the id could not be read."""
     body: JsonObject = {"code": code, "message": message}
     if data is not None:
         body["data"] = data
@@ -74,7 +72,6 @@ def error(request_id: RequestId | None, code: int, message: str, data: Json = No
 
 
 def notification(method: str, params: JsonObject | None = None) -> JsonObject:
-    """Tell something that wants no answer."""
     message: JsonObject = {"jsonrpc": "2.0", "method": method}
     if params is not None:
         message["params"] = params
@@ -82,17 +79,17 @@ def notification(method: str, params: JsonObject | None = None) -> JsonObject:
 
 
 def invalid(message: Json) -> JsonObject:
-    """Refuse something that is not a JSON-RPC message."""
+    """Return the error response to something that is not a JSON-RPC message."""
     given = message.get("id") if isinstance(message, dict) else None
     return error(given if is_id(given) else None, INVALID_REQUEST, "Invalid request")
 
 
 def encode(message: Json) -> bytes:
-    """Write one message as compact UTF-8 without a line break; NaN and infinities become null."""
+    """Encode one message as compact UTF-8 without line breaks; NaN and infinities become null."""
     try:
         return orjson.dumps(message)
     except TypeError:
-        # Lone surrogates, integers beyond 64 bits, deep nesting: rare, but no reason to lose an answer.
+        # orjson refuses lone surrogates, integers beyond 64 bits and deep nesting.
         return _encode_slowly(message)
 
 
@@ -114,7 +111,7 @@ def _finite(value: Json) -> Json:
 
 
 def decode(data: bytes | bytearray | memoryview) -> Json:
-    """Read one message.
+    """Decode one message.
 
     Raises:
         ValueError: not JSON.

@@ -17,13 +17,13 @@ from ui_mcp.processes import in_daemon_thread
 CHUNK = 256 * 1024
 
 
-# A pipe that polls as writable takes this much without blocking.
+# PIPE_BUF: a pipe that polls as writable accepts this many bytes without blocking.
 ATOMIC = 4096
 BACKLOG = 8 * 1024 * 1024
 
 
 class Writer:
-    """Writes whole messages in order; small ones at once, the rest as the reader takes them."""
+    """Writes whole messages in order: small ones immediately, others as the reader makes room."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -37,10 +37,10 @@ class Writer:
         self._room = anyio.Event()
 
     def write(self, data: bytes) -> None:
-        """Send one message, or queue it behind those that wait.
+        """Send one message, or queue it behind earlier ones.
 
         Raises:
-            OSError: nobody reads any more.
+            OSError: the reading end is closed.
         """
         rest = memoryview(data)
         if not self._waiting and len(data) <= ATOMIC and self._ready():
@@ -51,7 +51,7 @@ class Writer:
             self._work.set()
 
     async def run(self) -> None:
-        """Write what waits, for ever."""
+        """Write queued messages until cancelled."""
         while True:
             await self._work.wait()
             while self._waiting:
@@ -63,20 +63,20 @@ class Writer:
 
     @property
     def has_room(self) -> bool:
-        """Whether little enough waits to be read by the other side."""
+        """Whether the queue is short enough to accept more."""
         return self._size <= BACKLOG
 
     async def room(self) -> None:
-        """Wait while too much waits to be read by the other side."""
+        """Wait until the queue is short enough to accept more."""
         await self._until(lambda: self.has_room)
 
     async def flushed(self) -> None:
-        """Wait until everything is written."""
         await self._until(lambda: not self._waiting)
 
     async def _until(self, enough: Callable[[], bool]) -> None:
         while not enough():
-            if self._room.is_set():  # one event for all who wait: replaced, it would leave the others asleep
+            # All waiters share one event: replace it only when set, or the others would never wake.
+            if self._room.is_set():
                 self._room = anyio.Event()
             await self._room.wait()
 
@@ -99,7 +99,6 @@ def _write_all(fd: int, data: memoryview) -> None:
 
 
 def is_pollable(fd: int) -> bool:
-    """Say whether the event loop can wait for the descriptor."""
     if sys.platform == "win32":
         return False
     mode = os.fstat(fd).st_mode
@@ -111,7 +110,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class OversizedLine(Enum):
-    """Stands for a line that was skipped because of its length."""
+    """Placeholder for a line that was skipped because it is too long."""
 
     LINE = "line"
 
@@ -120,7 +119,7 @@ Line = bytes | OversizedLine
 
 
 class LineSplitter:
-    """Cuts a byte stream into lines; blank ones are left out."""
+    """Splits a byte stream into lines; blank lines are dropped."""
 
     def __init__(self, limit: int = MAX_LINE) -> None:
         self._limit: Final = limit
@@ -135,7 +134,7 @@ class LineSplitter:
         return lines + self._keep(rest)
 
     def end(self) -> list[Line]:
-        """Return a last line that had no line break."""
+        """Return the last line if it had no line break."""
         return self._finish(b"")
 
     def _finish(self, piece: bytes) -> list[Line]:
@@ -156,7 +155,7 @@ class LineSplitter:
 
 
 class PipeReader:
-    """Reads one descriptor to its end."""
+    """Reads one file descriptor to its end."""
 
     def __init__(self, fd: int, take: Callable[[bytes], None]) -> None:
         self._fd = fd
@@ -167,21 +166,20 @@ class PipeReader:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def pause(self) -> None:
-        """Leave what comes in the pipe until `resume`."""
+        """Stop reading until `resume`; input stays in the pipe."""
         if self._flowing.is_set() and not self._ended.is_set():
             self._flowing = anyio.Event()
             if self._loop is not None:
                 self._loop.remove_reader(self._fd)
 
     def resume(self) -> None:
-        """Read on."""
         if not self._flowing.is_set():
             self._flowing.set()
             if self._loop is not None:
                 self._loop.add_reader(self._fd, self._readable)
 
     async def run(self) -> None:
-        """Hand over every chunk, and an empty one at the end."""
+        """Pass on every chunk, and an empty one at the end."""
         if not is_pollable(self._fd):
             await self._threaded()
             return

@@ -1,4 +1,4 @@
-"""The bus that tells whoever subscribed that something changed."""
+"""In-process publish/subscribe for changed resources and lists."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +12,7 @@ ListKind = Literal["tools", "resources", "prompts"]
 
 @dataclass(frozen=True, slots=True)
 class ResourceUpdated:
-    """The resource at `uri` changed; `extra` may carry a small batch beside it."""
+    """The resource at `uri` changed; `extra` holds further fields of the notification, such as a batch of messages."""
 
     uri: str
     extra: JsonObject | None = None
@@ -20,14 +20,12 @@ class ResourceUpdated:
 
 @dataclass(frozen=True, slots=True)
 class ListChanged:
-    """A listing changed."""
-
     kind: ListKind
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelEvent:
-    """Something for hosts that accept pushed events (experimental; handshake era only)."""
+    """An event for hosts that accept pushed events (experimental; handshake era only)."""
 
     content: str
     meta: dict[str, str]
@@ -35,13 +33,13 @@ class ChannelEvent:
 
 Announcement = ResourceUpdated | ListChanged | ChannelEvent
 Interest = Callable[[str, int], None]
-"""Told a URI and how many subscriptions to it began (positive) or ended (negative)."""
+"""Called with a URI and how many subscriptions to it began (positive) or ended (negative)."""
 
 
 class Announcements:
-    """One bus from every part of the program to the subscribers of both protocol eras.
+    """Delivers announcements to the subscribers of both protocol eras.
 
-    Announce from the event loop's own thread.
+    Not thread-safe: announce from the event loop's thread only.
     """
 
     def __init__(self) -> None:
@@ -53,7 +51,7 @@ class Announcements:
     def listen(self, listener: Callable[[Announcement], object]) -> Callable[[], None]:
         """Call `listener` for every announcement until the returned function is called.
 
-        What it returns says whether somebody had asked for the announcement.
+        The listener returns whether a client is subscribed to what was announced.
         """
         key = self._next = self._next + 1
         self._listeners[key] = listener
@@ -64,7 +62,7 @@ class Announcements:
         return stop
 
     def interest(self, uri: str, change: int) -> None:
-        """Count a subscription to `uri` that began (1) or ended (-1)."""
+        """Record that a subscription to `uri` began (1) or ended (-1)."""
         self._interests[uri] += change
         for watcher in tuple(self._watchers):
             watcher(uri, change)
@@ -72,26 +70,23 @@ class Announcements:
             del self._interests[uri]
 
     def watch_interest(self, watcher: Interest) -> Callable[[], None]:
-        """Call `watcher` for subscriptions that exist, begin and end, until the returned function is called."""
+        """Call `watcher` for existing subscriptions and every change of them, until the returned function is called."""
         self._watchers.append(watcher)
         for uri, count in tuple(self._interests.items()):
             watcher(uri, count)
         return lambda: self._watchers.remove(watcher)
 
     def resource_updated(self, uri: str, extra: JsonObject | None = None) -> None:
-        """Tell subscribers of `uri`."""
         self.tell(uri, extra)
 
     def tell(self, uri: str, extra: JsonObject | None = None) -> bool:
-        """Tell subscribers of `uri`, and say whether there are any."""
+        """Announce that `uri` changed, and return whether any client is subscribed to it."""
         return self._announce(ResourceUpdated(uri, extra))
 
     def list_changed(self, kind: ListKind) -> None:
-        """Tell subscribers of a listing."""
         self._announce(ListChanged(kind))
 
     def channel_event(self, content: str, meta: dict[str, str]) -> None:
-        """Push an event to hosts with a channel."""
         self._announce(ChannelEvent(content, meta))
 
     def _announce(self, announcement: Announcement) -> bool:

@@ -33,10 +33,10 @@ class FunctionTool(Generic[C]):
     args: type[BaseModel]
     body: Callable[[C, Any, Call], Awaitable[ToolResult | Json]]
     refused: Callable[[InvalidArgumentsError], ToolResult] | None = None
-    """Writes wrong arguments in a shape of the tool's own; absent: the error is raised."""
+    """Turns an argument error into a result in the tool's own format; if absent, the error is raised."""
 
     async def run(self, context: C, arguments: JsonObject, call: Call) -> ToolResult:
-        """Validate `arguments`, run the body, and turn what it returns into a result."""
+        """Validate `arguments`, run the body, and convert its return value into a result."""
         try:
             parsed = parse(self.args, arguments)
         except InvalidArgumentsError as error:
@@ -60,7 +60,7 @@ def tool(
     app_only: bool = False,
     refused: Callable[[InvalidArgumentsError], ToolResult] | None = None,
 ) -> Callable[[Callable[[C, A, Call], Awaitable[ToolResult | Json]]], FunctionTool[C]]:
-    """Declare a tool; its docstring is what the agent reads."""
+    """Declare a tool; the decorated function's docstring becomes its description."""
 
     def declare(body: Callable[[C, A, Call], Awaitable[ToolResult | Json]]) -> FunctionTool[C]:
         described = Tool(
@@ -79,7 +79,7 @@ def tool(
 
 
 def input_schema(args: type[BaseModel]) -> JsonObject:
-    """Return the JSON Schema of `args` without pydantic's titles, which tell a model nothing."""
+    """Return the JSON Schema of `args` without pydantic's generated titles, which only cost tokens."""
     schema = _untitled(args.model_json_schema())
     schema.pop("description", None)
     schema.setdefault("properties", {})
@@ -101,7 +101,7 @@ def _untitled(node: Json) -> Json:
 
 
 def parse(args: type[A], arguments: JsonObject) -> A:
-    """Check arguments against their model.
+    """Validate arguments against their model.
 
     Raises:
         InvalidArgumentsError: names each field and what is wrong with it.
@@ -126,11 +126,9 @@ class FunctionToolset(Generic[C]):
         self._by_name = {name: entry for entry in tools for name in (entry.tool.name, *entry.tool.aliases)}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return the tools in definition order."""
         return self._tools
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Run one tool."""
         entry = self._by_name.get(name)
         if entry is None:
             raise UnknownToolError(name)

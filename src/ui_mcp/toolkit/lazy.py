@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class _Once(Generic[T]):
-    """Builds a value in a worker thread, once; importing modules must not stop the event loop."""
+    """Builds a value once, in a worker thread, because importing modules would block the event loop."""
 
     def __init__(self, build: Callable[[], T]) -> None:
         self._build = build
@@ -23,7 +23,6 @@ class _Once(Generic[T]):
         self._lock = anyio.Lock()
 
     async def get(self) -> T:
-        """Return the value."""
         async with self._lock:
             if not self._value:
                 self._value.append(await to_thread.run_sync(self._build))
@@ -31,39 +30,34 @@ class _Once(Generic[T]):
 
 
 class LazyToolset:
-    """A toolset that `build` makes on first use; calls, unlike listing, wait until `ready`."""
+    """A toolset that `build` creates on first use; calls wait for `ready`, listing does not."""
 
     def __init__(self, build: Callable[[], Toolset], ready: Callable[[], Awaitable[None]]) -> None:
         self._toolset = _Once(build)
         self._ready = ready
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return the tools."""
         return await (await self._toolset.get()).tools(call)
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Run one tool."""
         await self._ready()
         return await (await self._toolset.get()).call(name, arguments, call)
 
 
 class LazyResources:
-    """A resource set that `build` makes on first use; listing and reading wait until `ready`."""
+    """A resource set that `build` creates on first use; listing and reading wait for `ready`."""
 
     def __init__(self, build: Callable[[], ResourceSet], ready: Callable[[], Awaitable[None]]) -> None:
         self._resources = _Once(build)
         self._ready = ready
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """Return the listed resources."""
         await self._ready()
         return await (await self._resources.get()).resources(call)
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return the templates."""
         return await (await self._resources.get()).templates(call)
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Read one resource."""
         await self._ready()
         return await (await self._resources.get()).read(uri, call)

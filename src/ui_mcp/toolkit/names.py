@@ -1,4 +1,4 @@
-"""Names of tools as clients see them: `source__tool`, safe characters, at most 64, never silently changing meaning."""
+"""Tool names as clients see them: `source__tool`, legal characters only, at most 64, unique."""
 
 import re
 from collections import Counter
@@ -16,19 +16,19 @@ _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Unnamed:
-    """A tool before naming: the words it wants, and what makes it unlike any other of its source."""
+    """A tool before naming: the name it asks for, and text that is unique among the tools of its source."""
 
     wanted: str
     identity: str
 
 
 def clean(text: str) -> str:
-    """Replace each run of characters a tool name may not have by one underscore."""
+    """Replace each run of characters that are illegal in a tool name by one underscore."""
     return _FOREIGN.sub("_", text).strip("_") if _FOREIGN.search(text) else text
 
 
 def source_name(text: str) -> str:
-    """Make a prefix of `text` that holds no double underscore, so the first one always separates."""
+    """Return a prefix made from `text` without a double underscore, so that the first one always is the separator."""
     name = re.sub(r"_+", "_", _FOREIGN.sub("_", text)).strip("_-")
     if not name:
         return f"s_{_digest(text)}"
@@ -36,12 +36,13 @@ def source_name(text: str) -> str:
 
 
 def is_legal(name: str) -> bool:
-    """Say whether `name` may be listed as it is."""
+    """Return whether `name` can be listed unchanged."""
     return _LEGAL.fullmatch(name) is not None
 
 
 def tool_names(source: str, tools: Sequence[Unnamed]) -> list[str]:
-    """Name the tools of one source; every member of a group that would share a name gets a suffix of its own."""
+    """Return names for the tools of one source, in order."""
+    # Every tool of a group that shares a name gets a digest: no name silently changes its meaning later.
     plain = [f"{source}{SEPARATOR}{clean(tool.wanted) or 'tool'}" for tool in tools]
     uses = Counter(plain)
     return [
@@ -51,7 +52,7 @@ def tool_names(source: str, tools: Sequence[Unnamed]) -> list[str]:
 
 
 def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """Return the known names most like `name`."""
+    """Return up to `count` known names that are similar to `name`, the most similar first."""
     return get_close_matches(name, list(known), n=count, cutoff=0.4)
 
 

@@ -1,4 +1,4 @@
-"""A ResourceSet lists and reads resources."""
+"""ResourceSet protocol, the records it deals in, and combined sets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,6 @@ from ui_mcp.toolkit.tool import Call
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource as it is listed."""
-
     uri: str
     name: str
     description: str
@@ -20,44 +18,38 @@ class Resource:
     title: str | None = None
     size: int | None = None
     extra: JsonObject | None = None
-    """Further listed fields of a mounted server's resource, as they came."""
+    """Further fields that a mounted server lists, passed on unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceTemplate:
-    """A family of resources."""
-
     uri_template: str
     name: str
     description: str
     mime_type: str | None = None
     title: str | None = None
     extra: JsonObject | None = None
-    """Further listed fields of a mounted server's template, as they came."""
+    """Further fields that a mounted server lists, passed on unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceContent:
-    """What reading gave: text, or bytes."""
+    """Content of a resource: text or bytes."""
 
     uri: str
     mime_type: str
     body: str | bytes
     ttl_ms: int = 0
-    """How long a client may keep it (modern era); 0 for live state."""
+    """How long a client may cache it (modern era); 0 for live state."""
     meta: JsonObject | None = None
 
 
 class ResourceSet(Protocol):
-    """Anything that lists and reads resources."""
-
     async def resources(self, call: Call) -> Sequence[Resource]:
         """Return the listed resources in a stable order."""
         ...
 
-    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return the templates."""
-        ...
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]: ...
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
         """Read one resource.
@@ -69,21 +61,18 @@ class ResourceSet(Protocol):
 
 
 class CombinedResources:
-    """Several resource sets as one; the first that knows a URI answers for it."""
+    """Several resource sets as one; the first that knows a URI reads it."""
 
     def __init__(self, parts: Sequence[ResourceSet]) -> None:
         self._parts = parts
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """Return all resources, part by part."""
         return [resource for part in self._parts for resource in await part.resources(call)]
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return all templates, part by part."""
         return [template for part in self._parts for template in await part.templates(call)]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Ask the parts in order."""
         for part in self._parts:
             try:
                 return await part.read(uri, call)

@@ -1,4 +1,4 @@
-"""What a tool is, what it is told about a call, and what it answers."""
+"""Tool, the Call that it receives and the ToolResult that it returns."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Era = Literal["handshake", "modern"]
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """Hints for hosts; `None` leaves a hint out."""
+    """Behaviour hints for hosts; `None` omits a hint."""
 
     read_only: bool | None = None
     destructive: bool | None = None
@@ -23,8 +23,6 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as it is listed."""
-
     name: str
     title: str
     description: str
@@ -32,25 +30,21 @@ class Tool:
     output_schema: JsonObject | None = None
     annotations: Annotations = Annotations()
     aliases: tuple[str, ...] = ()
-    """Other spellings that may be called but are not listed."""
+    """Other names under which the tool can be called; they are not listed."""
     meta: JsonObject | None = None
     app_only: bool = False
     """Listed only to clients that render MCP Apps."""
     extra: JsonObject | None = None
-    """Further listed fields of a mounted server's tool (icons and the like), as they came."""
+    """Further fields that a mounted server lists, such as icons, passed on unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text block."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image or a sound."""
-
     kind: Literal["image", "audio"]
     data: bytes
     mime_type: str
@@ -58,7 +52,7 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Relayed:
-    """A content block that a mounted server sent, as it came."""
+    """A content block of a mounted server, passed on unchanged."""
 
     block: JsonObject
 
@@ -68,17 +62,17 @@ Content = Text | Media | Relayed
 
 @dataclass(frozen=True, slots=True)
 class InputNeeded:
-    """Questions a client of the modern era answers before it repeats the call."""
+    """Requests that a modern-era client answers before it repeats the call."""
 
     requests: JsonObject
-    """By a key of ours, what the client is to do: `{method, params}`."""
+    """The requests, `{method, params}`, by a key that we choose."""
     state: str
-    """Comes back with the repeated call, unread by the client."""
+    """Opaque to the client, which returns it with the repeated call."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputGiven:
-    """What a repeated call brings along."""
+    """The client's answers in a repeated call."""
 
     responses: JsonObject
     state: str
@@ -86,23 +80,22 @@ class InputGiven:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """An answer; `structured` only where the tool's specification asks for it."""
+    """Result of a call; `structured` is set only if the tool declares an output schema."""
 
     content: tuple[Content, ...]
     structured: JsonObject | None = None
     is_error: bool = False
     meta: JsonObject | None = None
     needs: InputNeeded | None = None
-    """Set instead of content when the client must be asked first."""
+    """Set instead of content if the client has to answer something first."""
 
 
 def text_result(*texts: str, is_error: bool = False) -> ToolResult:
-    """Answer with plain text blocks."""
     return ToolResult(tuple(Text(text) for text in texts), is_error=is_error)
 
 
 def json_result(value: Json) -> ToolResult:
-    """Answer with JSON as compact text."""
+    """Return a result with `value` as compact JSON text."""
     return text_result(dumps(value))
 
 
@@ -127,37 +120,36 @@ async def _never() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a tool or resource may know about the request it answers."""
+    """What a tool or resource knows about the request that it handles."""
 
     principal: str = "local"
     connection: str = ""
-    """The client connection it came over; empty inside of this program. With the principal it is the caller."""
+    """Id of the client connection; empty within this program. Connection and principal identify the caller."""
     era: Era = "handshake"
     client_name: str = ""
     capabilities: JsonObject = field(default_factory=dict)
     """The client's declared capabilities, `extensions` included."""
     progress: Progress = _no_progress
     closing: Callable[[], Awaitable[None]] = _never
-    """Returns when the client is leaving and blocked calls should answer with what they have."""
+    """Returns when the client disconnects; a blocked call should then return what it has."""
     meta: JsonObject = field(default_factory=dict)
     ask_user: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
-    """Puts a message and a form to the client's user and returns the answer; None where the client cannot."""
+    """Shows a message and a form to the client's user and returns the answer; None if the client cannot."""
     ask_client: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
-    """Passes a mounted server's request (method, parameters) to the client; None where nothing can be asked."""
+    """Forwards a mounted server's request (method, parameters) to the client; None if the client takes no requests."""
     given: InputGiven | None = None
-    """The client's answers to what an earlier result needed."""
+    """The client's answers to the `needs` of an earlier result."""
 
     @property
     def conversation(self) -> str:
-        """The conversation an agent of ours calls from; its calls are named `CONVERSATION/CALL`."""
+        """The conversation in which one of our agents calls; such an agent names itself `CONVERSATION/CALL`."""
         return self.client_name.rpartition("/")[0]
 
     def takes_forms(self) -> bool:
-        """Say whether the client can put a form to its user when a result of the modern era asks for it."""
+        """Return whether the client can show a form when a modern-era result requests it."""
         declared = self.capabilities.get("elicitation")
         return self.era == "modern" and isinstance(declared, dict) and (not declared or "form" in declared)
 
     def shows_apps(self) -> bool:
-        """Say whether the client renders MCP Apps."""
         extensions = self.capabilities.get("extensions") or {}
         return "io.modelcontextprotocol/ui" in extensions

@@ -1,4 +1,4 @@
-"""Toolset protocol; CombinedToolset."""
+"""Toolset protocol and combined toolsets."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,8 +9,6 @@ from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
 
 class Toolset(Protocol):
-    """Anything that lists tools and calls one."""
-
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the tools in a stable order."""
         ...
@@ -26,17 +24,15 @@ class Toolset(Protocol):
 
 
 class Combined:
-    """Lists the tools of every part in order; the first part that knows a name answers for it."""
+    """Several toolsets as one; the first that knows a name runs it."""
 
     def __init__(self, parts: Sequence[Toolset]) -> None:
         self._parts = parts
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return all tools, part by part."""
         return [tool for part in self._parts for tool in await part.tools(call)]
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Ask the parts in order."""
         for part in self._parts:
             try:
                 return await part.call(name, arguments, call)
