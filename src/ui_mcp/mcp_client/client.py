@@ -1,4 +1,4 @@
-"""A foreign server as Toolset and ResourceSet; its requests to us."""
+"""A foreign MCP server as Toolset and ResourceSet, and the requests that it sends to us."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -26,13 +26,13 @@ from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
 
 REFUSED = -1
-"""The code for a sampling request that nobody answers."""
+"""Error code for a sampling request that no caller can answer."""
 
 _FORWARDED = {"sampling/createMessage": "sampling", "elicitation/create": "elicitation"}
 
 
 class ServerRequestHandler:
-    """The calls one server works on."""
+    """Answers the requests of one server, from the calls that it is working on."""
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
         self._roots = roots
@@ -40,13 +40,13 @@ class ServerRequestHandler:
 
     @property
     def capabilities(self) -> JsonObject:
-        """What the server is data we can do."""
+        """The client capabilities that we declare to the server."""
         forwarded: JsonObject = {"sampling": {}, "elicitation": {}}
         return {**forwarded, "roots": {"listChanged": False}} if self._roots else forwarded
 
     @contextmanager
     def calling(self, call: Call) -> Iterator[None]:
-        """Let the caller be asked for as long as the block runs."""
+        """Forward requests of the server to this caller while the block runs."""
         self._open[id(call)] = call
         try:
             yield
@@ -57,7 +57,7 @@ class ServerRequestHandler:
         """Answer a request of the server.
 
         Raises:
-            UpstreamError: we do not know the method, or nobody who is calling can answer it.
+            UpstreamError: the method is unknown, or no current caller can answer it.
         """
         if method == "ping":
             return {}
@@ -73,19 +73,19 @@ class ServerRequestHandler:
         raise UpstreamError("No client that is calling this server can sample", rpc_code=REFUSED)
 
     async def answer_input_request(self, request: Json) -> JsonObject:
-        """Answer a request that came inside a result of the modern era."""
+        """Answer a request from the `inputRequests` of a modern-era result."""
         if not isinstance(request, dict) or not isinstance(request.get("method"), str):
             raise UpstreamError("The server's question could not be read")
         return await self.answer(request["method"], request.get("params") or {})
 
     def _capable_call(self, capability: str) -> Call | None:
-        """Return the latest caller who declared the capability and can be asked."""
+        """Return the latest call whose client declared the capability and takes requests."""
         able = (call for call in reversed(self._open.values()) if call.ask_client and capability in call.capabilities)
         return next(able, None)
 
 
 def can_answer(call: Call, requests: JsonObject) -> bool:
-    """Return whether a client of the modern era can answer all of these itself."""
+    """Return whether the client is of the modern era and can answer all of these requests itself."""
     methods = [one.get("method") if isinstance(one, dict) else None for one in requests.values()]
     return call.era == "modern" and all(_FORWARDED.get(str(method)) in call.capabilities for method in methods)
 
@@ -97,10 +97,10 @@ _log = logger("mcp.client")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to talk to a server, and whom to report what it says."""
+    """Timeouts, protocol mode and callbacks of one connection."""
 
     call_seconds: float = 60.0
-    """How long a call may be silent; progress extends it."""
+    """Longest time without an answer or progress."""
     start_seconds: float = 30.0
     mode: Mode = "auto"
     list_changed: Callable[[ListKind], None] = lambda _: None
@@ -108,7 +108,7 @@ class Options:
     stderr: Callable[[str], None] = lambda _: None
     roots: Sequence[str] = field(default=())
     shutdown_timeouts: Callable[[], ShutdownTimeouts] = ShutdownTimeouts
-    """How long a child process may take to end."""
+    """How long to wait for a child process to exit."""
 
 
 @asynccontextmanager
@@ -133,7 +133,7 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
                 started, timeout.deadline = True, inf
                 try:
                     yield McpClient(transport, request_handler, options)
-                except Exception as error:  # noqa: BLE001 - raised again outside, free of the groups' wrapping
+                except Exception as error:  # noqa: BLE001 - raised again below, outside of the exception groups
                     problem = error
         except Exception as error:
             if not started:
@@ -159,7 +159,7 @@ def _open_transport(
 
 
 class McpClient:
-    """The connected server; `lost` is set when its end of the connection closes."""
+    """A connected server; `lost` is set when the server closes the connection."""
 
     def __init__(self, transport: Transport, request_handler: ServerRequestHandler, options: Options) -> None:
         self._transport = transport
@@ -169,31 +169,30 @@ class McpClient:
         self.lost = transport.lost
         server_info = transport.server_info
         self.modern = server_info.modern
-        """Whether the server speaks the modern era."""
+        """Whether the server uses the modern era of the protocol."""
         self.name = server_info.name
-        """The name the server gives itself."""
         self.instructions = server_info.instructions
-        """What the server tells agents about itself."""
+        """The server's instructions for agents."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What of its lists was left out or repaired because it was malformed."""
+        """Entries of its lists that were malformed and therefore dropped or repaired."""
         return self._lists.notes
 
     def offers(self, kind: ListKind) -> bool:
-        """Return whether the server has tools, resources or prompts at all."""
+        """Return whether the server declares tools, resources or prompts."""
         return self._transport.server_info.capabilities.get(kind) is not None
 
     async def ping(self) -> None:
-        """See whether the server is still there."""
+        """Check that the server still answers."""
         await self._ask("tools/list" if self.modern else "ping", {})
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return the server's tools, all pages."""
+        """Return the tools of all pages."""
         return self._lists.read("tool", await self._pages("tools", "tools/list", "tools"), parsing.tool)
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Call a tool; its result passes through whole."""
+        """Call a tool and return its result with all fields."""
         timeout = RequestTimeout(self._seconds, call.progress)
         with self._request_handler.calling(call):
             try:
@@ -212,7 +211,7 @@ class McpClient:
     async def _with_input(
         self, params: JsonObject, body: JsonObject, call: Call, request_timeout: RequestTimeout
     ) -> ToolResult:
-        """Get what a modern server needs first: its client asks where it is modern too, else we do, and call again."""
+        """Handle `input_required`: return the requests to a modern client, else answer them and repeat the call."""
         for _ in range(MAX_ROUNDS):
             if body.get("resultType") != "input_required":
                 return parsing.tool_result(body)
@@ -229,17 +228,16 @@ class McpClient:
         raise UpstreamError(f"{params['name']} asked for input more than {MAX_ROUNDS} times")
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """Return the server's resources, all pages."""
+        """Return the resources of all pages."""
         pages = await self._pages("resources", "resources/list", "resources")
         return self._lists.read("resource", pages, parsing.resource)
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return the server's resource templates, all pages."""
+        """Return the resource templates of all pages."""
         pages = await self._pages("resources", "resources/templates/list", "resourceTemplates")
         return self._lists.read("resource template", pages, parsing.template)
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Read one resource."""
         if not self.offers("resources"):
             raise ResourceNotFoundError(uri)
         try:
@@ -251,30 +249,26 @@ class McpClient:
         return parsing.contents(body, uri)
 
     async def prompts(self, call: Call) -> Sequence[JsonObject]:
-        """Return the server's prompts as they came, all pages."""
+        """Return the prompts of all pages, unchanged."""
         return self._lists.read("prompt", await self._pages("prompts", "prompts/list", "prompts"), parsing.prompt)
 
     async def get(self, name: str, arguments: Mapping[str, str], call: Call) -> JsonObject:
-        """Return one prompt's messages."""
         with self._request_handler.calling(call):
             body = await self._ask("prompts/get", {"name": name, "arguments": dict(arguments)})
             return parsing.prompt_result(body)
 
     async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject:
-        """Complete an argument."""
         body = await self._ask("completion/complete", {"ref": reference, "argument": argument})
         return parsing.completion(body)
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be data of changes of `uri`."""
         await self._transport.subscribe(uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        """Stop being data of changes of `uri`."""
         await self._transport.unsubscribe(uri)
 
     async def _pages(self, kind: ListKind, method: str, key: str) -> list[Json]:
-        """Return the list of each page as it came."""
+        """Return the list of each page, unchanged."""
         if not self.offers(kind):
             return []
         page = await self._ask(method, {})
@@ -296,13 +290,13 @@ async def _ignore_progress(done: float, total: float | None, message: str | None
 
 
 def first_of(error: BaseException) -> BaseException:
-    """Return the first cause of a group."""
+    """Return the first exception of nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def reason(error: BaseException) -> str:
-    """Return in one line why a foreign server failed; the first cause of a group counts."""
+    """Return one line on why a foreign server failed; of an exception group, the first exception."""
     error = first_of(error)
     return next(iter(str(error).splitlines()), "") or type(error).__name__

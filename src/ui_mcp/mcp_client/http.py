@@ -1,4 +1,4 @@
-"""Transport over streamable HTTP and SSE (own; SDK only for OAuth)."""
+"""Transport over streamable HTTP and SSE, built on the SDK's client."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -48,7 +48,7 @@ _log = logger("mcp.client")
 
 
 class SubscriptionStream:
-    """Keeps the stream of a modern server behind an address open."""
+    """Keeps the subscription stream of a modern server open."""
 
     def __init__(self, notified: Callable[[str, JsonObject], None]) -> None:
         self._notified = notified
@@ -56,17 +56,15 @@ class SubscriptionStream:
         self._changed = anyio.Event()
 
     def subscribe(self, uri: str) -> None:
-        """Ask for updates of `uri`."""
         self._wanted[uri] = None
         self._changed.set()
 
     def unsubscribe(self, uri: str) -> None:
-        """Stop asking."""
         self._wanted.pop(uri, None)
         self._changed.set()
 
     async def run(self, client: Client) -> None:
-        """Listen for ever, and reopen the stream when other URIs are wanted."""
+        """Relay notifications until cancelled; reopen the stream when the subscriptions change."""
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
         while True:
@@ -116,11 +114,12 @@ def _announces(client: Client, kind: ListKind) -> bool:
 _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 
 _HIDDEN_LISTS = "ui-mcp/lists"
-"""The key in `_meta`, where anything may stand."""
+"""The key in `_meta`, which the SDK does not validate."""
 
 
 def hide_lists(message: Json) -> Json:
-    """Return an answer with its lists put aside; anything else as it is."""
+    """Return a response with its lists moved into `_meta`; other messages unchanged."""
+    # The SDK validates a list as a whole: one malformed entry would lose all the others.
     if not isinstance(message, SessionMessage) or not isinstance(message.message, JSONRPCResponse):
         return message
     result = message.message.result
@@ -133,7 +132,7 @@ def hide_lists(message: Json) -> Json:
 
 
 def restore_lists(result: JsonObject) -> JsonObject:
-    """Return an answer with the lists that were put aside in their places."""
+    """Return a result with the lists moved back from `_meta`."""
     meta: Json = result.get("_meta")
     lists: Json = meta.get(_HIDDEN_LISTS) if isinstance(meta, dict) else None
     if not isinstance(lists, dict):
@@ -149,7 +148,7 @@ READ_SECONDS = 300.0
 
 @asynccontextmanager
 async def streams(address: HttpUrl | SseUrl, lost: anyio.Event) -> AsyncIterator[tuple[Any, Any]]:
-    """Open the message streams; `lost` is set when the server's end closes."""
+    """Open the message streams; `lost` is set when the server closes them."""
     async with AsyncExitStack() as stack:
         match address:
             case HttpUrl(url, headers):
@@ -167,7 +166,7 @@ async def streams(address: HttpUrl | SseUrl, lost: anyio.Event) -> AsyncIterator
 
 
 class _WatchedStream:
-    """A read stream that notices its end and carries lists past the SDK; everything else is the stream's own."""
+    """Read stream that sets `lost` at its end and hides lists from the SDK; delegates everything else."""
 
     def __init__(self, stream: Any, lost: anyio.Event) -> None:
         self._stream = stream
@@ -201,7 +200,7 @@ _RAW: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 async def http_transport(
     address: HttpUrl | SseUrl, handlers: NotificationHandlers, *, legacy: bool
 ) -> AsyncIterator[Transport]:
-    """Connect for the length of the block."""
+    """Connect for as long as the block runs."""
     lost = anyio.Event()
     subscriptions = SubscriptionStream(handlers.notified)
     client = Client(
@@ -223,7 +222,7 @@ async def http_transport(
 
 
 class HttpTransport:
-    """The SDK's session, with raw results."""
+    """Sends requests through the SDK's session and returns raw results."""
 
     def __init__(self, client: Client, subscriptions: SubscriptionStream, lost: anyio.Event) -> None:
         self.lost = lost
@@ -239,7 +238,6 @@ class HttpTransport:
     async def request(
         self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
     ) -> JsonObject:
-        """Send a request and return its result as it came."""
         request = types.client_request_adapter.validate_python({"method": method, "params": params})
         if request_timeout is None:
             return await self._send(request, None)
@@ -253,14 +251,12 @@ class HttpTransport:
         raise UpstreamError(f"no answer within {request_timeout.seconds:g} s", silent=True)
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be data of changes of `uri`."""
         if self.server_info.modern:
             self._subscriptions.subscribe(uri)
         else:
             await self.request("resources/subscribe", {"uri": uri})
 
     async def unsubscribe(self, uri: str) -> None:
-        """Stop being data."""
         if self.server_info.modern:
             self._subscriptions.unsubscribe(uri)
         else:
@@ -283,7 +279,7 @@ def _has_roots(handlers: NotificationHandlers) -> bool:
 
 def _notified(handlers: NotificationHandlers) -> Any:
     async def take(message: Any) -> None:
-        # Only notifications have a method here; requests of the server have callbacks of their own.
+        # Requests of the server do not arrive here: they have callbacks of their own.
         if isinstance(message, types.Notification):
             data = message.model_dump(by_alias=True, mode="json", exclude_none=True)
             handlers.notified(data["method"], data.get("params") or {})

@@ -1,4 +1,4 @@
-"""Reads what a foreign MCP server lists and answers, entry by entry: malformed parts are left out or repaired."""
+"""Parses lists and results of foreign MCP servers; malformed parts are dropped or repaired, and noted."""
 
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,25 +28,25 @@ T = TypeVar("T")
 
 
 class MalformedError(UpstreamError):
-    """Something that is not what its place in the protocol asks for."""
+    """A value does not have the type that the protocol requires."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, malformed=True)
 
 
 class Lists:
-    """Reads the lists of one server and keeps what was wrong with each of them."""
+    """Parses the lists of one server and keeps notes on what was wrong with each."""
 
     def __init__(self) -> None:
         self._notes: dict[str, list[str]] = {}
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was left out or repaired in the latest lists."""
+        """What was dropped or repaired in the latest lists."""
         return [note for notes in self._notes.values() for note in notes]
 
     def read(self, what: str, pages: Iterable[Json], make: Callable[[JsonObject, Note], T]) -> list[T]:
-        """Make something of each entry; one that is malformed does not spoil the others."""
+        """Parse each entry with `make`; malformed entries are dropped and noted."""
         found: list[T] = []
         notes: list[str] = []
         number = 0
@@ -73,10 +73,10 @@ class Lists:
 
 
 def tool(entry: JsonObject, note: Note) -> Tool:
-    """Read a tool.
+    """Parse a tool.
 
     Raises:
-        MalformedError: it is none.
+        MalformedError: it has no usable name, URI or schema.
     """
     schema = _schema(entry, note)
     entry = _conforming(types.Tool, {**entry, "inputSchema": schema}, {"name", "inputSchema"}, note)
@@ -100,10 +100,10 @@ def tool(entry: JsonObject, note: Note) -> Tool:
 
 
 def resource(entry: JsonObject, note: Note) -> Resource:
-    """Read a resource.
+    """Parse a resource.
 
     Raises:
-        MalformedError: it is none.
+        MalformedError: it has no usable name, URI or schema.
     """
     entry = _conforming(types.Resource, entry, {"uri", "name"}, note)
     return Resource(
@@ -118,10 +118,10 @@ def resource(entry: JsonObject, note: Note) -> Resource:
 
 
 def template(entry: JsonObject, note: Note) -> ResourceTemplate:
-    """Read a resource template.
+    """Parse a resource template.
 
     Raises:
-        MalformedError: it is none.
+        MalformedError: it has no usable name, URI or schema.
     """
     entry = _conforming(types.ResourceTemplate, entry, {"uriTemplate", "name"}, note)
     return ResourceTemplate(
@@ -135,19 +135,19 @@ def template(entry: JsonObject, note: Note) -> ResourceTemplate:
 
 
 def prompt(entry: JsonObject, note: Note) -> JsonObject:
-    """Read a prompt; it stays as it came.
+    """Check a prompt and return it without malformed fields.
 
     Raises:
-        MalformedError: it is none.
+        MalformedError: it has no usable name, URI or schema.
     """
     return _conforming(types.Prompt, entry, {"name"}, note)
 
 
 def tool_result(body: JsonObject) -> ToolResult:
-    """Read a result; what can be repaired is, and says so.
+    """Parse a result; repairs are noted in an extra text block.
 
     Raises:
-        MalformedError: it cannot be passed on.
+        MalformedError: it cannot be encoded again.
     """
     _check_writable(body)
     blocks, notes = _content(body.get("content"))
@@ -157,7 +157,7 @@ def tool_result(body: JsonObject) -> ToolResult:
         structured = {"result": structured}
     remarks = [Relayed({"type": "text", "text": f"Note: malformed result, {note}"}) for note in notes]
     flag, meta = body.get("isError"), body.get("_meta")
-    # The server's name belongs to its own envelope; ours will carry our name.
+    # Our own envelope names this server instead.
     kept = {key: value for key, value in _object(meta).items() if key != types.SERVER_INFO_META_KEY}
     return ToolResult(
         content=(*(Relayed(block) for block in blocks), *remarks),
@@ -168,10 +168,10 @@ def tool_result(body: JsonObject) -> ToolResult:
 
 
 def contents(body: JsonObject, asked: str) -> list[ResourceContent]:
-    """Read what `resources/read` answered.
+    """Parse the result of `resources/read`.
 
     Raises:
-        MalformedError: nothing in it can be read.
+        MalformedError: it has no readable content.
     """
     _check_writable(body)
     items = body.get("contents")
@@ -184,10 +184,10 @@ def contents(body: JsonObject, asked: str) -> list[ResourceContent]:
 
 
 def prompt_result(body: JsonObject) -> JsonObject:
-    """Return what `prompts/get` answered, as it came.
+    """Check the result of `prompts/get` and return it unchanged.
 
     Raises:
-        MalformedError: it holds no messages.
+        MalformedError: it has no valid messages.
     """
     _check_writable(body)
     try:
@@ -198,7 +198,7 @@ def prompt_result(body: JsonObject) -> JsonObject:
 
 
 def completion(body: JsonObject) -> JsonObject:
-    """Return the suggestions that are text; what else came with them only where it fits."""
+    """Return the suggestions that are text, and the other fields where they have the right type."""
     given = _object(body.get("completion"))
     values = given.get("values")
     found: JsonObject = {"values": [one for one in values if isinstance(one, str)] if isinstance(values, list) else []}
@@ -238,7 +238,7 @@ def _hints(value: Json) -> Mapping[str, Json]:
 
 
 def _conforming(model: type[BaseModel], entry: JsonObject, needed: set[str], note: Note) -> JsonObject:
-    """Return an entry without the fields that do not fit the protocol's own type."""
+    """Return an entry without the optional fields that do not validate."""
     for key in sorted(needed):
         if isinstance(entry.get(key), str) and not entry[key]:
             raise MalformedError(f"its {key} is empty")
@@ -255,7 +255,7 @@ def _conforming(model: type[BaseModel], entry: JsonObject, needed: set[str], not
 
 
 def _check_writable(value: JsonObject) -> None:
-    """Refuse what could not be written out again, beneath what we put around it."""
+    """Raise if the value could not be encoded again inside our own message."""
     try:
         dumps([[[[[[value]]]]]])
     except (TypeError, ValueError) as error:
@@ -272,7 +272,7 @@ def _content(given: Json) -> tuple[list[JsonObject], list[str]]:
 
 
 def _block(given: Json, notes: list[str]) -> JsonObject:
-    """Return a content block; kinds we do not know pass as they came."""
+    """Return a content block; blocks of an unknown type pass unchanged."""
     if isinstance(given, dict) and isinstance(given.get("type"), str):
         kind = given["type"]
         if (kind == "text" and isinstance(given.get("text"), str)) or kind not in _BLOCKS or _fits(kind, given):

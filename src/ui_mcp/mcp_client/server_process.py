@@ -1,4 +1,4 @@
-"""Starts, greets and ends a child-process server."""
+"""Starts a server as a child process, initializes it and stops it."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ from ui_mcp.processes import WATCHDOG
 
 @dataclass(frozen=True, slots=True)
 class ShutdownTimeouts:
-    """How long a child may take to end by itself, and after being asked to."""
+    """Seconds to wait after closing stdin, and after SIGTERM, for the process to exit."""
 
     by_itself: float = 2.0
     asked: float = 3.0
@@ -40,8 +40,6 @@ FAST_SHUTDOWN = ShutdownTimeouts(0.5, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """Our ends of a child's standard streams."""
-
     stdin: int
     stdout: int
     stderr: int
@@ -49,7 +47,7 @@ class Pipes:
 
 @asynccontextmanager
 async def child(command: Command, timeouts: Callable[[], ShutdownTimeouts]) -> AsyncIterator[Pipes]:
-    """Run a command for the length of the block.
+    """Run a command for as long as the block runs.
 
     Raises:
         MountError: it cannot be started.
@@ -86,7 +84,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes], timeouts: ShutdownTimeouts) -> None:
-    """Close its input, wait, ask it to stop, wait, kill; whatever it started goes with it."""
+    """Close stdin, wait, send SIGTERM, wait, send SIGKILL; processes that it started get the signals too."""
     _close(process.stdin)
     if not _ended(process, timeouts.by_itself):
         _signal(process, signal.SIGTERM)
@@ -140,11 +138,11 @@ Mode = Literal["auto", "legacy", "modern"]
 async def stdio_server(
     command: Command, handlers: NotificationHandlers, mode: Mode, shutdown_timeouts: Callable[[], ShutdownTimeouts]
 ) -> AsyncIterator[Transport]:
-    """Run a server for the length of the block.
+    """Run a server for as long as the block runs.
 
     Raises:
         MountError: it cannot be started.
-        UpstreamError: it refuses every server_info.
+        UpstreamError: it refuses both `initialize` and `server/discover`.
     """
     async with child(command, shutdown_timeouts) as pipes, anyio.create_task_group() as tasks:
         writer = Writer(pipes.stdin)
@@ -163,7 +161,7 @@ async def stdio_server(
             yield transport
         finally:
             if transport.lost.is_set():
-                # What a server said last, before it went, is what its user must read.
+                # The last lines on stderr usually say why the server exited.
                 with anyio.move_on_after(DRAIN_SECONDS, shield=True):
                     await errors.ended.wait()
             transport.end()
@@ -188,7 +186,7 @@ async def _write(writer: Writer, transport: StdioTransport) -> None:
 
 
 class _StderrLines:
-    """Turns what a server says aside into lines."""
+    """Splits a server's stderr into lines."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self.ended = anyio.Event()
@@ -197,7 +195,7 @@ class _StderrLines:
         self._splitter = LineSplitter(MAX_STDERR_LINE)
 
     def take(self, chunk: bytes) -> None:
-        """Take a piece; an empty one is the end."""
+        """Handle a chunk; an empty one is the end."""
         for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
             self.last = "…" if isinstance(line, OversizedLine) else line.decode("utf-8", "replace")
             self._report(self.last)
@@ -252,7 +250,7 @@ def _server_info(data: JsonObject, info: object, *, modern: bool) -> ServerInfo:
 
 
 async def _follow_changes(transport: StdioTransport) -> None:
-    """Keep a modern server's stream of changes open, and reopen it when other resources are wanted."""
+    """Keep a modern server's subscription stream open, and reopen it when the subscriptions change."""
     kinds = [kind for kind in ("tools", "prompts", "resources") if _announces(transport.server_info, kind)]
     while True:
         transport.wanted_changed = anyio.Event()

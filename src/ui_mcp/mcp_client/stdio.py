@@ -1,4 +1,4 @@
-"""Transport over pipes; pending requests."""
+"""Transport over pipes, with its pending requests."""
 
 import asyncio
 from collections import deque
@@ -15,7 +15,7 @@ from ui_mcp.mcp_client.transport import NotificationHandlers, RequestTimeout, Se
 
 
 class PendingRequest:
-    """Woken by the reader of the connection, awaited by whoever sent the request."""
+    """A request without a response yet; the sender awaits it, the reader of the connection wakes it."""
 
     __slots__ = ("_future", "_loop", "_news", "_outcome", "_quiet_until", "_timeout", "_timer")
 
@@ -33,27 +33,25 @@ class PendingRequest:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the answer is there."""
         return self._outcome is not None
 
     def set_result(self, outcome: JsonObject | UpstreamError) -> None:
-        """Take the answer; the first one counts."""
+        """Store the response; only the first one counts."""
         if self._outcome is None:
             self._outcome = outcome
             self._wake()
 
     def on_progress(self, params: JsonObject) -> None:
-        """Take a progress notification."""
         if self._timeout is not None:
             self._quiet_until = self._loop.time() + self._timeout.seconds
             self._news.append(params)
             self._wake()
 
     async def result(self) -> JsonObject:
-        """Wait for the answer.
+        """Wait for the response and return its result.
 
         Raises:
-            UpstreamError: the server refused, is gone, or was silent for too long.
+            UpstreamError: the server refused, disconnected or timed out.
         """
         try:
             while True:
@@ -84,7 +82,7 @@ class PendingRequest:
 
 
 def _progress(params: JsonObject) -> tuple[float, float | None, str | None]:
-    """Read how far a request has come; what a server put there instead of numbers and text is left out."""
+    """Return done, total and message of a progress notification; values of a wrong type are dropped."""
     done, total, message = params.get("progress"), params.get("total"), params.get("message")
     return (
         done if isinstance(done, int | float) else 0,
@@ -97,19 +95,19 @@ METHOD_NOT_FOUND = -32601
 SHOWN_GARBAGE = 200
 
 LONGEST_ID = 18
-"""Digits of our own numbers when a server sends them back as text."""
+"""Digits of our request ids; some servers return them as text."""
 
 
 class StdioTransport:
-    """One server; `take` is fed what it writes."""
+    """Transport to one child process; `take` receives its output."""
 
     def __init__(self, writer: Writer, handlers: NotificationHandlers, tasks: TaskGroup) -> None:
         self.server_info = ServerInfo(modern=False, name="", instructions=None, capabilities={})
         self.lost = anyio.Event()
         self.envelope: JsonObject = {}
-        """What every request of the modern era carries in its `_meta`."""
+        """The `_meta` fields of every modern-era request."""
         self.wanted: dict[str, None] = {}
-        """The resources whose changes are wanted (modern era)."""
+        """URIs subscribed to (modern era)."""
         self.wanted_changed = anyio.Event()
         self._writer = writer
         self._handlers = handlers
@@ -122,7 +120,6 @@ class StdioTransport:
     async def request(
         self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
     ) -> JsonObject:
-        """Send a request and return its result as it came."""
         if self.lost.is_set():
             raise UpstreamError("the server went away")
         number = next(self._ids)
@@ -143,11 +140,9 @@ class StdioTransport:
                 self._cancel(number, "nobody waits for it any more")
 
     def notify(self, method: str, params: JsonObject | None = None) -> None:
-        """Tell the server something."""
         self._send(messages.notification(method, params))
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be data of changes of `uri`."""
         if self.server_info.modern:
             self.wanted[uri] = None
             self.wanted_changed.set()
@@ -155,7 +150,6 @@ class StdioTransport:
             await self.request("resources/subscribe", {"uri": uri})
 
     async def unsubscribe(self, uri: str) -> None:
-        """Stop being data."""
         if self.server_info.modern:
             self.wanted.pop(uri, None)
             self.wanted_changed.set()
@@ -163,7 +157,7 @@ class StdioTransport:
             await self.request("resources/unsubscribe", {"uri": uri})
 
     def take(self, chunk: bytes) -> None:
-        """Take what the server wrote; nothing at all means that it is gone."""
+        """Handle output of the server; empty bytes mean that it closed the pipe."""
         for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
             if isinstance(line, OversizedLine):
                 self._handlers.stderr("(a message that is too long was passed over)")
@@ -173,7 +167,7 @@ class StdioTransport:
             self.end()
 
     def end(self) -> None:
-        """Nobody will answer any more."""
+        """Fail all pending requests: the connection is closed."""
         self.lost.set()
         for pending in tuple(self._waiting.values()):
             pending.set_result(UpstreamError("the server went away"))
@@ -190,7 +184,7 @@ class StdioTransport:
 
     def _route(self, message: JsonObject) -> None:
         method = message.get("method")
-        # A message with a method is never an answer, whatever else it carries.
+        # A message with a method is never a response, whatever other fields it has.
         if not isinstance(method, str):
             self._answered(message)
             return

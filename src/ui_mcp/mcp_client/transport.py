@@ -1,4 +1,4 @@
-"""Transport protocol, addresses, notification relay."""
+"""Transport protocol, server addresses and the relay of notifications."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from ui_mcp.toolkit.announcements import ListKind
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A server we start and talk to over its standard streams."""
+    """A server that we start as a child process and reach over its stdin and stdout."""
 
     command: str
     args: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ def _client(
     timeout: httpx2.Timeout | None = None,
     auth: httpx2.Auth | None = None,
 ) -> httpx2.AsyncClient:
-    """Return a client that sends the configured headers to the server's own origin alone."""
+    """Return a client that sends the configured headers only to the server's own origin."""
     return open_client(
         events=True,
         bound=secret,
@@ -70,7 +70,7 @@ _CHANGED: dict[str, ListKind] = {f"notifications/{kind}/list_changed": kind for 
 def relay_notifications(
     list_changed: Callable[[ListKind], None], resource_updated: Callable[[str, JsonObject | None], None]
 ) -> Callable[[str, JsonObject], None]:
-    """Return what takes a server's notifications, of either era."""
+    """Return a handler that maps a server's notifications, of either era, to the two callbacks."""
 
     def notified(method: str, params: JsonObject) -> None:
         kind, uri = _CHANGED.get(method), params.get("uri")
@@ -84,15 +84,13 @@ def relay_notifications(
 
 
 ProgressCallback = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Is data how far a request has come."""
+"""Called with the progress of a request: done, total and message."""
 
 CLIENT_INFO: JsonObject = {"name": "ui-mcp", "version": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a server says about itself."""
-
     modern: bool
     name: str
     instructions: str | None
@@ -101,46 +99,42 @@ class ServerInfo:
 
 @dataclass(frozen=True, slots=True)
 class RequestTimeout:
-    """How long a request may be silent; progress extends it."""
+    """Longest time without an answer or progress, and the callback for progress."""
 
     seconds: float
     progress: ProgressCallback
 
 
 class Transport(Protocol):
-    """A server that answers requests."""
+    """A connection to a server."""
 
     server_info: ServerInfo
     lost: anyio.Event
-    """Set when the server's end of the connection closes."""
+    """Set when the server closes the connection."""
 
     async def request(
         self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
     ) -> JsonObject:
-        """Return the result as it came.
+        """Send a request and return its result unchanged.
 
         Raises:
-            UpstreamError: the server refused, is gone, or was silent for too long.
+            UpstreamError: the server refused, disconnected or timed out.
         """
         ...
 
-    async def subscribe(self, uri: str) -> None:
-        """Ask to be data of changes of `uri`."""
-        ...
+    async def subscribe(self, uri: str) -> None: ...
 
-    async def unsubscribe(self, uri: str) -> None:
-        """Stop being data."""
-        ...
+    async def unsubscribe(self, uri: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationHandlers:
-    """Whom a transport tells what the server says of its own accord."""
+    """Callbacks for the notifications and requests that the server sends."""
 
     notified: Callable[[str, JsonObject], None]
-    """Takes a notification: method and parameters."""
+    """Called with a notification: method and parameters."""
     asked: Callable[[str, JsonObject], Awaitable[JsonObject]]
     """Answers a request of the server; raises UpstreamError to refuse it."""
     stderr: Callable[[str], None]
     capabilities: JsonObject
-    """What we report the server we can do."""
+    """The client capabilities that we declare to the server."""

@@ -1,4 +1,4 @@
-"""One client: routing, batches, cancellation."""
+"""One client connection: routing, batches, cancellation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ OLDEST_VERSION = "2024-11-05"
 
 
 class ClientConnection:
-    """Answers the messages of one connection in both eras, in any order.
+    """Handles the messages of one connection in both eras, concurrently.
 
-    The transport owns the tasks: it awaits `answer` for each request and sends what `queue` holds.
+    The transport owns the tasks: it awaits `answer` for each request and sends the messages of `queue`.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class ClientConnection:
 
     @property
     def version(self) -> str:
-        """The revision agreed on in the handshake."""
+        """The protocol version negotiated in the handshake."""
         return self._connection.protocol_version
 
     async def answer(self, message: JsonObject, send: SendMessage) -> JsonObject | None:
-        """Answer one request; None when the client cancelled it meanwhile."""
+        """Return the response to a request, or None if the client cancelled it."""
         key = coerce_request_id(message["id"])
         with anyio.CancelScope() as scope:
             self._in_flight[key] = scope
@@ -60,7 +60,6 @@ class ClientConnection:
         return None
 
     async def on_notification(self, message: JsonObject) -> None:
-        """Take one notification of the client."""
         method, params = message["method"], message.get("params")
         if method == "notifications/cancelled":
             self._cancel((params or {}).get("requestId"))
@@ -70,11 +69,11 @@ class ClientConnection:
             self.service.subscriptions.on_initialized(self.queue)
 
     def on_response(self, message: JsonObject) -> None:
-        """Take the client's answer to a question of ours."""
+        """Pass on the client's response to one of our requests."""
         self._client_requests.resolve(message)
 
     def close(self) -> None:
-        """The connection is gone."""
+        """Cancel everything in progress; the connection is closed."""
         self._client_requests.cancel_all()
         self.disconnect.set()
         self.service.subscriptions.disconnect(self.queue)
@@ -127,7 +126,7 @@ class ClientConnection:
 
 
 def envelope_of(message: JsonObject, headers: Mapping[str, str] | None = None) -> InboundModernRoute:
-    """Read the envelope of a modern request; `headers` are checked against it when given.
+    """Parse the envelope of a modern request; `headers`, if given, must agree with it.
 
     Raises:
         MCPError: it is incomplete, contradicts the headers, or names another version.
@@ -141,7 +140,7 @@ def envelope_of(message: JsonObject, headers: Mapping[str, str] | None = None) -
 async def modern_result(
     service: McpServer, message: JsonObject, request: RequestContext, envelope: InboundModernRoute
 ) -> JsonObject:
-    """Answer one self-contained request of the modern era."""
+    """Return the result of a self-contained request of the modern era."""
     connection = Connection.from_envelope(envelope.protocol_version, envelope.client_info, envelope.client_capabilities)
     runner = ServerRunner(service.server, connection, {})
     return await runner.on_request(request, message["method"], message.get("params"))
@@ -149,7 +148,7 @@ async def modern_result(
 
 @dataclass(frozen=True, slots=True)
 class _Unsolicited:
-    """The connection's own channel, beside its requests."""
+    """The SDK's outbound channel for messages that belong to no request."""
 
     queue: NotificationQueue
     client_requests: ClientRequests
@@ -181,7 +180,7 @@ MAX_BATCH = 1000
 
 
 async def answer_batch(client: ClientConnection, messages: list[Json], send: SendMessage) -> Json | None:
-    """Answer all requests of a batch as one array; None when it held none."""
+    """Return the responses to a batch as one array, or None if it held no requests."""
     if client.version != BATCH_VERSION or not 0 < len(messages) <= MAX_BATCH:
         return rpc.error(None, rpc.INVALID_REQUEST, "Batches are not part of this protocol revision")
     answers: list[JsonObject] = []

@@ -1,4 +1,4 @@
-"""What waits to be told to one client: bounded, with the platform's own URIs coalesced."""
+"""Bounded queue of notifications for one client; updates of the same resource are coalesced."""
 
 import time
 from collections import deque
@@ -19,10 +19,10 @@ _IMMEDIATE = "ui://chat/"
 
 
 class NotificationQueue:
-    """Announcements for one subscriber, as the protocol's notifications.
+    """Announcements for one client, as notifications of the protocol.
 
-    A URI of the platform is told at once and then at most every `QUIET_SECONDS`, the last change always;
-    chat URIs are told every time.
+    The first update of a URI is sent at once, later ones at most every `QUIET_SECONDS`, and the last one always.
+    Updates of chat URIs are never coalesced.
     """
 
     def __init__(self, canonical: Callable[[str], str], clock: Callable[[], float] = time.monotonic) -> None:
@@ -36,20 +36,19 @@ class NotificationQueue:
         self._wakeup = anyio.Event()
         self.closed = False
         self.cut_off = anyio.Event()
-        """Set when the client let too much pile up."""
+        """Set when more than `MAX_WAITING` messages were pending."""
 
     def set_kinds(self, kinds: Iterable[ListKind | str]) -> None:
-        """Ask for these listings (and `CHANNEL` events)."""
+        """Receive changes of these lists (and `CHANNEL` events)."""
         self._kinds = frozenset(kinds)
 
     def subscribe(self, uri: str) -> bool:
-        """Ask for updates of `uri`, and be told under the name used here; False when there are too many."""
+        """Receive updates of `uri` under exactly this name; return False if there are too many subscriptions."""
         uris = self._subscribed.setdefault(self._canonical(uri), set())
         uris.add(uri)
         return len(self._subscribed) <= MAX_URIS
 
     def unsubscribe(self, uri: str) -> None:
-        """Stop asking for `uri`."""
         canonical = self._canonical(uri)
         uris = self._subscribed.get(canonical, set())
         uris.discard(uri)
@@ -59,7 +58,7 @@ class NotificationQueue:
             self._subscribed.pop(canonical, None)
 
     def publish(self, announcement: Announcement) -> bool:
-        """Keep an announcement if it was asked for, and return whether it was."""
+        """Queue an announcement if the client subscribed to it, and return whether it did."""
         match announcement:
             case ListChanged(kind) if kind in self._kinds:
                 self.put(rpc.notification(f"notifications/{kind}/list_changed"), once=True)
@@ -82,7 +81,7 @@ class NotificationQueue:
         self._wakeup.set()
 
     def put(self, message: JsonObject, *, once: bool = False) -> None:
-        """Queue a message; a client that let `MAX_WAITING` pile up is cut off."""
+        """Queue a message, or close the queue if more than `MAX_WAITING` are pending; `once` skips duplicates."""
         if self.closed or (once and message in self._messages):
             return
         self._messages.append(message)
@@ -92,7 +91,7 @@ class NotificationQueue:
         self._wakeup.set()
 
     def close(self) -> None:
-        """End `take` once what waits has been taken."""
+        """Close the queue; `get` still returns what is pending."""
         self.closed = True
         self._wakeup.set()
 

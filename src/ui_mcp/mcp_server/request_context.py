@@ -1,4 +1,4 @@
-"""One request: progress, requests to the client, client-gone signal."""
+"""Context of one request: progress, requests to the client, disconnect signal."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -27,7 +27,7 @@ class _Waiting:
 
 
 class ClientRequests:
-    """The open questions of one connection."""
+    """The pending requests of this server to one client."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, _Waiting] = {}
@@ -40,10 +40,10 @@ class ClientRequests:
         send: Callable[[JsonObject], Awaitable[None]],
         seconds: float | None = None,
     ) -> JsonObject:
-        """Send a request and return its result.
+        """Send a request to the client and return its result; `seconds` defaults to 300.
 
         Raises:
-            MCPError: the client refused, left, or took too long.
+            MCPError: the client refused, disconnected or timed out.
         """
         self._next += 1
         key = f"ui-mcp-{self._next}"
@@ -59,14 +59,14 @@ class ClientRequests:
         return _unpacked(waiting.answer)
 
     def resolve(self, message: JsonObject) -> None:
-        """Take a response; one nobody waits for is dropped."""
+        """Pass a response to its waiting request; a response without one is dropped."""
         waiting = self._waiting.get(str(message.get("id")))
         if waiting is not None:
             waiting.answer = message
             waiting.done.set()
 
     def cancel_all(self) -> None:
-        """Wake every waiter: the client is gone."""
+        """Fail every pending request: the client has disconnected."""
         for waiting in self._waiting.values():
             waiting.answer = {"error": {"code": CONNECTION_CLOSED, "message": "Connection closed"}}
             waiting.done.set()
@@ -82,32 +82,29 @@ def _unpacked(answer: JsonObject) -> JsonObject:
 
 
 SendMessage = Callable[[JsonObject], Awaitable[None]]
-"""Sends one message to the client."""
 
 _DUPLEX = TransportContext(kind="ui-mcp", can_send_request=True)
 _ONE_WAY = TransportContext(kind="ui-mcp", can_send_request=False)
 
 
 class DisconnectSignal:
-    """Tells blocked calls that their client is disconnect, so that they answer with what they have."""
+    """Signals to blocked calls that their client is disconnecting, so that they return what they have."""
 
     def __init__(self) -> None:
         self._event = anyio.Event()
         self._callbacks: set[Callable[[], None]] = set()
 
     async def wait(self) -> None:
-        """Return when the client is disconnect."""
         await self._event.wait()
 
     def set(self) -> None:
-        """The client is disconnect."""
         self._event.set()
         for callback in tuple(self._callbacks):
             callback()
 
     @contextmanager
     def call(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Call `callback` if the client leaves while the block runs."""
+        """Call `callback` if the client disconnects while the block runs."""
         self._callbacks.add(callback)
         try:
             if self._event.is_set():
@@ -118,7 +115,7 @@ class DisconnectSignal:
 
 
 class RequestContext:
-    """A request or notification being handled; a `DispatchContext` in the SDK's words."""
+    """A request or notification being handled; implements the SDK's `DispatchContext`."""
 
     def __init__(
         self,
@@ -134,9 +131,9 @@ class RequestContext:
         self.request_id: messages.RequestId | None = message.get("id")
         self.principal = principal
         self.connection = connection
-        """Tells this client from others of the same principal."""
+        """Distinguishes this client from others of the same principal."""
         self.queue = queue
-        """Where this client's own unsolicited notifications wait."""
+        """Queue of the notifications that belong to no request of this client."""
         self.message_metadata = ServerMessageMetadata(request_context=self)
         self._token = messages.progress_token(message)
         self._send = send
@@ -145,17 +142,15 @@ class RequestContext:
 
     @property
     def transport(self) -> TransportContext:
-        """Return whether we may ask the client something."""
         return _ONE_WAY if self._client_requests is None else _DUPLEX
 
     @property
     def can_send_request(self) -> bool:
-        """Return whether we may ask the client something."""
         return self._client_requests is not None
 
     @property
     def cancel_requested(self) -> anyio.Event:
-        """Never set: a cancelled request is interrupted instead."""
+        """Never set: a cancelled request is cancelled by its scope instead."""
         return anyio.Event()
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
@@ -163,7 +158,7 @@ class RequestContext:
         await self._send(messages.notification(method, None if params is None else dict(params)))
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Report progress, if the client gave a token."""
+        """Report progress if the client sent a progress token."""
         if self._token is None:
             return
         params: JsonObject = {"progressToken": self._token, "progress": done, "total": total, "message": message}
@@ -172,16 +167,15 @@ class RequestContext:
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
-        """Ask the client something while its request is open."""
+        """Send a request to the client while its own request is open."""
         if self._client_requests is None:
             raise NoBackChannelError(method)
         limit = (opts or {}).get("timeout")
         return await self._client_requests.ask(method, None if params is None else dict(params), self._send, limit)
 
     async def closing(self) -> None:
-        """Return when the client is disconnect."""
         await self._disconnect.wait()
 
     def until_closing(self, callback: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call `callback` if the client leaves while the block runs."""
+        """Call `callback` if the client disconnects while the block runs."""
         return self._disconnect.call(callback)

@@ -1,4 +1,4 @@
-"""The only place where our results and errors become MCP content and MCP errors."""
+"""Converts results and errors to MCP content and MCP errors; no other module does."""
 
 import os
 from base64 import b64encode
@@ -36,7 +36,7 @@ _log = logger("mcp")
 
 
 async def tool_answer(definition: ServerDefinition, name: str, arguments: JsonObject, call: Call) -> JsonObject:
-    """Run a tool and write its answer; what failed in a way the agent can act on is an answer too.
+    """Run a tool and return its result; a failure that the agent can act on is a result with `isError`.
 
     Raises:
         MCPError: there is no such tool, or it failed unexpectedly.
@@ -73,12 +73,11 @@ def _denial(error: DeniedError) -> MCPError:
 
 
 def complete(result: JsonObject) -> JsonObject:
-    """Mark a result as final, as the modern era wants; the SDK drops the mark in the other era."""
+    """Mark a result as final, as the modern era requires; the SDK drops the field in the handshake era."""
     return {"resultType": "complete", **result}
 
 
 def tool(entry: Tool) -> JsonObject:
-    """Write a tool as it is listed."""
     listed: JsonObject = {
         **(entry.extra or {}),
         "name": entry.name,
@@ -93,7 +92,6 @@ def tool(entry: Tool) -> JsonObject:
 
 
 def resource(entry: Resource) -> JsonObject:
-    """Write a resource as it is listed."""
     return _present(
         {
             **(entry.extra or {}),
@@ -108,7 +106,6 @@ def resource(entry: Resource) -> JsonObject:
 
 
 def template(entry: ResourceTemplate) -> JsonObject:
-    """Write a template as it is listed."""
     return _present(
         {
             **(entry.extra or {}),
@@ -122,21 +119,21 @@ def template(entry: ResourceTemplate) -> JsonObject:
 
 
 def contents(read: Sequence[ResourceContent], canonical: str, asked: str) -> JsonObject:
-    """Write what a read gave, under the name the client used."""
+    """Return the result of a read, under the URI that the client used."""
     items = [_content_item(item, asked if item.uri == canonical else item.uri) for item in read]
     ttl = min((item.ttl_ms for item in read), default=0)
     return complete({"contents": items, "ttlMs": ttl, "cacheScope": "private"})
 
 
 def resource_error(error: UiMcpError, uri: str, call: Call) -> MCPError:
-    """Return why a resource cannot be read; that it is not there has a code of its own in each era."""
+    """Return the error for a resource that cannot be read; the code for a missing one differs by era."""
     absent = isinstance(error, NotFoundError | RefusedError | LifecycleError)
     missing = messages.INVALID_PARAMS if call.era == "modern" else messages.RESOURCE_NOT_FOUND
     return MCPError(missing if absent else messages.INTERNAL_ERROR, _clean(error.message), {"uri": uri})
 
 
 def failure(request_id: messages.RequestId | None, error: Exception) -> JsonObject:
-    """Answer a request that raised; what we did not expect is logged and stays opaque."""
+    """Return the error response for an exception; unexpected ones are logged and their text is not sent."""
     match error:
         case MCPError():
             return messages.error(request_id, error.code, error.message, error.data)
@@ -150,7 +147,7 @@ def failure(request_id: messages.RequestId | None, error: Exception) -> JsonObje
 
 
 class OverflowFiles:
-    """Keeps the last texts that were too long for an answer, as `result-N.json` in the log folder."""
+    """Stores the last `KEPT_RESULTS` texts that were too long for a result, as `result-N.json` in the log folder."""
 
     def __init__(self, folder: Callable[[], Path]) -> None:
         self._folder = folder
@@ -159,7 +156,7 @@ class OverflowFiles:
 
     async def __call__(self, text: str) -> str:
         """Write `text` and return its path."""
-        self._next += 1  # here: two threads could count to the same number
+        self._next += 1  # not in `_write`: two threads could get the same number
         return str(await to_thread.run_sync(self._write, self._next, text))
 
     def _write(self, number: int, text: str) -> Path:

@@ -1,4 +1,4 @@
-"""A Face turned into the one SDK server whose handlers answer on every transport and in both eras."""
+"""Request handlers by method, for every transport and both protocol eras."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call, InputGiven
 
 _LONGEST_CURSOR = 9
-"""Digits; Python refuses to read numbers of thousands of them."""
+"""Digits; `int` raises for texts of thousands of digits."""
 _HINTS: dict[Any, CacheHint] = {
     "server/discover": CacheHint(3_600_000, "public"),
     "tools/list": CacheHint(300_000, "private"),
@@ -46,7 +46,7 @@ _HINTS: dict[Any, CacheHint] = {
 
 
 class McpServer:
-    """A definition being served: the SDK server, what it tells new clients, and who subscribed to what."""
+    """Serves one definition: the SDK server, its initialization options and the subscriptions."""
 
     def __init__(self, definition: ServerDefinition) -> None:
         adopt("mcp")
@@ -73,7 +73,7 @@ class McpServer:
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
         )
-        # Tracing spans are nobody's here and cost a tenth of a call.
+        # No tracer is configured, and spans cost 10 % per call.
         server.middleware.clear()
         server.extensions = dict(definition.extensions)
         server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self.subscriptions.listen)
@@ -87,7 +87,7 @@ class McpServer:
         return server
 
     def is_plain_call(self, message: JsonObject) -> bool:
-        """Return whether a request is a well-formed `tools/call`, and the definition has no handler of its own for it."""
+        """Return whether a request is a well-formed `tools/call` without a handler of its own in the definition."""
         if message["method"] != "tools/call" or "tools/call" in self.definition.extra_handlers:
             return False
         params = message.get("params") or {}
@@ -97,9 +97,9 @@ class McpServer:
     async def call_tool(
         self, request: RequestContext, client: InitializeRequestParams, params: JsonObject
     ) -> JsonObject:
-        """Answer `tools/call` of the handshake era past the SDK, whose sieve would drop what it does not know.
+        """Answer `tools/call` of the handshake era without the SDK's result model.
 
-        A mounted server's result passes whole that way, and sooner.
+        That model drops unknown fields of a mounted server's result, and validating takes time.
         """
         call = _described(request, client, client.capabilities, params.get(messages.META))
         answer = await results.tool_answer(self.definition, params["name"], params.get("arguments") or {}, call)
@@ -192,7 +192,7 @@ class _PromptHandlers:
 
 
 def call_of(ctx: Context) -> Call:
-    """Describe the request a handler answers."""
+    """Return the Call that describes the request of a handler."""
     session = ctx.session
     call = _described(request_context(ctx), session.client_params, session.client_capabilities, ctx.meta)
     return replace(call, era="modern") if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else call
@@ -248,7 +248,7 @@ def _ask_client(request: RequestContext) -> Callable[[str, JsonObject], Awaitabl
 
 
 def _offset(params: PaginatedRequestParams | None, size: int) -> int:
-    """Return where a page begins; its cursor is the number of entries before it."""
+    """Return the offset of a page; the cursor is the number of entries before it."""
     cursor = params.cursor if params else None
     if cursor is None:
         return 0
@@ -258,6 +258,6 @@ def _offset(params: PaginatedRequestParams | None, size: int) -> int:
 
 
 def one_page(params: PaginatedRequestParams | None) -> None:
-    """Refuse cursors: every listing is one page."""
+    """Raise if the request has a cursor: every other list is a single page."""
     if params is not None and params.cursor is not None:
         raise MCPError(messages.INVALID_PARAMS, "Unknown cursor: this list has one page")

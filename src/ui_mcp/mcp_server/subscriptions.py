@@ -1,4 +1,4 @@
-"""One announcement bus fanned out to the subscribers of both eras."""
+"""Which client receives which announcement, in both protocol eras."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ Context = ServerRequestContext[JsonObject, RequestContext]
 
 
 class Subscriptions:
-    """Every queue of one definition."""
+    """The notification queues of all clients of one server."""
 
     def __init__(self, definition: ServerDefinition) -> None:
         self._definition = definition
@@ -34,35 +34,34 @@ class Subscriptions:
         self._stop = definition.announcements.listen(self._publish)
 
     def connect(self) -> NotificationQueue:
-        """Open the queue of a handshake connection; it gets listings once `on_initialized` was called."""
+        """Open the queue of a handshake connection; it receives list changes only after `on_initialized`."""
         return self._open()
 
     def on_initialized(self, queue: NotificationQueue) -> None:
-        """The client is ready for unsolicited notifications."""
+        """Start sending list changes and channel events: the client accepts notifications now."""
         channel = {CHANNEL} & set(self._definition.experimental)
         queue.set_kinds({*self._definition.list_changed, *channel})
 
     def disconnect(self, queue: NotificationQueue) -> None:
-        """Forget a connection."""
         queue.close()
         self._queues.pop(id(queue), None)
         for uri in self._interests.pop(id(queue), ()):
             self._definition.announcements.interest(uri, -1)
 
     def close(self) -> None:
-        """End every stream with its final result."""
+        """End every subscription stream with its final result."""
         self._stop()
         for queue in list(self._queues.values()):
             queue.close()
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> JsonObject:
-        """`resources/subscribe`: idempotent, any URI."""
+        """Handle `resources/subscribe`: idempotent, any URI."""
         if not self._subscribe(request_context(ctx).queue, str(params.uri)):
             raise MCPError(rpc.INVALID_PARAMS, "Too many subscriptions on this connection")
         return {}
 
     async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> JsonObject:
-        """`resources/unsubscribe`: idempotent."""
+        """Handle `resources/unsubscribe`: idempotent."""
         queue, uri = request_context(ctx).queue, str(params.uri)
         queue.unsubscribe(uri)
         held = self._interests.get(id(queue), set())
@@ -72,7 +71,7 @@ class Subscriptions:
         return {}
 
     async def listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> JsonObject:
-        """`subscriptions/listen`: acknowledge, then forward what was asked for until either side ends it."""
+        """Handle `subscriptions/listen`: acknowledge, then forward notifications until either side ends the stream."""
         request = request_context(ctx)
         stamp: JsonObject = {rpc.SUBSCRIPTION_KEY: ctx.request_id}
         with self._stream(params.notifications) as queue, request.until_closing(queue.close):
@@ -134,7 +133,7 @@ async def _messages(queue: NotificationQueue) -> AsyncIterator[JsonObject]:
 
 
 def request_context(ctx: Context) -> RequestContext:
-    """Return what our transports attach to every request."""
+    """Return the context that our transports attach to every request."""
     if ctx.request is None:
         raise MCPError(rpc.INVALID_REQUEST, "This server answers on its own transports only")
     return ctx.request

@@ -100,12 +100,12 @@ def json_result(value: Json) -> ToolResult:
 
 
 def structured_result(value: JsonObject) -> ToolResult:
-    """Answer with structured content and the same JSON, complete, as text."""
+    """Return a result with structured content and the same JSON as text."""
     return ToolResult((Text(dumps(value)),), structured=value)
 
 
 class Progress(Protocol):
-    """Tells the client how far a call has come; does nothing when nobody asked."""
+    """Reports progress of a call to the client; does nothing if the client did not ask for it."""
 
     async def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
 

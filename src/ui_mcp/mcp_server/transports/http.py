@@ -1,4 +1,4 @@
-"""Bodies, JSON answers and event streams over ASGI."""
+"""Request bodies, JSON responses and event streams over ASGI."""
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
@@ -18,7 +18,7 @@ Headers = tuple[tuple[bytes, bytes], ...]
 MAX_BODY = 4 * 1024 * 1024
 KEEP_ALIVE_SECONDS = 15.0
 
-# A client that takes nothing for this long is given up; others must not wait for it.
+# A client that reads nothing for this long counts as disconnected: it must not block others.
 SEND_SECONDS = 30.0
 
 _EVENT_STREAM: Headers = (
@@ -29,25 +29,25 @@ _EVENT_STREAM: Headers = (
 
 
 class BodyTooLargeError(Exception):
-    """The body is over the limit."""
+    """The body is larger than `MAX_BODY`."""
 
 
 class ClientDisconnectedError(Exception):
-    """The client went away before it had sent everything, or stopped reading."""
+    """The client disconnected before it had sent everything, or stopped reading."""
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """Return the request's headers by lower-case name; of repeated ones the last."""
-    # White space around a value is not part of it, and not every HTTP parser removes it.
+    """Return the headers by lower-case name; of a repeated header, the last one."""
+    # Not every HTTP parser strips the optional white space around a value.
     return {name.decode("latin-1"): value.decode("latin-1").strip(" \t") for name, value in scope["headers"]}
 
 
 async def read_body(receive: Receive) -> bytes:
-    """Read the whole body.
+    """Return the whole body.
 
     Raises:
-        BodyTooLargeError: it is over the limit.
-        ClientDisconnectedError: it never came.
+        BodyTooLargeError: it is larger than `MAX_BODY`.
+        ClientDisconnectedError: the client disconnected first.
     """
     parts: list[bytes] = []
     size = 0
@@ -65,23 +65,20 @@ async def read_body(receive: Receive) -> bytes:
 
 
 async def wait_disconnect(receive: Receive) -> None:
-    """Return when the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def respond_json(send: Send, status: int, body: Json, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-    """Answer with one JSON document."""
     await respond(send, status, messages.encode(body), ((b"content-type", b"application/json"), *headers))
 
 
 async def respond_text(send: Send, status: int, text: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-    """Answer with a short text."""
     await respond(send, status, text.encode(), ((b"content-type", b"text/plain; charset=utf-8"), *headers))
 
 
 async def respond(send: Send, status: int, body: bytes = b"", headers: Headers = ()) -> None:
-    """Answer and be done."""
+    """Send a complete response."""
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
     await send({"type": "http.response.body", "body": body})
@@ -97,7 +94,7 @@ class EventStream:
         self.started = False
 
     async def start(self) -> None:
-        """Send the headers, once."""
+        """Send the headers; later calls do nothing."""
         async with self._lock:
             if not self.started:
                 self.started = True
@@ -105,19 +102,18 @@ class EventStream:
                 await self._send({"type": "http.response.start", "status": 200, "headers": headers})
 
     async def event(self, data: bytes, name: bytes = b"message") -> None:
-        """Send one event; `data` has no line breaks."""
+        """Send one event; `data` must not contain line breaks."""
         await self._write(b"event: " + name + b"\r\ndata: " + data + b"\r\n\r\n")
 
     async def message(self, message: Json) -> None:
-        """Send one JSON-RPC message."""
         await self.event(messages.encode(message))
 
     async def keep_alive(self) -> None:
-        """Send a comment, so that nobody between us closes the connection."""
+        """Send a comment, so that no proxy closes the idle connection."""
         await self._write(b": alive\r\n\r\n")
 
     async def end(self) -> None:
-        """Close the stream, behind whatever is being written."""
+        """Close the stream after the write in progress."""
         async with self._lock:
             await self._send({"type": "http.response.body", "body": b""})
 
@@ -131,7 +127,7 @@ class EventStream:
 
 
 class HttpReply:
-    """Answers one POST; becomes an event stream with the first message, the first beat or on demand."""
+    """Response to one POST; becomes an event stream with the first message or keep-alive, or if requested."""
 
     def __init__(self, send: Send, *, streams: bool, wants_stream: bool = False, headers: Headers = ()) -> None:
         self._send = send
@@ -141,17 +137,17 @@ class HttpReply:
         self._stream = EventStream(send, headers)
 
     async def send_message(self, message: JsonObject) -> None:
-        """Send a message that belongs to the request; lost on clients that take JSON only."""
+        """Send a message that belongs to the request; dropped if the client accepts only JSON."""
         if self._streams:
             await self._stream.message(message)
 
     async def keep_alive(self) -> None:
-        """Keep the connection alive while the answer takes its time."""
+        """Keep the connection open while the answer is not ready."""
         if self._streams:
             await self._stream.keep_alive()
 
     async def finish(self, answer: Json | None, *, statuses: bool = False) -> None:
-        """Send the answer; `statuses` maps errors to HTTP statuses, as the modern era wants."""
+        """Send the answer; `statuses` maps errors to HTTP statuses, as the modern era requires."""
         if self._stream.started or (self._streams and self._wants_stream and _succeeded(answer)):
             if answer is not None:
                 await self._stream.message(answer)
@@ -166,18 +162,18 @@ class HttpReply:
 async def while_connected(
     receive: Receive, reply: HttpReply, work: Callable[[], Awaitable[Json | None]], *, statuses: bool = False
 ) -> None:
-    """Do the work and send its answer; a client that leaves cancels it."""
+    """Run `work` and send its answer; cancel it if the client disconnects."""
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_watch_connection, receive, reply, tasks)
             await reply.finish(await work(), statuses=statuses)
             tasks.cancel_scope.cancel()
     except* (ClientDisconnectedError, OSError):
-        pass  # nobody is left to be told
+        pass  # no client is left to answer
 
 
 async def until_disconnected(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
-    """Do the work for as long as the client stays."""
+    """Run `work` until the client disconnects."""
 
     async def watch(tasks: TaskGroup) -> None:
         await wait_disconnect(receive)
@@ -189,7 +185,7 @@ async def until_disconnected(receive: Receive, work: Callable[[], Awaitable[None
             await work()
             tasks.cancel_scope.cancel()
     except* (ClientDisconnectedError, OSError):
-        pass  # nobody is left to be told
+        pass  # no client is left to answer
 
 
 async def _watch_connection(receive: Receive, reply: HttpReply, tasks: TaskGroup) -> None:
@@ -211,5 +207,5 @@ def _status(answer: Json) -> int:
 
 
 def refusal(status: int, code: int, text: str, request_id: messages.RequestId | None = None) -> tuple[int, JsonObject]:
-    """Make an HTTP refusal that JSON-RPC clients can read."""
+    """Return an HTTP status and a JSON-RPC error as its body."""
     return status, messages.error(request_id, code, text)

@@ -1,4 +1,4 @@
-"""Sessions of streamable HTTP: found by their id, ended when they are idle."""
+"""Sessions of streamable HTTP: looked up by id, ended after 30 minutes without use."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,14 +17,14 @@ MAX_SESSIONS = 1000
 
 @dataclass(slots=True)
 class Session:
-    """One client that shook hands."""
+    """One client that has sent `initialize`."""
 
     id: str
     client: ClientConnection
     opened: float
     used: float
     connection: str = ""
-    """The address it shook hands from."""
+    """Address and port from which the client sent `initialize`."""
     uses: int = 0
     busy: int = 0
     stream: anyio.CancelScope | None = None
@@ -32,7 +32,7 @@ class Session:
 
 
 class Sessions:
-    """All sessions of one endpoint, the longest unused first."""
+    """All sessions of one endpoint, the least recently used first."""
 
     def __init__(self, service: McpServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
@@ -43,12 +43,11 @@ class Sessions:
         return len(self._by_id)
 
     def find(self, session_id: str) -> Session | None:
-        """Return a session that is still alive."""
         self._end_idle()
         return self._by_id.get(session_id)
 
     def open(self, principal: str, connection: str = "") -> Session | None:
-        """Make a session, ending an idle one if there are too many; None if all are busy."""
+        """Create a session, evicting an idle one at the limit; None if all are busy."""
         self._end_idle()
         if len(self._by_id) >= MAX_SESSIONS:
             idle = self._eviction_candidate(principal, connection)
@@ -62,20 +61,19 @@ class Sessions:
         return session
 
     def end(self, session: Session) -> None:
-        """End a session and whatever it is doing."""
+        """End a session and cancel its requests."""
         self._by_id.pop(session.id, None)
         if session.stream is not None:
             session.stream.cancel()
         session.client.close()
 
     def end_all(self) -> None:
-        """End every session."""
         for session in list(self._by_id.values()):
             self.end(session)
 
     @contextmanager
     def using(self, session: Session) -> Iterator[None]:
-        """Keep a session from being ended as idle."""
+        """Keep a session from being ended as idle while the block runs."""
         session.busy += 1
         session.uses += 1
         try:
@@ -87,9 +85,9 @@ class Sessions:
                 self._by_id[session.id] = session  # now the most recently used
 
     def _eviction_candidate(self, principal: str, connection: str) -> Session | None:
-        """Choose who makes room: the caller's own sessions first, then those in use for the shortest time.
+        """Return the idle session to evict: the caller's own first, then the one in use for the shortest time.
 
-        How often one is used says little: a flood can use its sessions as often as it likes, but not for long.
+        The number of uses counts last: a flood of clients can use its sessions often, but not for long.
         """
         idle = (session for session in self._by_id.values() if not session.busy)
         return min(

@@ -1,4 +1,4 @@
-"""All MCP paths of one HTTP listener; the first request loads the SDK, so that the listener is up at once."""
+"""All MCP paths of one HTTP listener; the SDK is imported lazily, on the first request."""
 
 from collections.abc import Awaitable, Callable
 from importlib import import_module
@@ -17,12 +17,11 @@ App = Callable[[http.Scope, http.Receive, http.Send], Awaitable[None]]
 
 
 async def not_found(scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
-    """Answer that a path is unknown."""
     await http.respond_text(send, 404, "Not found")
 
 
 class McpRoutes:
-    """An ASGI application that serves a definition at `/mcp`, `/sse`, `/message` and `/messages`, else `fallback`."""
+    """ASGI application for `/mcp`, `/sse`, `/message` and `/messages`; other paths go to `fallback`."""
 
     def __init__(
         self,
@@ -43,7 +42,6 @@ class McpRoutes:
         self._loading = anyio.Lock()
 
     async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
-        """Answer one HTTP request."""
         path = scope["path"]
         if path not in self._paths:
             await self._fallback(scope, receive, send)

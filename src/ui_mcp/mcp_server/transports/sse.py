@@ -1,4 +1,4 @@
-"""MCP over the older HTTP+SSE transport: `GET /sse` is the stream, `POST /message(s)` the way in."""
+"""MCP over the older HTTP+SSE transport: `GET /sse` is the stream, `POST /message(s)` receives messages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ POST_PATHS = ("/message", "/messages")
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """An open stream: its client, and the tasks that answer what is posted."""
+    """An open stream: its client connection and the tasks that answer posted messages."""
 
     client: ClientConnection
     tasks: TaskGroup
 
     async def take(self, message: Json) -> None:
-        """Take one posted message; its answer goes out on the stream."""
+        """Handle one posted message; the answer is sent on the stream."""
         match rpc.kind_of(message):
             case "request" if message["method"] == "initialize":
                 await self._answer(message)
@@ -40,7 +40,6 @@ class _Session:
                 self.tasks.start_soon(self._answer_batch, message)
 
     async def post(self, message: Json) -> None:
-        """Queue a message for the stream."""
         self.client.queue.put(message)
 
     async def _answer(self, message: JsonObject) -> None:
@@ -55,8 +54,6 @@ class _Session:
 
 
 class SseEndpoint:
-    """The ASGI application of both paths."""
-
     def __init__(
         self,
         service: McpServer,
@@ -70,7 +67,7 @@ class SseEndpoint:
         self._sessions: dict[str, _Session] = {}
 
     async def stream(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
-        """`GET /sse`: open a session and send its messages until the client leaves."""
+        """Handle `GET /sse`: open a session and send its messages until the client disconnects."""
         if scope["method"] != "GET":
             await http.respond_text(send, 405, "Use GET", ((b"allow", b"GET"),))
             return
@@ -86,7 +83,7 @@ class SseEndpoint:
                 await self._send_all(client, session_id, send)
                 tasks.cancel_scope.cancel()
         except* (http.ClientDisconnectedError, OSError):
-            pass  # the client is gone, and its session with it
+            pass  # the client is gone: its session ends below
         finally:
             self._sessions.pop(session_id, None)
             client.close()
@@ -108,7 +105,7 @@ class SseEndpoint:
                     await stream.message(message)
 
     async def message(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
-        """`POST /message`: take one message for a session."""
+        """Handle `POST /message`: one message for a session."""
         if scope["method"] != "POST":
             await http.respond_text(send, 405, "Use POST", ((b"allow", b"POST"),))
             return
@@ -127,7 +124,7 @@ class SseEndpoint:
         except ValueError:
             await http.respond_json(send, 400, rpc.error(None, rpc.PARSE_ERROR, "Parse error"))
         else:
-            if session_id not in self._sessions:  # it ended while its message was still coming
+            if session_id not in self._sessions:  # it ended while the body was being read
                 await http.respond_text(send, 404, "No such session")
                 return
             await self._accept(session, message, send)

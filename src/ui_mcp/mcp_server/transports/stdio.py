@@ -1,4 +1,4 @@
-"""MCP over a pair of pipes: one message per line, both eras on one connection, an answer for all that was read."""
+"""MCP over stdin and stdout: one message per line, both eras on one connection."""
 
 import gc
 from collections import deque
@@ -23,12 +23,12 @@ _log = logger("mcp.stdio")
 async def serve(
     service: McpServer, stdin: int, stdout: int, *, principal: str = "local", orphan_check: bool = True
 ) -> None:
-    """Serve one client until its end of the pipe closes, or the process that started us is gone."""
+    """Serve one client until stdin closes or, with `orphan_check`, the parent process exits."""
     gc.freeze()
     gc.enable()
-    # A large snapshot is a hundred thousand objects, all needed; looking for garbage there took a third of the answer.
+    # A large snapshot has 100,000 live objects; collecting garbage among them took a third of the response time.
     gc.set_threshold(100_000, 50, 100)
-    # The pipe of a process has one client, and stays the same client's when that starts the process again.
+    # A constant name: the pipe has one client, and it is the same one after it restarts this process.
     client = ClientConnection(service, principal=principal, connection="stdio")
     pump = _Pump(client, Writer(stdout))
     try:
@@ -44,7 +44,7 @@ async def serve(
 
 
 class _Pump:
-    """Moves messages between two pipes and a client."""
+    """Moves messages between two pipes and a client connection."""
 
     def __init__(self, client: ClientConnection, writer: Writer) -> None:
         self._client = client
@@ -53,7 +53,7 @@ class _Pump:
         self._idle = anyio.Event()
         self._splitter = LineSplitter()
         self._in_turn: deque[Json] = deque()
-        """Messages that must be handled one after the other, and all that came behind them."""
+        """Messages that must be handled one at a time, and everything received after them."""
         self._turn = anyio.Event()
         self._ended = False
         self._busy = False
@@ -72,12 +72,12 @@ class _Pump:
             await self._writer.flushed()
 
     def _on_chunk(self, chunk: bytes, reader: PipeReader, tasks: TaskGroup) -> None:
-        """Take what was read, in the reader's own callback."""
+        """Handle a chunk, inside the reader's callback; an empty one is the end of input."""
         try:
             for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
                 self._take(line, tasks)
         except OSError as broken:
-            self._broken = broken  # raised by the task that waits its turn: a callback has nobody to tell
+            self._broken = broken  # `_handle_in_turn` raises it: an exception in a callback would be lost
         self._ended = not chunk
         if not self._writer.has_room or len(self._in_turn) > MAX_IN_FLIGHT:
             reader.pause()
@@ -86,7 +86,7 @@ class _Pump:
             self._turn.set()
 
     def _take(self, line: Line, tasks: TaskGroup) -> None:
-        """Start on a message at once, unless something before it is unfinished."""
+        """Start handling a message now, or queue it behind messages that must be handled first."""
         message = self._decoded(line)
         if message is None:
             return
@@ -124,7 +124,7 @@ class _Pump:
     async def _route(self, message: Json, tasks: TaskGroup) -> None:
         match rpc.kind_of(message):
             case "request" if message["method"] == "initialize":
-                await self._answer(message)  # in line, so that a request sent right behind it finds it done
+                await self._answer(message)  # not in a task: the next request may arrive right behind it
             case "request":
                 self._start(message, tasks)
             case "notification":
@@ -177,7 +177,7 @@ class _Pump:
 
     async def _watch_backlog(self) -> None:
         await self._client.queue.cut_off.wait()
-        # A client that does not read must not go on believing that it hears everything.
+        # Disconnect, so that a client which does not read learns that it has missed notifications.
         raise ConnectionAbortedError("the client does not read its notifications")
 
     async def _send_when_ready(self, message: JsonObject) -> None:

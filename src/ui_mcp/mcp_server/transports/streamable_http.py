@@ -27,10 +27,10 @@ _PREFIX = "mcp-param-"
 async def check_mirrored_headers(
     definition: ServerDefinition, message: JsonObject, headers: Mapping[str, str], principal: str
 ) -> None:
-    """Compare a modern tool call's mirrored headers with its arguments.
+    """Check that the `Mcp-Param-*` headers of a modern tool call agree with its arguments.
 
     Raises:
-        MCPError: they disagree.
+        MCPError: they do not.
     """
     if message["method"] != "tools/call":
         return
@@ -56,14 +56,12 @@ HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
 CLIENT_ID = "ui-mcp/client_id"
-"""The key in `_meta` under which a client of the modern era says that several requests are its own."""
+"""The key in `_meta` by which a modern-era client marks several requests as its own."""
 
 _VERSION, _SESSION = "mcp-protocol-version", "mcp-session-id"
 
 
 class StreamableEndpoint:
-    """The ASGI application of `/mcp`."""
-
     def __init__(self, service: McpServer, *, principal: Callable[[http.Scope], str] = lambda _: "local") -> None:
         self._service = service
         self._principal = principal
@@ -71,12 +69,11 @@ class StreamableEndpoint:
         self.sessions = Sessions(service)
 
     def close(self) -> None:
-        """End what is open, politely."""
+        """End all sessions; blocked calls return what they have."""
         self._disconnect.set()
         self.sessions.end_all()
 
     async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
-        """Answer one HTTP request."""
         headers = http.headers_of(scope)
         match scope["method"]:
             case "POST":
@@ -103,7 +100,7 @@ class StreamableEndpoint:
 
     async def _notifications(self, session: Session, receive: http.Receive, send: http.Send) -> None:
         if session.stream is not None:
-            session.stream.cancel()  # the newest stream wins: its predecessor may be a dead connection
+            session.stream.cancel()  # the newest stream wins: the previous one may be a dead connection
         stream = http.EventStream(send, ((b"mcp-session-id", session.id.encode()),))
         try:
             with self.sessions.using(session), anyio.CancelScope() as scope:
@@ -118,11 +115,11 @@ class StreamableEndpoint:
 
     async def _send_all(self, session: Session, stream: http.EventStream) -> None:
         await _send_notifications(session.client.queue, stream)
-        self._end_cut_off(session)  # before the stream ends: the client's next call must not find it any more
+        self._end_cut_off(session)  # before the stream ends: the client's next call must not find the session
         await stream.end()
 
     def _end_cut_off(self, session: Session) -> None:
-        """End a session that missed something, so that it shakes hands again and reads."""
+        """End a session that missed notifications, so that the client initializes again and re-reads resources."""
         if session.client.queue.cut_off.is_set():
             self.sessions.end(session)
 
@@ -258,18 +255,18 @@ class StreamableEndpoint:
 
 
 def _connection(message: JsonObject) -> str:
-    """Return which client of its principal sent a self-contained request.
+    """Return the id of the client that sent a self-contained request.
 
-    Its `clientInfo` names a product, not a client, so only an identity that the client made up for itself counts;
-    without one every request stands alone.
+    `clientInfo` names a product, not a client, so only a random id chosen by the client identifies it;
+    without one, every request counts as a client of its own.
 
     Raises:
-        MCPError: the identity could be guessed.
+        MCPError: the id is too short or too long.
     """
     params = message.get("params")
     meta = params.get(rpc.META) if isinstance(params, dict) else None
     given = meta.get(CLIENT_ID) if isinstance(meta, dict) else None
-    if given is None:  # what is malformed otherwise is refused where it is read
+    if given is None:  # other malformed parameters are refused where they are parsed
         return f"request:{secret_id()}"
     if not isinstance(given, str) or not 16 <= len(given) <= 200:
         raise MCPError(rpc.INVALID_PARAMS, f'_meta["{CLIENT_ID}"] must be a random text of 16 to 200 characters')
