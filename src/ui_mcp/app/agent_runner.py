@@ -18,7 +18,7 @@ from ui_mcp.chat.mcp import ChatServerOptions, directory_of
 from ui_mcp.chat.tools import ChatTools, chat_context, naming_of
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.config.configuration import GatewayOptions
-from ui_mcp.gateway.runner import open_gateway as opened_gateway
+from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.toolset import GatewayToolset, instructions
 from ui_mcp.mcp_client.client import McpClient
 from ui_mcp.processes import run, until_signalled
@@ -43,20 +43,20 @@ class AgentOptions:
     verbosity: int = 0
 
 
-def run_agent(asked: AgentOptions) -> int:
+def run_agent(options: AgentOptions) -> int:
     """Run until interrupted."""
-    return run(_agent, asked)
+    return run(_agent, options)
 
 
-async def _agent(asked: AgentOptions) -> int:
-    gateway_asked = GatewayOptions(source=asked.config, verbosity=asked.verbosity)
-    served = ChatServerOptions("assistant", asked.base_dir, None, asked.verbosity)
+async def _agent(options: AgentOptions) -> int:
+    gateway_options = GatewayOptions(source=options.config, verbosity=options.verbosity)
+    served = ChatServerOptions("assistant", options.base_dir, None, options.verbosity)
     async with (
         until_signalled(),
         open_served_chat(served) as (config, chat, _),
-        opened_gateway(gateway_asked, mode="guard", waits_for_ever=AGENT) as gateway,
+        open_gateway(gateway_options, mode="guard", waits_for_ever=AGENT) as gateway,
     ):
-        journal = journal_for(config.storage.url, Workspace.at(asked.base_dir).state_dir)
+        journal = journal_for(config.storage.url, Workspace.at(options.base_dir).state_dir)
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
         posts = ChatTools(chat_context(chat, directory_of(served, chat)), "assistant", naming_of(config))
@@ -73,30 +73,30 @@ async def _agent(asked: AgentOptions) -> int:
             gateway.desk,
             gateway.announcements,
             gateway.enforcer.outcome,
-            lambda name: agent.journal if name == asked.conversation else None,
+            lambda name: agent.journal if name == options.conversation else None,
             AGENT,
         )
-        inbox = McpInbox(chat_face(asked.base_dir), asked.conversation)
+        inbox = McpInbox(inbox_opener(options.base_dir), options.conversation)
         agent = Orchestrator(
-            asked.conversation,
+            options.conversation,
             journal,
             inbox,
-            lambda scribe: Loop(
+            lambda writer: Loop(
                 model,
                 tools,
-                scribe,
+                writer,
                 settings,
                 questions=watch,
                 handlers=[UpstreamChanges(gateway.changes_since)],
                 noted=lambda own: gateway.audited(own, "loop"),
             ),
-            ready=lambda scribe: tasks.start_soon(watch.catch_up, scribe),
+            ready=lambda writer: tasks.start_soon(watch.catch_up, writer),
         )
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(inbox.run)
                 tasks.start_soon(watch.run)
-                sys.stdout.write(f"ui-mcp agent serves conversation {asked.conversation} of {asked.base_dir}\n")
+                sys.stdout.write(f"ui-mcp agent serves conversation {options.conversation} of {options.base_dir}\n")
                 sys.stdout.flush()
                 await agent.run()
                 tasks.cancel_scope.cancel()
@@ -106,7 +106,7 @@ async def _agent(asked: AgentOptions) -> int:
     return 0
 
 
-def chat_face(base_dir: str) -> Open:
+def inbox_opener(base_dir: str) -> Open:
     """Return how to read what people write: by a process of its own, which may not speak for them."""
     from ui_mcp.mcp_client.client import Options, connect
     from ui_mcp.mcp_client.transport import Command
@@ -114,9 +114,9 @@ def chat_face(base_dir: str) -> Open:
     arguments = ("-m", "ui_mcp", "chat", "--face", "assistant", "--principal", "orchestrator", "--dir", base_dir)
 
     @asynccontextmanager
-    async def open_face(hinted: Callable[[str], None]) -> AsyncIterator[McpClient]:
+    async def open_inbox(hinted: Callable[[str], None]) -> AsyncIterator[McpClient]:
         options = Options(resource_updated=lambda uri, _: hinted(uri))
         async with connect(Command(sys.executable, arguments), options) as server:
             yield server
 
-    return open_face
+    return open_inbox

@@ -56,18 +56,18 @@ async def as_person(served: ChatServerOptions, command: str, stdin: int = 0) -> 
     return replace(served, principal=holder.name)
 
 
-def face_app(side: Side, desk: OpenChat, per_second: float, endpoints: "McpRoutes", port: int) -> "App":
+def face_app(side: Side, opened: OpenChat, per_second: float, endpoints: "McpRoutes", port: int) -> "App":
     """Build one face over HTTP; the human's is for holders of a human token and for the person."""
     from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
     from ui_mcp.webserver.auth import BearerAuth
     from ui_mcp.webserver.person_auth import Access
     from ui_mcp.webserver.server import mcp_app
 
-    admit = desk.directory.authenticate
+    admit = opened.directory.authenticate
     if side == "assistant":
-        return BearerAuth(mcp_app(assistant_face_routes(desk, per_second), endpoints), admit)
+        return BearerAuth(mcp_app(assistant_face_routes(opened, per_second), endpoints), admit)
     access = Access(str(port))
-    return HumanFaceAccess(mcp_app(human_face_routes(desk, per_second, access), endpoints), admit, access)
+    return HumanFaceAccess(mcp_app(human_face_routes(opened, per_second, access), endpoints), admit, access)
 
 
 @asynccontextmanager
@@ -79,9 +79,9 @@ async def open_served_chat(served: ChatServerOptions) -> AsyncIterator[tuple[Con
     await to_thread.run_sync(settle, workspace)
     announcements = Announcements()
 
-    def push(heard: NewMessages) -> None:
+    def push(new: NewMessages) -> None:
         if config.mcp.claude_channel and served.side == "assistant":
-            announcements.channel_event(*channel_text(heard))
+            announcements.channel_event(*channel_text(new))
 
     async with open_chat(
         store_url(config, workspace),
@@ -105,12 +105,12 @@ async def open_chat_client(served: ChatServerOptions) -> AsyncIterator[Chat]:
         yield chat
 
 
-def channel_text(heard: NewMessages) -> tuple[str, dict[str, str]]:
+def channel_text(new: NewMessages) -> tuple[str, dict[str, str]]:
     """Write what people said for hosts that let servers speak up."""
-    meta = {"conversation": heard.conversation, "last_id": id_text(heard.last)}
-    if heard.messages is None:
+    meta = {"conversation": new.conversation, "last_id": id_text(new.last)}
+    if new.messages is None:
         return "New messages in the chat; read them with chat_read_since.", meta
-    return "\n\n".join(message.content for message in heard.messages), meta
+    return "\n\n".join(message.content for message in new.messages), meta
 
 
 def run_stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
@@ -145,8 +145,8 @@ async def _http(served: ChatServerOptions, port: int) -> int:
     async with until_signalled(), open_served_chat(served) as (config, chat, announcements):
         listener = await bind_with_retry(config.server.host, port)
         always = served.side == "human" or config.server.require_token
-        desk = OpenChat(chat, directory_of(served, chat, always=always))
-        endpoints = McpRoutes(chat_definition(served, config, desk, announcements), principal=principal_of)
+        opened = OpenChat(chat, directory_of(served, chat, always=always))
+        endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
         rules = AccessRules(
             ports=frozenset({port_of(listener)}),
             allowed_hosts=frozenset(config.server.allowed_hosts),
@@ -155,7 +155,7 @@ async def _http(served: ChatServerOptions, port: int) -> int:
         )
         url = config.server.url(port_of(listener))
         shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
-        app = SecurityMiddleware(face_app(served.side, desk, config.chat.rate, endpoints, port_of(listener)), rules)
+        app = SecurityMiddleware(face_app(served.side, opened, config.chat.rate, endpoints, port_of(listener)), rules)
         serve = person_listening if served.side == "human" else listening
         async with serve(app, listener, config.server.allowed_users):
             sys.stdout.write(f"ui-mcp chat ({served.side}) at {shown}\n")

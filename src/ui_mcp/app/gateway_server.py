@@ -24,54 +24,54 @@ from ui_mcp.webserver.server import bind, port_of
 _log = logger("gateway")
 
 
-def run_stdio(asked: GatewayOptions, stdin: int, stdout: int) -> int:
+def run_stdio(options: GatewayOptions, stdin: int, stdout: int) -> int:
     """Serve one MCP client on two file descriptors."""
-    return run(_stdio, asked, stdin, stdout)
+    return run(_stdio, options, stdin, stdout)
 
 
-async def _stdio(asked: GatewayOptions, stdin: int, stdout: int) -> int:
+async def _stdio(options: GatewayOptions, stdin: int, stdout: int) -> int:
     from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
 
-    async with until_signalled(), open_gateway(asked, mode="host") as gateway:
-        await serve(McpServer(gateway_definition(gateway, asked)), stdin, stdout)
+    async with until_signalled(), open_gateway(options, mode="host") as gateway:
+        await serve(McpServer(gateway_definition(gateway, options)), stdin, stdout)
     return 0
 
 
-def run_http(asked: GatewayOptions, port: int | None) -> int:
+def run_http(options: GatewayOptions, port: int | None) -> int:
     """Serve MCP clients over HTTP until interrupted."""
-    return run(_http, asked, port)
+    return run(_http, options, port)
 
 
-async def _http(asked: GatewayOptions, port: int | None) -> int:
+async def _http(options: GatewayOptions, port: int | None) -> int:
     from ui_mcp.gateway.runner import serve_gateway
     from ui_mcp.webserver.server import bind
 
-    settings = configuration(asked).settings
-    host = asked.host or settings.server.host
+    settings = configuration(options).settings
+    host = options.host or settings.server.host
     if host not in LOOPBACK and not settings.server.token:
         raise ConfigError(f"{host} is reachable from other machines\nSet server.token in nlui.yaml, or use 127.0.0.1.")
     chosen = port if port is not None else settings.mcp.server.sse_port or 8080
     listener = bind(host, chosen)
     mode: Mode = "host" if host in LOOPBACK else "guard"
-    async with until_signalled(), open_gateway(asked, mode=mode) as gateway:
-        await serve_gateway(gateway, gateway_definition(gateway, asked), listener, host)
+    async with until_signalled(), open_gateway(options, mode=mode) as gateway:
+        await serve_gateway(gateway, gateway_definition(gateway, options), listener, host)
     return 0
 
 
-def run_chat(asked: GatewayOptions, port: int | None) -> int:
+def run_chat(options: GatewayOptions, port: int | None) -> int:
     """Serve the chat until interrupted."""
-    return run(_serve, asked, port)
+    return run(_serve, options, port)
 
 
-async def _serve(asked: GatewayOptions, port: int | None) -> int:
-    async with until_signalled(), demo_unless_configured(asked) as shown, open_chat_page(shown) as chat:
+async def _serve(options: GatewayOptions, port: int | None) -> int:
+    async with until_signalled(), demo_unless_configured(options) as shown, open_chat_page(shown) as chat:
         settings = chat.gateway.settings.server
-        host = asked.host or settings.host
+        host = options.host or settings.host
         if host not in LOOPBACK and not settings.token:
             raise ConfigError(f"{host} is reachable from other machines\nSet server.token, or use 127.0.0.1.")
         listener = bind(host, settings.port if port is None else port)
-        endpoints = McpRoutes(gateway_definition(chat.gateway, asked), post_path="/messages", fallback=not_found_app)
+        endpoints = McpRoutes(gateway_definition(chat.gateway, options), post_path="/messages", fallback=not_found_app)
         rules = AccessRules(
             ports=frozenset({port_of(listener)}),
             allowed_hosts=frozenset({host}) - LOOPBACK,

@@ -28,23 +28,23 @@ class MountedGateway:
         self._announcements = announcements
         self._tasks = tasks
         self._starting = anyio.Lock()
-        self._offered: dict[str, Toolset] = {}
+        self._toolsets: dict[str, Toolset] = {}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the gateway's tools, if there is a gateway; one that cannot start leaves the other tools listed."""
         try:
-            offered = await self._gateway()
+            toolset = await self._gateway()
         except ConfigError as error:
             _log.warning("The gateway is left out: %s", error.message)
             return []
-        return await offered.tools(call) if offered else []
+        return await toolset.tools(call) if toolset else []
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call one of the gateway's tools."""
-        offered = await self._gateway()
-        if offered is None:
+        toolset = await self._gateway()
+        if toolset is None:
             raise UnknownToolError(name)
-        return await offered.call(name, arguments, call)
+        return await toolset.call(name, arguments, call)
 
     async def _gateway(self) -> Toolset | None:
         await self._host.wait_configured()
@@ -57,9 +57,9 @@ class MountedGateway:
             return None
         file, project = str(configured.workspace.named(given)), configured.workspace.project
         async with self._starting:
-            if file not in self._offered:
-                self._offered[file] = await self._tasks.start(self._serve, file, project)
-        return self._offered[file]
+            if file not in self._toolsets:
+                self._toolsets[file] = await self._tasks.start(self._serve, file, project)
+        return self._toolsets[file]
 
     async def _serve(self, file: str, project: Path, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
         from ui_mcp.gateway.config.agreement import load_agreed
@@ -67,9 +67,9 @@ class MountedGateway:
         from ui_mcp.gateway.runner import open_gateway
         from ui_mcp.gateway.toolset import GatewayToolset
 
-        asked = GatewayOptions(file, load=partial(load_agreed, project=project))
+        options = GatewayOptions(file, load=partial(load_agreed, project=project))
         async with open_gateway(
-            asked, mode="host", announcements=self._announcements, answered_at=self._person_url
+            options, mode="host", announcements=self._announcements, answered_at=self._person_url
         ) as gateway:
             task_status.started(GatewayToolset(gateway))
             await anyio.sleep_forever()

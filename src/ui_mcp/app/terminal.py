@@ -16,7 +16,7 @@ _TERMINAL = ("CONIN$", "CONOUT$") if sys.platform == "win32" else ("/dev/tty", "
 
 
 def has_terminal(stdin: int = 0) -> bool:
-    """Say whether somebody can type to this process: its input is a terminal, and that is its controlling one."""
+    """Return whether somebody can type to this process: its input is a terminal, and that is its controlling one."""
     try:
         if not os.isatty(stdin):
             return False

@@ -41,23 +41,23 @@ async def announce(running: Running, mcp_url: str) -> None:
 
 
 async def serve_on_ports(
-    host: UiServer, doors: ListenPorts, announcements: Announcements, ready: Ready = announce
+    host: UiServer, listen_ports: ListenPorts, announcements: Announcements, ready: Ready = announce
 ) -> None:
     """Start the configured host on its fixed ports and serve until cancelled; `ready` is told once both accept."""
     configured = host.configured()
     config = configured.config
     mcp = bind(config.server.host, _or(config.server.mcp_port, MCP_PORT))
     try:
-        doors.ui = _or(config.server.port, UI_PORT)
-        doors.person = PERSON_PORT
-        doors.mcp, doors.mcp_is_open = port_of(mcp), True
+        listen_ports.ui = _or(config.server.port, UI_PORT)
+        listen_ports.person = PERSON_PORT
+        listen_ports.mcp, listen_ports.mcp_is_open = port_of(mcp), True
         running = await host.start()
-        doors.ui, doors.person = _port(running.url), _port(running.person_url)
+        listen_ports.ui, listen_ports.person = _port(running.url), _port(running.person_url)
         with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
-            rules = mcp_rules(config, frozenset({doors.ui, doors.mcp}), token)
+            rules = mcp_rules(config, frozenset({listen_ports.ui, listen_ports.mcp}), token)
             transports = LazyApp()
             async with listening(guarded_mcp_app(host, rules, transports), mcp, config.server.allowed_users):
-                await ready(running, config.server.url(doors.mcp))
+                await ready(running, config.server.url(listen_ports.mcp))
                 # Reading the MCP machinery takes half a second of the processor that the first page needs more.
                 await transports.wait_requested(within=QUIET_SECONDS)
                 await _serve_mcp(host, announcements, transports)
@@ -66,7 +66,7 @@ async def serve_on_ports(
 
 
 async def _serve_mcp(host: UiServer, announcements: Announcements, transports: LazyApp) -> None:
-    await anyio.to_thread.run_sync(_read_mcp_machinery)
+    await anyio.to_thread.run_sync(_import_mcp_server)
     gc.freeze()
     gc.enable()
     from ui_mcp.app.mounted_gateway import mounted_gateway
@@ -84,7 +84,7 @@ async def _serve_mcp(host: UiServer, announcements: Announcements, transports: L
             endpoints.close()
 
 
-def _read_mcp_machinery() -> None:
+def _import_mcp_server() -> None:
     import ui_mcp.app.gateway_server
     import ui_mcp.mcp_server.transports.routes  # noqa: F401
 

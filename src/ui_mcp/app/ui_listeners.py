@@ -31,18 +31,22 @@ from ui_mcp.workspace import Workspace
 
 @asynccontextmanager
 async def run_listeners(
-    host: UiServer, configured: Configured, doors: ListenPorts, announcements: Announcements
+    host: UiServer, configured: Configured, listen_ports: ListenPorts, announcements: Announcements
 ) -> AsyncIterator[Running]:
     """Serve one configuration; everything ends with the block."""
     workspace, config = configured.workspace, configured.config
     async with AsyncExitStack() as stack:
-        ui = bind_lasting(workspace, config, doors, "ui") if doors.ui == 0 else bind(config.server.host, doors.ui)
+        ui = (
+            bind_lasting(workspace, config, listen_ports, "ui")
+            if listen_ports.ui == 0
+            else bind(config.server.host, listen_ports.ui)
+        )
         stack.callback(ui.close)
-        mcp = None if doors.mcp_is_open else bind(config.server.host, doors.mcp)
-        mcp_port = port_of(mcp) if mcp else doors.mcp
+        mcp = None if listen_ports.mcp_is_open else bind(config.server.host, listen_ports.mcp)
+        mcp_port = port_of(mcp) if mcp else listen_ports.mcp
         if mcp:
             stack.callback(mcp.close)
-        person = bind_person(config, workspace, doors.person)
+        person = bind_person(config, workspace, listen_ports.person)
         stack.callback(person.close)
         stack.enter_context(registered(port_of(person)))
         ports, person_port = frozenset({port_of(ui), mcp_port}), port_of(person)
@@ -93,14 +97,14 @@ async def run_listeners(
         yield running
 
 
-def bind_lasting(workspace: Workspace, config: Config, doors: ListenPorts, name: str) -> socket.socket:
+def bind_lasting(workspace: Workspace, config: Config, listen_ports: ListenPorts, name: str) -> socket.socket:
     """Return a socket on the port that this listener had last, so that its origin stays, else on any free one."""
-    last = last_port(workspace, name) if doors.lasting else 0
+    last = last_port(workspace, name) if listen_ports.lasting else 0
     try:
         listener = bind(config.server.host, last)
     except ConfigError:
         listener = bind(config.server.host, 0)
-    if doors.lasting:
+    if listen_ports.lasting:
         keep_port(workspace, name, port_of(listener))
     return listener
 
@@ -157,7 +161,7 @@ def mcp_timeline_and_approvals(host: UiServer) -> LazyRoutes:
 
 
 def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, person_port: int) -> AccessRules:
-    """Say what the UI port accepts, and what the app code of its pages may reach."""
+    """Return what the UI port accepts, and what the app code of its pages may reach."""
     return AccessRules(
         ports=ports,
         allowed_hosts=frozenset(config.server.allowed_hosts),
@@ -169,13 +173,13 @@ def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, perso
 
 
 def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> AccessRules:
-    """Say what the MCP port accepts: other sites may link to what is only read, and to nothing that acts."""
+    """Return what the MCP port accepts: other sites may link to what is only read, and to nothing that acts."""
     return AccessRules(
         ports=ports,
         allowed_hosts=frozenset(config.server.allowed_hosts),
         allowed_origins=frozenset(config.server.allowed_origins),
         token=token,
-        known_elsewhere=lambda path: path.startswith("/chat/"),
+        authenticated_elsewhere=lambda path: path.startswith("/chat/"),
         navigable=lambda path: path in {"/state", "/variables"},
         sockets_without_origin=True,
     )

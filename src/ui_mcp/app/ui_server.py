@@ -51,16 +51,16 @@ async def _serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...])
     from ui_mcp.app.ui_http_server import serve_on_ports
 
     to_stderr(flags.get("logging.verbosity", 0))
-    announcements, doors = Announcements(), ListenPorts()
-    async with until_signalled(), open_host(flags, doors, announcements, directories) as host:
+    announcements, listen_ports = Announcements(), ListenPorts()
+    async with until_signalled(), open_host(flags, listen_ports, announcements, directories) as host:
         await host.configure(base_dir)
-        await serve_on_ports(host, doors, announcements)
+        await serve_on_ports(host, listen_ports, announcements)
     return 0
 
 
 @asynccontextmanager
 async def open_host(
-    flags: JsonObject, doors: ListenPorts, announcements: Announcements, directories: tuple[str, ...] = ()
+    flags: JsonObject, listen_ports: ListenPorts, announcements: Announcements, directories: tuple[str, ...] = ()
 ) -> AsyncIterator[UiServer]:
     """Open a host whose running state is our sessions and listeners; the web stack is imported when it starts."""
 
@@ -71,7 +71,7 @@ async def open_host(
             prestart()
         from ui_mcp.app.ui_listeners import run_listeners
 
-        return run_listeners(host, configured, doors, announcements)
+        return run_listeners(host, configured, listen_ports, announcements)
 
     host = UiServer(serve, flags, announcements, directories)
     async with host:

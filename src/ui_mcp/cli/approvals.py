@@ -45,9 +45,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Carry out one action."""
     if options.action == "open":
-        from ui_mcp.app.commands.approvals import let_in
+        from ui_mcp.app.commands.approvals import open_person_pages
 
-        return let_in(browser=not options.no_browser)
+        return open_person_pages(browser=not options.no_browser)
     from ui_mcp.app.commands.approvals import ApprovalCommand, run_command
 
     covers = dict(entry.partition("=")[::2] for entry in options.covers) if options.covers else None

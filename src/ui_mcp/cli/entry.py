@@ -30,7 +30,7 @@ def _prepare(arguments: list[str]) -> None:
 
 
 def speaks_on_stdio(arguments: list[str]) -> bool:
-    """Say whether this command line makes stdin and stdout an MCP connection."""
+    """Return whether this command line makes stdin and stdout an MCP connection."""
     if {"-h", "--help"} & set(arguments):
         return False
     return arguments[:1] == ["mcp"] or (arguments[:1] == ["chat"] and not any(map(_sends_chat_elsewhere, arguments)))
@@ -64,7 +64,7 @@ def run_nlui(words: list[str]) -> int:
 
 
 def nlui_speaks_on_stdio(words: list[str]) -> bool:
-    """Say whether this command line makes stdin and stdout an MCP connection."""
+    """Return whether this command line makes stdin and stdout an MCP connection."""
     return "--mcp" in words and not {"-h", "--help", "--version"} & set(words)
 
 

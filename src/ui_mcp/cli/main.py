@@ -69,7 +69,7 @@ def command_named(name: str) -> ModuleType | None:
 
 
 def is_command(module: ModuleType) -> bool:
-    """Say whether a module of this package is a command: it has HELP, `arguments` and `run`."""
+    """Return whether a module of this package is a command: it has HELP, `arguments` and `run`."""
     return hasattr(module, "HELP") and hasattr(module, "arguments")
 
 

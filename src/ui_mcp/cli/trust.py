@@ -106,7 +106,7 @@ def _answer(question: str, out: TextIO) -> bool:
 
 
 def _can_ask() -> bool:
-    """Say whether a question reaches a person: a job in the background would be stopped when it reads the answer."""
+    """Return whether a question reaches a person: a job in the background would be stopped when it reads the answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty() and _has_terminal()):
         return False
     return sys.platform == "win32" or os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()

@@ -95,7 +95,7 @@ class OneTimeTokens:
         return token
 
     def valid(self, token: str) -> bool:
-        """Say whether the token could be spent now."""
+        """Return whether the token could be spent now."""
         session, until = self._tokens.get(token, ("", 0.0))
         return bool(session) and until > self._clock()
 

@@ -40,7 +40,7 @@ class Line(WebSocketsSansIOProtocol):
             self._between = between_frames(self.conn.parser)
 
     def _at_rest(self) -> bool:
-        """Whether nothing came before that is unfinished: half a frame, a message in parts, one nobody has fetched."""
+        """Whether nothing received_at before that is unfinished: half a frame, a message in parts, one nobody has fetched."""
         return self._between and not self.frames and self.queue.empty() and self.conn.state is State.OPEN
 
     def put(self, text: str) -> bool:

@@ -59,7 +59,7 @@ class AllowedUsers:
         self._reported: set[int | None] = set()
 
     def admit(self, transport: asyncio.BaseTransport) -> bool:
-        """Say whether a connection may be read: its peer is on another machine, or an allowed account of this one."""
+        """Return whether a connection may be read: its peer is on another machine, or an allowed account of this one."""
         if self._everyone:
             return True
         peer, ours = _endpoint(transport, "peername"), _endpoint(transport, "sockname")
@@ -95,7 +95,7 @@ def peer_uid(peer: Endpoint, ours: Endpoint) -> int | None:
 
 
 def is_local(address: Address) -> bool:
-    """Say whether an address is this machine's own."""
+    """Return whether an address is this machine's own."""
     if address.is_loopback:
         return True
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6

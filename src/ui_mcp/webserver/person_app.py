@@ -78,13 +78,13 @@ class HtmlRoute(Route):
 
 
 def is_public(connection: HTTPConnection) -> bool:
-    """Say whether a path is a page or one of its files, which hold nothing secret."""
+    """Return whether a path is a page or one of its files, which hold nothing secret."""
     path = connection.scope["path"]
     return path == "/" or path.startswith(_PUBLIC_FOLDERS) or (path in _PAGES and wants_html(connection))
 
 
 def wants_html(connection: HTTPConnection) -> bool:
-    """Say whether a browser asks for a page."""
+    """Return whether a browser asks for a page."""
     return "text/html" in connection.headers.get("accept", "")
 
 

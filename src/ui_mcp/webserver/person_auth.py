@@ -50,7 +50,7 @@ class PageNonces:
         return f"{body}.{self._signature(body)}"
 
     def knows(self, nonce: str) -> bool:
-        """Say whether a nonce is ours and not too old."""
+        """Return whether a nonce is ours and not too old."""
         body, _, signature = nonce.rpartition(".")
         if not hmac.compare_digest(signature.encode(), self._signature(body).encode()):
             return False
@@ -90,7 +90,7 @@ class Access:
     wrong_codes: WrongCodes = field(default_factory=WrongCodes)
 
     def recognises(self, credential: str | None) -> bool:
-        """Say whether a credential is the person's, here."""
+        """Return whether a credential is the person's, here."""
         return self.keys.recognises(credential, self.listener)
 
 
@@ -113,7 +113,7 @@ class Refused:
 
 DRIVEN_BROWSER = Refused(403, "forbidden", "The browser that an agent drives may not use the person's page")
 OTHER_ORIGIN = Refused(403, "forbidden", "Only the person's page may do this: Origin or Sec-Fetch-Site is not its own")
-UNSAID_SITE = Refused(
+UNKNOWN_SITE = Refused(
     403,
     "forbidden",
     "The browser does not say where this comes from (Sec-Fetch-Site); it does at 127.0.0.1, as through a tunnel, "
@@ -127,12 +127,12 @@ NOT_JSON = Refused(415, "unsupported_media_type", "Send application/json")
 def refusal(
     connection: HTTPConnection, access: Access, *, entering: bool = False, upload: bool = False
 ) -> Refused | None:
-    """Say why a request does not count as the person's, or None when it does; one that reads needs no nonce."""
+    """Return why a request does not count as the person's, or None when it does; one that reads needs no nonce."""
     changing = connection.scope.get("method", "GET") not in READING
     if driven(connection):
         return DRIVEN_BROWSER
     if not (own_page(connection) if changing else own_or_unsaid(connection)):
-        return UNSAID_SITE if "sec-fetch-site" not in connection.headers and own_origin(connection) else OTHER_ORIGIN
+        return UNKNOWN_SITE if "sec-fetch-site" not in connection.headers and own_origin(connection) else OTHER_ORIGIN
     if not entering and not access.recognises(connection.headers.get(CREDENTIAL_HEADER)):
         return NOT_IN
     if not changing:
@@ -143,22 +143,22 @@ def refusal(
 
 
 def driven(connection: HTTPConnection) -> bool:
-    """Say whether the browser is one that an agent operates."""
+    """Return whether the browser is one that an agent operates."""
     return DRIVEN in connection.headers.get("user-agent", "")
 
 
 def own_page(connection: HTTPConnection) -> bool:
-    """Say whether a page of exactly this origin sends the request."""
+    """Return whether a page of exactly this origin sends the request."""
     return connection.headers.get("sec-fetch-site") == "same-origin" and own_origin(connection)
 
 
 def own_origin(connection: HTTPConnection) -> bool:
-    """Say whether a request names exactly this origin."""
+    """Return whether a request names exactly this origin."""
     return connection.headers.get("origin", "").lower() in _own(connection)
 
 
 def own_or_unsaid(connection: HTTPConnection) -> bool:
-    """Say whether a request that reads comes from this origin, or from a program that names none."""
+    """Return whether a request that reads comes from this origin, or from a program that names none."""
     headers = connection.headers
     if headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
         return False
@@ -166,7 +166,7 @@ def own_or_unsaid(connection: HTTPConnection) -> bool:
 
 
 def is_person(connection: HTTPConnection) -> bool:
-    """Say whether a request was recognised as the person's."""
+    """Return whether a request was recognised as the person's."""
     return connection.scope.get(_PERSON) is True
 
 

@@ -22,8 +22,8 @@ def registered(port: int) -> Iterator[None]:
             stack.enter_context(registered_listener(port))
         except OSError as error:
             message = f"{state_folder()} cannot be written: {error.strerror or error}"
-            way_out = "It keeps your credentials; make it writable, or choose another place by XDG_STATE_HOME."
-            raise ConfigError(f"{message}\n{way_out}") from error
+            hint = "It keeps your credentials; make it writable, or choose another place by XDG_STATE_HOME."
+            raise ConfigError(f"{message}\n{hint}") from error
         yield
 
 

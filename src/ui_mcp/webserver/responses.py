@@ -88,7 +88,7 @@ _PAGE = """\
 <body class="plain-body"><main class="plain">
 <h1>{title}</h1>
 <p>{text}</p>
-{way_out}
+{hint}
 </main></body>
 </html>
 """
@@ -119,7 +119,7 @@ def failure(request: HTTPConnection, status: int, title: str, text: str, *, star
     """Say `title` and `text`; `start` offers people the way to the start page."""
     if "text/html" not in request.headers.get("accept", ""):
         return PlainTextResponse(f"{text if status != 404 else title}\n", status)
-    page = _PAGE.format(title=escape(title), text=escape(text), way_out=_START if start else "")
+    page = _PAGE.format(title=escape(title), text=escape(text), hint=_START if start else "")
     policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'"
     return HTMLResponse(page, status, headers={"Cache-Control": "no-store", "Content-Security-Policy": policy})
 

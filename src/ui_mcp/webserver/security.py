@@ -29,7 +29,7 @@ class AccessRules:
     allowed_origins: frozenset[str] = frozenset()
     token: str | None = None
     """A bearer token every request must carry, if set."""
-    known_elsewhere: Callable[[str], bool] = lambda _: False
+    authenticated_elsewhere: Callable[[str], bool] = lambda _: False
     """Paths that know their callers by tokens of their own."""
     redeem: Callable[[str], bool] = lambda _: False
     """Accepts a one-time token in place of a known Origin on a WebSocket upgrade."""
@@ -142,7 +142,7 @@ def _check_fetch_site(scope: Scope, headers: dict[bytes, str], rules: AccessRule
 
 
 def _check_token(scope: Scope, headers: dict[bytes, str], rules: AccessRules) -> Refusal | None:
-    if rules.token is None or rules.known_elsewhere(scope["path"]):
+    if rules.token is None or rules.authenticated_elsewhere(scope["path"]):
         return None
     scheme, _, given = headers.get(b"authorization", "").partition(" ")
     if scheme.lower() == "bearer" and same_secret(given.strip(), rules.token):

@@ -49,8 +49,8 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         taken = "Stop the program that uses the port, or choose another port; 0 takes any that is free."
-        way_out = taken if error.errno == errno.EADDRINUSE else "Choose another address or port."
-        message = f"Cannot listen on {host}:{port}: {error.strerror or error}\n{way_out}"
+        hint = taken if error.errno == errno.EADDRINUSE else "Choose another address or port."
+        message = f"Cannot listen on {host}:{port}: {error.strerror or error}\n{hint}"
         raise ConfigError(message, port=port) from error
     return listener
 
@@ -83,13 +83,13 @@ def port_of(listener: socket.socket) -> int:
 
 def received_at(connection: HTTPConnection) -> float | None:
     """Return when a request arrived, by the loop's clock, before anything of ours had to wait for something."""
-    when: float | None = connection.scope.get("came")
+    when: float | None = connection.scope.get("received_at")
     return when
 
 
 def _timed(app: ASGIApp) -> ASGIApp:
     async def timed(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["came"] = anyio.current_time()
+        scope["received_at"] = anyio.current_time()
         await app(scope, receive, send)
 
     return timed

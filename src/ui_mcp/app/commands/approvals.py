@@ -37,7 +37,7 @@ class ApprovalCommand:
     """Who answers (default: the account)."""
 
 
-def run_command(store: str | None, base_dir: str, wish: ApprovalCommand) -> list[str]:
+def run_command(store: str | None, base_dir: str, command: ApprovalCommand) -> list[str]:
     """Carry out what a person typed, or a program with a person's token, and return what to print.
 
     Raises:
@@ -48,12 +48,12 @@ def run_command(store: str | None, base_dir: str, wish: ApprovalCommand) -> list
             "Every account of this machine can read the password in --store while the command runs\n"
             "Leave it out of the URL and put it into ~/.pgpass or PGPASSWORD."
         )
-    holder = anyio.run(person, f"ui-mcp approvals {wish.action}", base_dir)
-    if wish.action == "sign-out":
+    holder = anyio.run(person, f"ui-mcp approvals {command.action}", base_dir)
+    if command.action == "sign-out":
         ended = PersonKeys().forget_all()
         return [f"Signed out: {ended} browser{'' if ended == 1 else 's'}"]
     place = store or _approvals_of(Workspace.at(base_dir))
-    return act(place, replace(wish, by=holder.name) if holder else wish)
+    return act(place, replace(command, by=holder.name) if holder else command)
 
 
 def _has_password(store: str) -> bool:
@@ -66,55 +66,57 @@ def _approvals_of(workspace: Workspace) -> str:
     return approvals_url(named_file(workspace, settings.load(workspace.config_file)))
 
 
-def act(place: str, wish: ApprovalCommand) -> list[str]:
-    """Carry out a wish and return what to print."""
+def act(place: str, command: ApprovalCommand) -> list[str]:
+    """Carry out a command and return what to print."""
     is_file = "://" not in place or place.startswith("sqlite:")
     if is_file and not file_of(place).is_file():
         raise ConfigError(f"There is no approvals store {place}\nName the gateway's with --store.")
-    return anyio.run(_act, place, wish)
+    return anyio.run(_act, place, command)
 
 
-async def _act(place: str, wish: ApprovalCommand) -> list[str]:
-    approvals = open_store(place)
-    desk = ApprovalService(approvals)
+async def _act(place: str, command: ApprovalCommand) -> list[str]:
+    store = open_store(place)
+    service = ApprovalService(store)
     try:
-        match wish.action:
+        match command.action:
             case "list":
-                return [_line(row) for row in await desk.pending()] or ["Nothing waits."]
+                return [_line(row) for row in await service.pending()] or ["Nothing waits."]
             case "rules":
-                rules = await approvals.rules()
+                rules = await store.rules()
                 texts = [f"{number}: {dumps(rule.model_dump(exclude_defaults=True))}" for number, rule in rules]
                 return texts or ["There are no rules."]
             case "forget":
-                return [await _forgotten(approvals, _number(one)) for one in _named(wish)]
+                return [await _remove_rule(store, _number(one)) for one in _named(command)]
             case "show":
-                return [escape_control(dumps((await _one(desk, beginning)).to_json())) for beginning in _named(wish)]
+                return [escape_control(dumps((await _one(service, prefix)).to_json())) for prefix in _named(command)]
             case _:
-                return await _answers(desk, wish)
+                return await _answers(service, command)
     finally:
-        approvals.close()
+        store.close()
 
 
-async def _answers(desk: ApprovalService, wish: ApprovalCommand) -> list[str]:
+async def _answers(service: ApprovalService, command: ApprovalCommand) -> list[str]:
     """Answer one by one; with several, one that cannot be taken does not stop the others."""
-    rows = [await _one(desk, beginning) for beginning in _named(wish)]
-    told: list[str] = []
+    rows = [await _one(service, prefix) for prefix in _named(command)]
+    lines: list[str] = []
     for row in rows:
         try:
-            told.append(_line(await desk.decide(row.id, _reply(row, wish))))
+            lines.append(_line(await service.decide(row.id, _reply(row, command))))
         except ApprovalError as error:
             if len(rows) == 1:
                 raise
-            told.append(f"{row.id[:12]}  {error.message}")
-    return told
+            lines.append(f"{row.id[:12]}  {error.message}")
+    return lines
 
 
-def _reply(row: Approval, wish: ApprovalCommand) -> Decision:
-    edited = _edited(wish.arguments) if wish.arguments else None
-    decision: Answer = "deny_abort" if wish.abort else "deny_continue"
-    if wish.action == "approve":
+def _reply(row: Approval, command: ApprovalCommand) -> Decision:
+    edited = _edited(command.arguments) if command.arguments else None
+    decision: Answer = "deny_abort" if command.abort else "deny_continue"
+    if command.action == "approve":
         decision = "approve_with_edit" if edited is not None else "approve"
-    return Decision(decision, row.digest, wish.by or getpass.getuser(), wish.reason, edited, wish.scope, wish.covers)
+    return Decision(
+        decision, row.digest, command.by or getpass.getuser(), command.reason, edited, command.scope, command.covers
+    )
 
 
 def _edited(text: str) -> JsonObject:
@@ -127,17 +129,17 @@ def _edited(text: str) -> JsonObject:
     return dict(given)
 
 
-def _named(wish: ApprovalCommand) -> tuple[str, ...]:
-    if not wish.ids:
-        what, where = ("rule", "rules") if wish.action == "forget" else ("approval", "list")
-        raise InvalidArgumentsError(f"Which {what}? `ui-mcp approvals {where}` names them; then {wish.action} ID")
-    if wish.arguments and len(wish.ids) > 1:
+def _named(command: ApprovalCommand) -> tuple[str, ...]:
+    if not command.ids:
+        what, where = ("rule", "rules") if command.action == "forget" else ("approval", "list")
+        raise InvalidArgumentsError(f"Which {what}? `ui-mcp approvals {where}` names them; then {command.action} ID")
+    if command.arguments and len(command.ids) > 1:
         raise InvalidArgumentsError("Other arguments can be given for one approval at a time")
-    return wish.ids
+    return command.ids
 
 
-async def _forgotten(approvals: ApprovalStore, number: int) -> str:
-    if not await approvals.remove_rule(number):
+async def _remove_rule(store: ApprovalStore, number: int) -> str:
+    if not await store.remove_rule(number):
         raise NotFoundError(f"There is no rule {number}; `ui-mcp approvals rules` shows them")
     return f"Forgotten: rule {number}"
 
@@ -148,13 +150,13 @@ def _number(given: str) -> int:
     return int(given)
 
 
-async def _one(desk: ApprovalService, beginning: str) -> Approval:
+async def _one(service: ApprovalService, prefix: str) -> Approval:
     # By id: one that is answered between the two questions is in both.
-    rows = {row.id: row for row in [*await desk.pending(), *await desk.history(1000)]}
-    found = [row for row in rows.values() if row.id.startswith(beginning)]
+    rows = {row.id: row for row in [*await service.pending(), *await service.history(1000)]}
+    found = [row for row in rows.values() if row.id.startswith(prefix)]
     if len(found) != 1:
         count = f"{len(found)} approvals begin" if found else "No approval begins"
-        raise NotFoundError(f"{count} with {beginning!r}; `ui-mcp approvals list` names those that wait")
+        raise NotFoundError(f"{count} with {prefix!r}; `ui-mcp approvals list` names those that wait")
     return found[0]
 
 
@@ -166,7 +168,7 @@ def _line(row: Approval) -> str:
 _POLL_SECONDS = 0.2
 
 
-def let_in(*, browser: bool = True) -> int:
+def open_person_pages(*, browser: bool = True) -> int:
     """Show a link for every person's page that is served, and open the default browser if there is only one page.
 
     Raises:

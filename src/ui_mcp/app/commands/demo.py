@@ -50,16 +50,16 @@ async def _demo(app: str, *, browser: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="ui-mcp-demo-") as folder:
         workspace = Workspace.at(Path(folder) / ".claude/ui")
         _copy_examples(workspace)
-        announcements, doors = Announcements(), ListenPorts()
+        announcements, listen_ports = Announcements(), ListenPorts()
         flags = {"server.port": 0, "server.mcp_port": 0, "server.person_port": 0}
-        async with until_signalled(), open_host(flags, doors, announcements) as host:
+        async with until_signalled(), open_host(flags, listen_ports, announcements) as host:
             await host.begin(str(workspace.base))
-            await serve_on_ports(host, doors, announcements, ready)
+            await serve_on_ports(host, listen_ports, announcements, ready)
     return 0
 
 
 def _print_next_steps(running: Running, app: str, mcp_url: str) -> None:
-    """Say what to try, to somebody who has never seen the program."""
+    """Return what to try, to somebody who has never seen the program."""
     views = (running.workspace.apps / app / "viewdefs").glob("*.DEFAULT.html")
     view = min(views, key=lambda file: len(file.name), default=running.workspace.apps / app)
     sys.stdout.write(

@@ -1,4 +1,4 @@
-"""Say what is installed, what is missing and how to mend it.
+"""Return what is installed, what is missing and how to mend it.
 
 It looks at this machine and at the project in --dir, changes nothing, and ends with 0 when everything needed works,
 with 1 when something does not.
