@@ -168,7 +168,7 @@ async def test_a_thousand_connections_with_streams_leave_nothing_behind() -> Non
             await anyio.wait_all_tasks_blocked()
             conversation.close()
 
-    assert service.subscriptions._mailboxes == {}
+    assert service.subscriptions._queues == {}
     assert service.subscriptions._streams == 0
 
 

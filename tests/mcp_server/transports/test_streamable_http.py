@@ -206,7 +206,7 @@ async def test_a_client_that_takes_json_only_gets_json_only() -> None:
 
 def _mailboxes(bus: Announcements) -> int:
     (listener,) = bus._listeners.values()
-    return len(listener.__self__._mailboxes)  # type: ignore[attr-defined]
+    return len(listener.__self__._queues)  # type: ignore[attr-defined]
 
 
 @pytest.mark.covers("MCP-HTTP-3", "MCP-SUB-2")
