@@ -1,4 +1,4 @@
-"""Bearer tokens, one-time tokens, rate limit."""
+"""Bearer tokens, one-time tokens and rate limits."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -12,11 +12,11 @@ from ui_mcp.ids import secret_id
 PRINCIPAL = "ui_mcp.principal"
 
 Admit = Callable[[str | None], Awaitable[str | None]]
-"""Returns the name for a bearer token (or for none), or None to turn the request away."""
+"""Returns the principal's name for a bearer token (or for none), or None to refuse the request."""
 
 
 class BearerAuth:
-    """Lets through requests whose token, or lack of one, `admit` accepts."""
+    """Middleware that passes on requests whose token, or lack of one, `admit` accepts."""
 
     def __init__(self, app: ASGIApp, admit: Admit, *, free: Callable[[str], bool] = lambda _: False) -> None:
         self._app = app
@@ -24,7 +24,6 @@ class BearerAuth:
         self._free = free
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
         if scope["type"] == "http" and not self._free(scope["path"]):
             name = await self._admit(bearer(scope))
             if name is None:
@@ -37,13 +36,12 @@ class BearerAuth:
 
 
 def bearer(scope: Scope) -> str | None:
-    """Return the bearer token of a request."""
     kind, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else None
 
 
 def principal_of(scope: Scope) -> str:
-    """Return the name an `Admission` wrote on a request."""
+    """Return the name that `BearerAuth` stored in a request's scope."""
     name: str = scope[PRINCIPAL]
     return name
 
@@ -52,7 +50,7 @@ MOST_NAMES = 10_000
 
 
 class Rate:
-    """Allows `per_second` on average and twice that at once, for each name."""
+    """Token-bucket rate limit per name: `per_second` on average, bursts of twice that."""
 
     def __init__(self, per_second: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second
@@ -60,7 +58,7 @@ class Rate:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def allow(self, name: str, amount: float = 1.0) -> float:
-        """Take `amount` from the bucket of `name`; return 0, or the seconds to wait before it would fit."""
+        """Take `amount` from the bucket of `name`; return 0, or how many seconds to wait until it is available."""
         now = self._clock()
         most = max(2 * self._per_second, amount)
         level, seen = self._buckets.pop(name, (most, now))
@@ -78,7 +76,7 @@ MOST = 1000
 
 
 class OneTimeTokens:
-    """Tokens that open one session once, within a while."""
+    """Tokens that open one session, once, within `lifetime` seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, lifetime: float = LIFETIME) -> None:
         self._lifetime = lifetime
@@ -86,7 +84,6 @@ class OneTimeTokens:
         self._tokens: dict[str, tuple[str, float]] = {}
 
     def mint(self, session: str) -> str:
-        """Return a token for the session with this secret id."""
         now = self._clock()
         alive = {token: kept for token, kept in self._tokens.items() if kept[1] > now}
         self._tokens = dict(list(alive.items())[-MOST + 1 :])
@@ -95,11 +92,11 @@ class OneTimeTokens:
         return token
 
     def valid(self, token: str) -> bool:
-        """Return whether the token could be spent now."""
+        """Return whether the token could be used now."""
         session, until = self._tokens.get(token, ("", 0.0))
         return bool(session) and until > self._clock()
 
     def spend(self, token: str) -> str | None:
-        """Use the token up; return its session's secret id if it was still good."""
+        """Invalidate the token; return its session's secret id if it was valid."""
         session, until = self._tokens.pop(token, ("", 0.0))
         return session if session and until > self._clock() else None

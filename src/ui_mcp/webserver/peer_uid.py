@@ -1,8 +1,8 @@
-"""Which account is at the other end of a local TCP connection (Linux): other accounts are kept out of our listeners.
+"""Finds the account of a local TCP peer (Linux), so that listeners can refuse other accounts of this machine.
 
-The kernel is asked by netlink (sock_diag), which takes some ten microseconds however many sockets there are;
-/proc/net/tcp takes milliseconds and stands in where sock_diag is missing, as in some containers.
-The uid only keeps other accounts out. It never makes a caller the person.
+A netlink (sock_diag) query takes about ten microseconds, however many sockets there are. /proc/net/tcp takes
+milliseconds and is the fallback where sock_diag is missing, as in some containers.
+The uid only excludes other accounts. It never authenticates a caller as the person.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _REQUEST = struct.Struct("=BBBBI")
 _ENDPOINTS = struct.Struct("!HH16s16s")
 _REST_OF_ID = struct.Struct("=III")
 _ANSWER = struct.Struct("=IIIII")
-"""What follows the socket's id in an answer: expires, two queues, uid, inode."""
+"""Fields after the socket id in an answer: expires, two queues, uid, inode."""
 _PROC_TABLES = {4: ("/proc/net/tcp", "/proc/net/tcp6"), 6: ("/proc/net/tcp6",)}
 _log = logger("http")
 Address = IPv4Address | IPv6Address
@@ -48,7 +48,7 @@ class Endpoint:
 
 
 class AllowedUsers:
-    """The accounts that may connect from this machine: our own, root, and those of `server.allowed_users`."""
+    """The accounts of this machine that may connect: our own, root and those of `server.allowed_users`."""
 
     def __init__(self, listed: Iterable[str | int] = ()) -> None:
         names = list(listed)
@@ -59,7 +59,7 @@ class AllowedUsers:
         self._reported: set[int | None] = set()
 
     def admit(self, transport: asyncio.BaseTransport) -> bool:
-        """Return whether a connection may be read: its peer is on another machine, or an allowed account of this one."""
+        """Return whether to accept a connection: the peer is on another machine or an allowed account of this one."""
         if self._everyone:
             return True
         peer, ours = _endpoint(transport, "peername"), _endpoint(transport, "sockname")
@@ -84,11 +84,11 @@ class AllowedUsers:
 
 
 def peer_uid(peer: Endpoint, ours: Endpoint) -> int | None:
-    """Return the uid of the socket whose own end is `peer`, or None if no process holds such a socket any more."""
+    """Return the uid of the process at `peer`, or None if no process has that socket open any more."""
     with suppress(OSError):
         found = _by_netlink(peer, ours)
         if found is not None:
-            # A socket that its owner has closed shows uid 0 and no inode: it must not pass for root's.
+            # A socket that its owner has closed shows uid 0 and no inode: it must not count as root's.
             uid, inode = found
             return uid if inode else None
     return _by_proc(peer, ours)
@@ -120,7 +120,7 @@ def _by_netlink(peer: Endpoint, ours: Endpoint) -> tuple[int, int] | None:
     if _HEADER.unpack_from(answer)[1] != _SOCK_DIAG_BY_FAMILY:
         return None
     found = _HEADER.size + 4
-    # Without an exact match the kernel answers with a socket that listens on the port, which proves nothing.
+    # Without an exact match the kernel answers with the listening socket of the port, which is not the peer's.
     if answer[found : found + 4] != ends[:4]:
         return None
     _, _, _, uid, inode = _ANSWER.unpack_from(answer, found + _ENDPOINTS.size + _REST_OF_ID.size)
@@ -140,7 +140,7 @@ def _by_proc(peer: Endpoint, ours: Endpoint) -> int | None:
 
 
 def _in_proc(end: Endpoint, *, wide: bool) -> bytes:
-    """Write an endpoint as /proc/net/tcp does: words of four bytes in the machine's order."""
+    """Format an endpoint as /proc/net/tcp does: four-byte words in the machine's byte order."""
     packed = end.address.packed
     if wide and len(packed) == 4:
         packed = bytes(10) + b"\xff\xff" + packed

@@ -32,7 +32,7 @@ BAD_CODE = Refused(401, "unauthorized", "This code is not valid: it was used, is
 NO_CODE = Refused(400, "invalid_argument", 'Send {"code": "…"} as JSON')
 
 Describe = Callable[[Request], Awaitable[JsonObject]]
-"""Tells the page what it is about: the address of the app, how much waits."""
+"""Returns the state that the page shows: the app's URL, and how much waits for the person."""
 
 Page = Callable[[Request], Response]
 _PUBLIC_FOLDERS = ("/person/assets/", "/look/")
@@ -41,8 +41,6 @@ _PAGES = frozenset({"/", "/chat", "/approvals"})
 
 @dataclass(frozen=True, slots=True)
 class PersonSite:
-    """What one person's origin serves."""
-
     access: Access
     page: Page
     describe: Describe
@@ -50,7 +48,7 @@ class PersonSite:
 
 
 def person_app(site: PersonSite) -> ASGIApp:
-    """Assemble a person's origin, behind its authentication."""
+    """Build the application of a person's origin, with its authentication."""
 
     async def page(request: Request) -> Response:
         return site.page(request)
@@ -68,7 +66,7 @@ def person_app(site: PersonSite) -> ASGIApp:
 
 
 class HtmlRoute(Route):
-    """A page whose address answers programs that ask for JSON with data."""
+    """Matches only requests for HTML; the same path serves JSON to programs."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         found, child = super().matches(scope)
@@ -78,18 +76,18 @@ class HtmlRoute(Route):
 
 
 def is_public(connection: HTTPConnection) -> bool:
-    """Return whether a path is a page or one of its files, which hold nothing secret."""
+    """Return whether a path is a page or one of its files, which contain no secrets."""
     path = connection.scope["path"]
     return path == "/" or path.startswith(_PUBLIC_FOLDERS) or (path in _PAGES and wants_html(connection))
 
 
 def wants_html(connection: HTTPConnection) -> bool:
-    """Return whether a browser asks for a page."""
+    """Return whether the client accepts HTML."""
     return "text/html" in connection.headers.get("accept", "")
 
 
 def entry_routes(access: Access, describe: Describe) -> list[BaseRoute]:
-    """Return where a code is changed for a credential, a page learns what it needs, and the person leaves."""
+    """Return the routes that exchange a code for a credential, describe the state, mint nonces and sign out."""
 
     async def enter(request: Request) -> Response:
         code = _code(await request.body())
@@ -157,7 +155,7 @@ _MISSING = "The page is missing from this installation; build it with: make web\
 
 
 def person_html(file: Path, nonces: PageNonces, *, frames: Sequence[str] = ()) -> Response:
-    """Serve a page with a fresh nonce for its requests, and one (`{{nonce}}`) for its scripts and styles."""
+    """Return a page with a new nonce for its requests and another (`{{nonce}}`) for its scripts and styles."""
     if not file.is_file():
         return PlainTextResponse(_MISSING, 500)
     script = token_urlsafe(16)
@@ -172,12 +170,12 @@ def person_html(file: Path, nonces: PageNonces, *, frames: Sequence[str] = ()) -
 
 
 def person_page() -> Path:
-    """Return the page that was built, or the plain one that only asks for a code."""
+    """Return the built page, or the plain one that only asks for a code."""
     return BUILT_PAGE if BUILT_PAGE.is_file() else PLAIN_PAGE
 
 
 def file_route(path: str, folder: Path) -> Route:
-    """Serve the files of a page."""
+    """Return a route that serves the files of a folder."""
     files = Files((folder,), confine=(folder,))
 
     async def file(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Who is the person on a person's origin: a header, the exact origin and the page's nonce say so, never a cookie."""
+"""Authenticates the person on a person's origin by a header, the exact origin and the page's nonce, never a cookie."""
 
 import hmac
 import time
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ui_mcp.person import PersonKeys
 
 DRIVEN = "ui-mcp-eyes"
-"""In the user agent of browsers that agents drive."""
+"""Part of the user agent of browsers that agents drive."""
 
 CREDENTIAL_HEADER = "x-ui-person"
 NONCE_HEADER = "x-ui-nonce"
@@ -38,19 +38,18 @@ _HEADERS = (
 
 
 class PageNonces:
-    """Nonces of pages that this listener served; they are signed, so that giving one out changes nothing here."""
+    """Nonces of pages that this listener served; they are signed, so that none has to be stored."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._key = token_bytes(32)
         self._clock = clock
 
     def mint(self) -> str:
-        """Return a nonce for one page."""
         body = f"{int(self._clock())}.{token_urlsafe(12)}"
         return f"{body}.{self._signature(body)}"
 
     def knows(self, nonce: str) -> bool:
-        """Return whether a nonce is ours and not too old."""
+        """Return whether a nonce was signed here and is younger than `NONCE_SECONDS`."""
         body, _, signature = nonce.rpartition(".")
         if not hmac.compare_digest(signature.encode(), self._signature(body).encode()):
             return False
@@ -61,7 +60,7 @@ class PageNonces:
 
 
 class WrongCodes:
-    """Counts codes that were wrong, so that nobody tries them all."""
+    """Limits wrong codes to `WRONG_CODES` per `WRONG_CODE_SECONDS`, against guessing."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -75,35 +74,33 @@ class WrongCodes:
         return 0.0 if len(self._times) < WRONG_CODES else self._times[0] + WRONG_CODE_SECONDS - now
 
     def add(self) -> None:
-        """Note one more."""
         self._times.append(self._clock())
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What one person's origin knows its visitors by."""
+    """Credentials and nonces by which one listener recognises the person."""
 
     listener: str
-    """Names the listener; a credential is good only at the one it was given out for."""
+    """Name of the listener; a credential is valid only at the listener that issued it."""
     keys: PersonKeys = field(default_factory=PersonKeys)
     nonces: PageNonces = field(default_factory=PageNonces)
     wrong_codes: WrongCodes = field(default_factory=WrongCodes)
 
     def recognises(self, credential: str | None) -> bool:
-        """Return whether a credential is the person's, here."""
+        """Return whether a credential is valid at this listener."""
         return self.keys.recognises(credential, self.listener)
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a request is not taken as the person's."""
+    """Why a request is not accepted as the person's."""
 
     status: int
     code: str
     message: str
 
     def response(self) -> JSONResponse:
-        """Return it as an answer."""
         return JSONResponse(
             {"error": {"code": self.code, "message": self.message, "details": {}}},
             self.status,
@@ -127,7 +124,7 @@ NOT_JSON = Refused(415, "unsupported_media_type", "Send application/json")
 def refusal(
     connection: HTTPConnection, access: Access, *, entering: bool = False, upload: bool = False
 ) -> Refused | None:
-    """Return why a request does not count as the person's, or None when it does; one that reads needs no nonce."""
+    """Return why a request is not accepted as the person's, or None if it is; reading needs no nonce."""
     changing = connection.scope.get("method", "GET") not in READING
     if driven(connection):
         return DRIVEN_BROWSER
@@ -143,22 +140,22 @@ def refusal(
 
 
 def driven(connection: HTTPConnection) -> bool:
-    """Return whether the browser is one that an agent operates."""
+    """Return whether an agent drives the browser."""
     return DRIVEN in connection.headers.get("user-agent", "")
 
 
 def own_page(connection: HTTPConnection) -> bool:
-    """Return whether a page of exactly this origin sends the request."""
+    """Return whether a page of exactly this origin sent the request."""
     return connection.headers.get("sec-fetch-site") == "same-origin" and own_origin(connection)
 
 
 def own_origin(connection: HTTPConnection) -> bool:
-    """Return whether a request names exactly this origin."""
+    """Return whether the Origin header is exactly this origin."""
     return connection.headers.get("origin", "").lower() in _own(connection)
 
 
 def own_or_unsaid(connection: HTTPConnection) -> bool:
-    """Return whether a request that reads comes from this origin, or from a program that names none."""
+    """Return whether a reading request comes from this origin, or from a program that sends no Origin."""
     headers = connection.headers
     if headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
         return False
@@ -166,12 +163,12 @@ def own_or_unsaid(connection: HTTPConnection) -> bool:
 
 
 def is_person(connection: HTTPConnection) -> bool:
-    """Return whether a request was recognised as the person's."""
+    """Return whether a request was authenticated as the person's."""
     return connection.scope.get(_PERSON) is True
 
 
 def mark_person(scope: Scope) -> None:
-    """Note that a request is the person's."""
+    """Mark a request as authenticated."""
     scope[_PERSON] = True
 
 
@@ -187,7 +184,7 @@ def _is_json(headers: Headers) -> bool:
 
 
 class PersonAuth:
-    """Lets only the person through; pages and their files, which hold nothing secret, are for every visitor."""
+    """Middleware that requires the person's credential, except for `public` pages and files, which hold no secrets."""
 
     def __init__(self, app: ASGIApp, access: Access, public: Callable[[HTTPConnection], bool]) -> None:
         self.app = app
@@ -195,7 +192,6 @@ class PersonAuth:
         self._public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
             return
@@ -211,7 +207,7 @@ class PersonAuth:
         scope = connection.scope
         if driven(connection):
             return DRIVEN_BROWSER
-        if scope["type"] == "websocket":  # it brings the credential in its first frame
+        if scope["type"] == "websocket":  # the first frame carries the credential
             return None if own_or_unsaid(connection) else OTHER_ORIGIN
         if scope["method"] in READING and self._public(connection):
             return None
@@ -223,7 +219,7 @@ class PersonAuth:
 
 
 def careful(send: Send) -> Send:
-    """Add the headers that keep other pages away from every answer that does not bring its own."""
+    """Add the headers that isolate the origin from other pages, unless a response sets its own."""
 
     async def careful_send(message: Message) -> None:
         if message["type"] == "http.response.start":

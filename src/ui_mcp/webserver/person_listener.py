@@ -1,4 +1,4 @@
-"""Listeners of the person: registered while they run, with links that let the person in."""
+"""Listeners of the person: registered while they run, with links that sign the person in."""
 
 import socket
 import sys
@@ -12,7 +12,7 @@ from ui_mcp.webserver.server import App, listening, port_of
 
 @contextmanager
 def registered(port: int) -> Iterator[None]:
-    """Record a person's listener for the length of the block.
+    """Register a person's listener while the block runs.
 
     Raises:
         ConfigError: the account's own folder cannot be written.
@@ -31,7 +31,7 @@ def registered(port: int) -> Iterator[None]:
 async def person_listening(
     app: App, listener: socket.socket, allowed_users: Sequence[str | int] = ()
 ) -> AsyncIterator[None]:
-    """Serve a person's origin for the length of the block; browsers that agents drive keep away from its port."""
+    """Serve a person's origin while the block runs; browsers driven by agents do not open its port."""
     async with AsyncExitStack() as stack:
         stack.enter_context(registered(port_of(listener)))
         await stack.enter_async_context(listening(app, listener, allowed_users))
@@ -39,7 +39,7 @@ async def person_listening(
 
 
 def person_link(url: str, path: str = "") -> str:
-    """Return the address of a person's page, with a one-time code where only the person at the terminal sees it."""
+    """Return the URL of a person's page, with a one-time code only if stdout is a terminal."""
     with suppress(OSError):
         if sys.stdout.isatty():
             return f"{url}/{path}#code={PersonKeys().new_code()}"

@@ -1,4 +1,4 @@
-"""Error pages, JSON errors, event streams."""
+"""Error pages, JSON errors and event streams."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from html import escape
@@ -35,7 +35,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def answering(handler: Handler) -> Handler:
-    """Turn our errors into answers."""
+    """Wrap a handler so that our errors become JSON responses with a fitting status."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -48,10 +48,10 @@ def answering(handler: Handler) -> Handler:
 
 
 async def body_of(request: Request) -> JsonObject:
-    """Read the JSON object a request carries.
+    """Return the JSON object in a request's body.
 
     Raises:
-        InvalidArgumentsError: it carries something else.
+        InvalidArgumentsError: the body is something else.
     """
     try:
         body: Json = await request.json()
@@ -63,10 +63,10 @@ async def body_of(request: Request) -> JsonObject:
 
 
 def text_of(body: JsonObject, *names: str) -> str:
-    """Return the first of these fields, which must be a text with something in it.
+    """Return the first of these fields that is set; it must be a non-blank text.
 
     Raises:
-        InvalidArgumentsError: it is not.
+        InvalidArgumentsError: it is missing, blank or no text.
     """
     value = next((body[name] for name in names if body.get(name)), None)
     if not isinstance(value, str) or not value.strip():
@@ -97,26 +97,26 @@ _START = '<p><a class="plain-button" href="/">Go to the start page</a></p>'
 
 
 async def not_found_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer as an application whose every path is unknown."""
+    """ASGI application that answers 404 for every path."""
     if scope["type"] == "websocket":
         await receive()
     await not_found(HTTPConnection(scope))(scope, receive, send)
 
 
 def not_found(request: HTTPConnection) -> Response:
-    """Say that nothing is at an address, and lead people to the start page."""
+    """Return a 404 response with a link to the start page."""
     text = f"There is no page at {request.scope['path']}; the address may have a mistake."
     return failure(request, 404, "Not found", text, start=True)
 
 
 def session_link_required(request: HTTPConnection) -> Response:
-    """Say where the link is that lets a browser in."""
+    """Return a 403 response that explains how to get a link that signs the browser in."""
     text = "This browser has not been let in. Ask your agent to open the page, or run: ui-mcp approvals open"
     return failure(request, 403, "This page needs its own link", text)
 
 
 def failure(request: HTTPConnection, status: int, title: str, text: str, *, start: bool = False) -> Response:
-    """Say `title` and `text`; `start` offers people the way to the start page."""
+    """Return an error as a page or plain text, as the client accepts; `start` adds a link to the start page."""
     if "text/html" not in request.headers.get("accept", ""):
         return PlainTextResponse(f"{text if status != 404 else title}\n", status)
     page = _PAGE.format(title=escape(title), text=escape(text), hint=_START if start else "")
@@ -128,18 +128,16 @@ KEEP_ALIVE = 15.0
 
 
 def event_text(name: str, data: JsonObject, number: str) -> str:
-    """Write one event."""
     return f"id: {number}\nevent: {name}\ndata: {dumps(data)}\n\n"
 
 
 def event_stream(texts: AsyncIterator[str]) -> StreamingResponse:
-    """Answer with a stream of events."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(kept_alive(texts), media_type="text/event-stream", headers=headers)
 
 
 async def kept_alive(texts: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Add a comment whenever nothing was said for a while."""
+    """Yield the texts, and a comment after every `KEEP_ALIVE` seconds without one."""
     send, receive = anyio.create_memory_object_stream[str](0)
 
     async def pump() -> None:

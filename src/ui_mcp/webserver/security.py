@@ -1,4 +1,4 @@
-"""Who may talk to our listeners: Host, Origin, Sec-Fetch, token and size, checked before anything is allocated."""
+"""Checks Host, Origin, Sec-Fetch, token and size of every request before anything is allocated."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -10,39 +10,37 @@ from ui_mcp.ids import same_secret
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _EDITORS = ("vscode-webview:", "vscode-file:")
-"""An editor's own frames; no web site can have these schemes."""
+"""Frames of editors; no web site can use these schemes."""
 _CONTAINED = (
     "connect-src 'self' https: wss: data: blob:; form-action 'self' https:; frame-src 'self' https: data: blob:; "
     "object-src 'none'; "
 )
-"""Keeps app code from other servers on this machine, which speak http; scripts, styles and images stay free."""
+"""Keeps app code away from other http servers on this machine; scripts, styles and images stay unrestricted."""
 MAX_BODY = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
-    """What one listener accepts."""
-
     ports: frozenset[int]
-    """Our own ports: a page of either listener is at home on both."""
+    """Our own ports: a page of either listener may call both."""
     allowed_hosts: frozenset[str] = frozenset()
     allowed_origins: frozenset[str] = frozenset()
     token: str | None = None
-    """A bearer token every request must carry, if set."""
+    """Bearer token that every request must have, if set."""
     authenticated_elsewhere: Callable[[str], bool] = lambda _: False
-    """Paths that know their callers by tokens of their own."""
+    """Paths that authenticate their callers by tokens of their own."""
     redeem: Callable[[str], bool] = lambda _: False
-    """Accepts a one-time token in place of a known Origin on a WebSocket upgrade."""
+    """Accepts a one-time token instead of a known Origin on a WebSocket upgrade."""
     navigable: Callable[[str], bool] = lambda _: True
-    """Paths that a link on a foreign page may open."""
+    """Paths that a link on another site may open."""
     sockets_without_origin: bool = False
-    """Programs that are no browser may open WebSockets; whoever serves them asks for a token."""
+    """Whether programs that are not browsers may open WebSockets; the route then requires a token."""
     framed_by: tuple[str, ...] = ()
-    """Origins that may hold our pages in a frame, besides ourselves, editors and the allowed ones."""
+    """Origins that may frame our pages, besides our own, editors and the allowed ones."""
     contained: bool = False
-    """Whether pages here hold app code, which must not send to other ports of this machine."""
+    """Whether pages contain app code, which must not send requests to other ports of this machine."""
     policy: bytes = field(init=False)
-    """Which pages may hold ours in a frame, and where ours may send, as a content security policy."""
+    """Content security policy: who may frame our pages, and where they may send requests."""
     hosts: frozenset[str] = field(init=False)
     origins: frozenset[str] = field(init=False)
 
@@ -62,29 +60,26 @@ class AccessRules:
         )
 
     def knows_host(self, host: str) -> bool:
-        """Accept our own names, and configured ones with or without a port."""
+        """Return whether a Host header is one of our names or a configured one, with or without a port."""
         host = host.lower()
         return host in self.hosts or host.rpartition(":")[0] in _lower(self.allowed_hosts)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is turned away."""
-
     status: int
     text: str
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
 class SecurityMiddleware:
-    """Lets through what the rules allow and adds the headers that keep browsers careful."""
+    """Middleware that refuses what the rules do not allow and adds security headers to responses."""
 
     def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
         self.app = app
         self._rules = rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
             return
@@ -99,12 +94,11 @@ class SecurityMiddleware:
 
 
 def check(scope: Scope, rules: AccessRules) -> Refusal | None:
-    """Return why this request is refused, or None."""
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     if not rules.knows_host(headers.get(b"host", "")):
         return Refusal(421, "Unknown Host header; use 127.0.0.1 or list the name in server.allowed_hosts")
     if headers.get(b"service-worker") == "script":
-        # It would outlive this server and answer for whatever is served at the same port next.
+        # It would outlive this server and intercept requests to whatever uses the port next.
         return Refusal(403, "Pages here may not install service workers")
     return (
         _check_origin(scope, headers, rules)
@@ -185,7 +179,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > MAX_BODY:
-            # A body without a length that outgrows the limit: the client is treated as gone.
+            # A chunked body that exceeds the limit: treat the client as disconnected.
             return {"type": "http.disconnect"}
         return message
 
@@ -207,7 +201,7 @@ def _extra(headers: Iterable[tuple[bytes, bytes]], rules: AccessRules) -> list[t
     if present.get(b"content-type", b"").startswith(b"application/json"):
         extra.append((b"cache-control", b"no-store"))
     missing = [(name, value) for name, value in extra if name not in present]
-    # What holds app code in is said of every file: SVG images are pages too, and workers have policies of their own.
+    # The policy applies to every file: SVG images are documents too, and workers have policies of their own.
     is_page = present.get(b"content-type", b"").startswith(b"text/html")
     if rules.contained or (is_page and b"content-security-policy" not in present):
         missing.append((b"content-security-policy", rules.policy))

@@ -1,4 +1,4 @@
-"""Uvicorn inside our loop; ports; lazily built apps and routes."""
+"""Runs uvicorn inside our event loop; binds ports; lazily built apps and routes."""
 
 import asyncio
 import errno
@@ -24,7 +24,6 @@ from ui_mcp.webserver.line import Line
 from ui_mcp.webserver.peer_uid import AllowedUsers
 
 App = ASGIApp
-"""What a listener serves."""
 
 MAX_FRAME = 16 * 1024 * 1024
 BIND_RETRY_SECONDS = 3.0
@@ -32,16 +31,16 @@ _log = logger("http")
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 takes a free one.
+    """Return a listening socket; port 0 means any free port.
 
     Raises:
-        ConfigError: the port is taken or the address is not ours.
+        ConfigError: the port is in use or the address is not available.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends small answers at once only on sockets that name their protocol.
+    # asyncio sets TCP_NODELAY only on sockets that name their protocol.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        # Lets a restart take its fixed port back while old connections linger; on Windows it would share the port.
+        # Lets a restart bind its port while old connections are in TIME_WAIT; on Windows it would share the port.
         if hasattr(socket, "SO_REUSEPORT"):
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
@@ -56,10 +55,10 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 async def bind_with_retry(host: str, port: int, seconds: float = BIND_RETRY_SECONDS) -> socket.socket:
-    """Return a listening socket, waiting a little for a predecessor or a stray connection to let go of the port.
+    """Return a listening socket; retry for `seconds` while another process still uses the port.
 
     Raises:
-        ConfigError: the port stays taken or the address is not ours.
+        ConfigError: the port stays in use or the address is not available.
     """
     deadline, said = anyio.current_time() + seconds, False
     while True:
@@ -82,7 +81,7 @@ def port_of(listener: socket.socket) -> int:
 
 
 def received_at(connection: HTTPConnection) -> float | None:
-    """Return when a request arrived, by the loop's clock, before anything of ours had to wait for something."""
+    """Return when a request arrived, by the event loop's clock, before any handler ran."""
     when: float | None = connection.scope.get("received_at")
     return when
 
@@ -99,12 +98,12 @@ def _timed(app: ASGIApp) -> ASGIApp:
 async def listening(
     app: ASGIApp, listener: socket.socket, allowed_users: Iterable[str | int] = ()
 ) -> AsyncIterator[None]:
-    """Serve `app` on `listener` for the length of the block; afterwards the port refuses connections.
+    """Serve `app` on `listener` while the block runs; afterwards the port refuses connections.
 
-    On Linux local connections are taken from our own account, root and `allowed_users` only.
+    On Linux, local connections are accepted only from our own account, root and `allowed_users`.
 
     Raises:
-        ConfigError: there is no such account.
+        ConfigError: an account in `allowed_users` does not exist.
     """
     adopt("uvicorn")
     server = _Server(app, AllowedUsers(allowed_users))
@@ -122,14 +121,14 @@ def _http_for(users: AllowedUsers) -> type[asyncio.Protocol]:
             if users.admit(transport):
                 super().connection_made(transport)
                 return
-            transport.set_protocol(asyncio.Protocol())  # which reads nothing and remembers nothing
+            transport.set_protocol(asyncio.Protocol())  # discards what arrives before the abort
             transport.abort()
 
     return Http
 
 
 class _Server(uvicorn.Server):
-    """uvicorn inside our own loop: it neither handles signals nor writes logs."""
+    """uvicorn inside our own event loop, without signal handlers and access log."""
 
     def __init__(self, app: ASGIApp, users: AllowedUsers) -> None:
         super().__init__(
@@ -154,7 +153,7 @@ class _Server(uvicorn.Server):
 
     async def run_on(self, listener: socket.socket, *, task_status: TaskStatus[None]) -> None:
         self._status = task_status
-        with anyio.CancelScope(shield=True):  # ends by `end`, so that open answers are finished in any case
+        with anyio.CancelScope(shield=True):  # only `end` stops it, so that open responses are completed
             await self.serve(sockets=[listener])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -162,11 +161,11 @@ class _Server(uvicorn.Server):
         self._status.started()
 
     async def main_loop(self) -> None:
-        await self.on_tick(0)  # uvicorn would tick ten times a second to keep a date that we do not send
+        await self.on_tick(0)  # uvicorn ticks ten times a second for a Date header that we do not send
         await self._ending.wait()
 
     def end(self) -> None:
-        """Take no more connections and finish what is open."""
+        """Accept no more connections and complete open responses."""
         self.should_exit = True
         self._ending.set()
 
@@ -185,7 +184,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 def mcp_app(routes: Sequence[BaseRoute], transports: ASGIApp | None = None) -> Starlette:
-    """Assemble the MCP port; without `transports` their paths are unknown."""
+    """Build the application of the MCP port; without `transports`, their paths answer 404."""
     mounted = [Mount("", app=transports)] if transports else []
     return Starlette(
         routes=[*routes, *mounted],
@@ -201,7 +200,7 @@ Routes = Sequence[BaseRoute]
 
 
 class LazyApp:
-    """Stands in for an application until it exists."""
+    """An application that holds requests until the real one is set."""
 
     def __init__(self) -> None:
         self._asked = anyio.Event()
@@ -209,24 +208,23 @@ class LazyApp:
         self._app: ASGIApp
 
     async def wait_requested(self, *, within: float) -> None:
-        """Return when the first request has come, or after so many seconds."""
+        """Return when the first request arrives, or after `within` seconds."""
         with anyio.move_on_after(within):
             await self._asked.wait()
 
     def set_app(self, app: ASGIApp) -> None:
-        """Pass requests on from now on, those that wait first."""
+        """Forward waiting and later requests to `app`."""
         self._app = app
         self._ready.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass one request on, as soon as that is possible."""
         self._asked.set()
         await self._ready.wait()
         await self._app(scope, receive, send)
 
 
 class LazyRoutes(BaseRoute):
-    """Stands in for the routes below some paths; they are made when the first request comes."""
+    """Routes below some paths, built on the first request."""
 
     def __init__(self, paths: Sequence[str], make: Callable[[], Routes]) -> None:
         self._paths = frozenset(paths)
@@ -235,17 +233,15 @@ class LazyRoutes(BaseRoute):
 
     @property
     def routes(self) -> Routes:
-        """The routes that stand behind the paths."""
         self._router = self._router or Router(self._make())
         return self._router.routes
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Take what lies at or below one of the paths."""
+        """Match requests at or below one of the paths."""
         path = scope.get("path", "")
         mine = any(path == one or path.startswith(f"{one}/") for one in self._paths)
         return (Match.FULL if mine else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
         self._router = self._router or Router(self._make())
         await self._router(scope, receive, send)

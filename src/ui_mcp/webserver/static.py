@@ -1,4 +1,4 @@
-"""Static files and bundled pages (chat, nlui, components, shared style)."""
+"""Static files: bundled web components, the shared style, and files of several folders."""
 
 import os
 import re
@@ -27,11 +27,11 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
-"""What a page is made of, the same on every machine; for the rest the machine's own list has to be read."""
+"""Media types of page files, the same on every machine; others come from the system's list."""
 
 
 class Files(StaticFiles):
-    """Looks for a file in several folders; links may lead anywhere inside `confine`, but to nothing `hidden`."""
+    """Serves files from several folders; links may lead anywhere inside `confine`, except to `hidden` files."""
 
     def __init__(
         self, folders: Sequence[Path], confine: Sequence[Path], hidden: Callable[[str], bool] = lambda _: False
@@ -42,11 +42,10 @@ class Files(StaticFiles):
         self._hidden = hidden
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
-        """Return the first existing regular file."""
         if "\0" in path or ".." in Path(path).parts or Path(path).is_absolute():
             return "", None
         for folder in self._folders:
-            with suppress(OSError):  # the name is too long, or the file goes while we look
+            with suppress(OSError):  # the name is too long, or the file was just deleted
                 found = (folder / path).resolve()
                 confined = any(found.is_relative_to(root) for root in self._confine)
                 if found.is_file() and confined and not self._hidden(str(found)):
@@ -54,7 +53,7 @@ class Files(StaticFiles):
         return "", None
 
     async def find(self, path: str, scope: Scope) -> Response | None:
-        """Answer with the file, or 304; None when there is no such file."""
+        """Return the file or a 304 response; None if there is no such file."""
         response = await to_thread.run_sync(self._answer, path, Headers(scope=scope))
         if response is not None:
             forever = HASHED.search(path) or path.startswith("vendor/")
@@ -71,18 +70,18 @@ class Files(StaticFiles):
             return NotModifiedResponse(whole.headers)
         if stat.st_size > SMALL or "range" in asked:
             return whole
-        del whole.headers["content-length"]  # the file may be another by now
+        del whole.headers["content-length"]  # the file may have changed since `stat`
         return Response(file.read_bytes(), headers=whole.headers)
 
 
 WEB_FOLDER = BUNDLE / "web"
 
 HOME = '<a class="page-home" href="./" aria-label="Start page" title="Start page"></a>'
-"""The way to the start page; look.js draws the mark into it."""
+"""Link to the start page; look.js draws the logo into it."""
 
 
 def shared_style_route() -> Route:
-    """Return the route, for listeners that do not serve the bundled files anyway."""
+    """Return the route of the shared style, for listeners that do not serve the bundled files."""
     files = Files((WEB_FOLDER,), confine=(WEB_FOLDER / "look",))
 
     async def look(request: Request) -> Response:
@@ -96,12 +95,9 @@ WEB = BUNDLE / "web"
 
 
 class Components:
-    """Serves `/vendor/…` from the package."""
-
     def __init__(self) -> None:
         self._files = Files((WEB,), confine=(WEB,))
 
     async def get(self, request: Request) -> Response:
-        """Answer with one file."""
         found = await self._files.find(f"vendor/{request.path_params['path']}", request.scope)
         return found or PlainTextResponse("Not found\n", 404)
