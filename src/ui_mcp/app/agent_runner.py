@@ -1,4 +1,4 @@
-"""`ui-mcp agent`: the whole runtime — a person's messages in, tools used, answers out — as a client of the chat."""
+"""`ui-mcp agent`: the agent loop as a client of the chat, with the tools of the gateway."""
 
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -35,8 +35,6 @@ there is to say, call loop_yield_turn; you hear from the person again when they 
 
 @dataclass(frozen=True, slots=True)
 class AgentOptions:
-    """What the command line said."""
-
     base_dir: str
     config: str | None = None
     conversation: str = "default"
@@ -107,7 +105,7 @@ async def _agent(options: AgentOptions) -> int:
 
 
 def inbox_opener(base_dir: str) -> Open:
-    """Return how to read what people write: by a process of its own, which may not speak for them."""
+    """Return a function that opens the chat in a child process, as a reader that cannot post for people."""
     from ui_mcp.mcp_client.client import Options, connect
     from ui_mcp.mcp_client.transport import Command
 

@@ -1,4 +1,4 @@
-"""`ui-mcp chat`."""
+"""Serves the chat for `ui-mcp chat`, over stdio and HTTP."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ from ui_mcp.workspace import Workspace
 
 
 def store_named(given: str) -> str:
-    """Return the URL of a store that is there already.
+    """Return the URL of an existing store.
 
     Raises:
         ConfigError: there is no such file.
@@ -41,10 +41,10 @@ def store_named(given: str) -> str:
 
 
 async def as_person(served: ChatServerOptions, command: str, stdin: int = 0) -> ChatServerOptions:
-    """Make sure that whoever asks for the human's face is a person; with a token they are its holder.
+    """Require a person for the human side of the chat; with a token, the principal is its holder.
 
     Raises:
-        RefusedError: there is neither a terminal nor a human's token, or the token is somebody else's.
+        RefusedError: there is neither a terminal nor a human's token, or the token belongs to another principal.
     """
     if served.side != "human":
         return served
@@ -57,7 +57,7 @@ async def as_person(served: ChatServerOptions, command: str, stdin: int = 0) -> 
 
 
 def face_app(side: Side, opened: OpenChat, per_second: float, endpoints: "McpRoutes", port: int) -> "App":
-    """Build one face over HTTP; the human's is for holders of a human token and for the person."""
+    """Build the application of one side; the human side requires a human's token or the person's credential."""
     from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
     from ui_mcp.webserver.auth import BearerAuth
     from ui_mcp.webserver.person_auth import Access
@@ -72,7 +72,7 @@ def face_app(side: Side, opened: OpenChat, per_second: float, endpoints: "McpRou
 
 @asynccontextmanager
 async def open_served_chat(served: ChatServerOptions) -> AsyncIterator[tuple[Config, Chat, Announcements]]:
-    """Open a workspace's chat; only the folder of our own files is ever created."""
+    """Open a workspace's chat to serve it; creates nothing but the folder of our own files."""
     to_stderr(served.verbosity)
     workspace = Workspace.at(served.base_dir)
     config = settings.load(workspace.config_file)
@@ -95,7 +95,7 @@ async def open_served_chat(served: ChatServerOptions) -> AsyncIterator[tuple[Con
 
 @asynccontextmanager
 async def open_chat_client(served: ChatServerOptions) -> AsyncIterator[Chat]:
-    """Open a workspace's chat to take part in it, announcing nothing."""
+    """Open a workspace's chat as a participant, without announcements."""
     to_stderr(served.verbosity)
     workspace = Workspace.at(served.base_dir)
     config = settings.load(workspace.config_file)
@@ -106,7 +106,7 @@ async def open_chat_client(served: ChatServerOptions) -> AsyncIterator[Chat]:
 
 
 def channel_text(new: NewMessages) -> tuple[str, dict[str, str]]:
-    """Write what people said for hosts that let servers speak up."""
+    """Return content and metadata of the channel event for new messages."""
     meta = {"conversation": new.conversation, "last_id": id_text(new.last)}
     if new.messages is None:
         return "New messages in the chat; read them with chat_read_since.", meta

@@ -1,4 +1,4 @@
-"""`nlui` in all its forms: MCP over stdio and HTTP, and the chat page."""
+"""Serves `nlui`: MCP over stdio, MCP over HTTP, and the chat page."""
 
 import sys
 
@@ -60,7 +60,7 @@ async def _http(options: GatewayOptions, port: int | None) -> int:
 
 
 def run_chat(options: GatewayOptions, port: int | None) -> int:
-    """Serve the chat until interrupted."""
+    """Serve the chat page until interrupted."""
     return run(_serve, options, port)
 
 

@@ -1,4 +1,4 @@
-"""The gateway beside the UI server: mounts and APIs of `gateway.config`, listed with the UI tools."""
+"""The gateway inside the UI server: mounts and APIs of `gateway.config`, listed with the UI tools."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ _log = logger("gateway")
 
 
 class MountedGateway:
-    """A toolset that is empty until the directory's configuration names an nlui.yaml; then the gateway starts."""
+    """Toolset of the gateway, started on first use; empty if the configuration names no nlui.yaml."""
 
     def __init__(self, host: UiServer, announcements: Announcements, tasks: TaskGroup) -> None:
         self._host = host
@@ -31,7 +31,7 @@ class MountedGateway:
         self._toolsets: dict[str, Toolset] = {}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return the gateway's tools, if there is a gateway; one that cannot start leaves the other tools listed."""
+        """Return the gateway's tools, or none if there is no gateway or it cannot start."""
         try:
             toolset = await self._gateway()
         except ConfigError as error:
@@ -40,7 +40,6 @@ class MountedGateway:
         return await toolset.tools(call) if toolset else []
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Call one of the gateway's tools."""
         toolset = await self._gateway()
         if toolset is None:
             raise UnknownToolError(name)
@@ -81,7 +80,7 @@ class MountedGateway:
 
 @asynccontextmanager
 async def mounted_gateway(host: UiServer, announcements: Announcements) -> AsyncIterator[MountedGateway]:
-    """Offer the configured gateway for the length of the block."""
+    """Provide the configured gateway while the block runs."""
     async with anyio.create_task_group() as tasks:
         yield MountedGateway(host, announcements, tasks)
         tasks.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-"""The person's own listener: where it listens, and what it serves beside the UI."""
+"""The person's listener of the UI server: its port and its routes."""
 
 import socket
 from contextlib import suppress
@@ -19,12 +19,12 @@ LAZY_PATHS = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 
 
 def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.socket:
-    """Return the socket of the person's listener: at the configured port, else at the first usable that we know.
+    """Return the socket of the person's listener: on the configured port, else on a previous or any free one.
 
-    The same port means the same origin, so that the browser still holds its credential.
+    A port that stays the same keeps the origin, and with it the credential in the browser.
 
     Raises:
-        ConfigError: the configured port is taken.
+        ConfigError: the configured port is in use.
     """
     host, configured = config.server.host, config.server.person_port
     if configured:
@@ -37,7 +37,7 @@ def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.
 
 
 def person_app_beside(host: UiServer, config: Config, workspace: Workspace, ui_port: int, person_port: int) -> App:
-    """Build the person's origin of the UI server."""
+    """Build the application of the person's listener."""
     remember_port(workspace.base, person_port)
     access = Access(str(person_port))
 

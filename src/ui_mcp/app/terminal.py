@@ -1,4 +1,4 @@
-"""Whether a person gave a command: it has a controlling terminal, or a human's token in the environment."""
+"""Checks that a person runs a command: by a controlling terminal or a human's token in the environment."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ _TERMINAL = ("CONIN$", "CONOUT$") if sys.platform == "win32" else ("/dev/tty", "
 
 
 def has_terminal(stdin: int = 0) -> bool:
-    """Return whether somebody can type to this process: its input is a terminal, and that is its controlling one."""
+    """Return whether a person can type to this process: stdin is a terminal, and there is a controlling one."""
     try:
         if not os.isatty(stdin):
             return False
@@ -27,12 +27,12 @@ def has_terminal(stdin: int = 0) -> bool:
 
 
 async def person(command: str, base_dir: str, stdin: int = 0) -> Principal | None:
-    """Make sure that a person gave `command`; return whose token it brought, or None for the one at the terminal.
+    """Require a person for `command`; return the holder of the token, or None for the person at the terminal.
 
     Raises:
         RefusedError: there is neither a terminal nor a human's token.
     """
-    # Taken out of the environment: what this process starts need not know it.
+    # Removed from the environment, so that child processes do not inherit it.
     token = os.environ.pop(TOKEN_VARIABLE, "")
     if token:
         return await _holder(token, base_dir)
@@ -59,7 +59,7 @@ async def _holder(token: str, base_dir: str) -> Principal:
 
 
 def open_terminal(what: str) -> IO[str]:
-    """Open the controlling terminal for text that no pipe, file or log may get.
+    """Open the controlling terminal for text that must not reach a pipe, file or log.
 
     Raises:
         RefusedError: there is none.

@@ -1,4 +1,4 @@
-"""`ui-mcp serve`: the UI on one fixed port, MCP over HTTP on another that outlives reconfigurations."""
+"""`ui-mcp serve`: the UI on one fixed port, MCP over HTTP on another that stays open across reconfigurations."""
 
 import gc
 import sys
@@ -23,11 +23,11 @@ UI_PORT = 8000
 MCP_PORT = 8001
 
 Ready = Callable[[Running, str], Awaitable[None]]
-"""Called with what runs and the address of the MCP port."""
+"""Called with the running server and the URL of the MCP port."""
 
 
 async def announce(running: Running, mcp_url: str) -> None:
-    """Print where things are."""
+    """Print the addresses."""
     lines = [
         f"ui-mcp v{bundled_version()} serves {running.workspace.given}",
         f"  UI   {running.url}",
@@ -43,7 +43,7 @@ async def announce(running: Running, mcp_url: str) -> None:
 async def serve_on_ports(
     host: UiServer, listen_ports: ListenPorts, announcements: Announcements, ready: Ready = announce
 ) -> None:
-    """Start the configured host on its fixed ports and serve until cancelled; `ready` is told once both accept."""
+    """Start the configured server on its fixed ports and serve until cancelled; call `ready` once both accept."""
     configured = host.configured()
     config = configured.config
     mcp = bind(config.server.host, _or(config.server.mcp_port, MCP_PORT))
@@ -58,7 +58,7 @@ async def serve_on_ports(
             transports = LazyApp()
             async with listening(guarded_mcp_app(host, rules, transports), mcp, config.server.allowed_users):
                 await ready(running, config.server.url(listen_ports.mcp))
-                # Reading the MCP machinery takes half a second of the processor that the first page needs more.
+                # Importing the MCP server takes 0.5 s of CPU time; defer it until the first page is served.
                 await transports.wait_requested(within=QUIET_SECONDS)
                 await _serve_mcp(host, announcements, transports)
     finally:

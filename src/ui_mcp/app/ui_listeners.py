@@ -1,4 +1,4 @@
-"""Sessions, UI port and MCP port of a running server."""
+"""Starts sessions, UI port, MCP port and person's port of a running server."""
 
 import socket
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ from ui_mcp.workspace import Workspace
 async def run_listeners(
     host: UiServer, configured: Configured, listen_ports: ListenPorts, announcements: Announcements
 ) -> AsyncIterator[Running]:
-    """Serve one configuration; everything ends with the block."""
+    """Serve one configuration while the block runs."""
     workspace, config = configured.workspace, configured.config
     async with AsyncExitStack() as stack:
         ui = (
@@ -89,7 +89,7 @@ async def run_listeners(
             mcp_face = guarded_mcp_app(host, mcp_rules(config, ports, token))
             await stack.enter_async_context(listening(mcp_face, mcp, users))
         stack.callback(host.cancel_chat_waiters)
-        stack.push_async_callback(sessions.stop)  # before the listeners, so that blocked waiters still get an answer
+        stack.push_async_callback(sessions.stop)  # before the listeners close, so that blocked requests are answered
         stack.enter_context(port_file(workspace.ui_port, port_of(ui)))
         stack.enter_context(port_file(workspace.mcp_port, mcp_port))
         stack.enter_context(port_file(workspace.person_port, person_port))
@@ -98,7 +98,7 @@ async def run_listeners(
 
 
 def bind_lasting(workspace: Workspace, config: Config, listen_ports: ListenPorts, name: str) -> socket.socket:
-    """Return a socket on the port that this listener had last, so that its origin stays, else on any free one."""
+    """Return a socket on the port of the last run, so that the origin stays the same, else on any free port."""
     last = last_port(workspace, name) if listen_ports.lasting else 0
     try:
         listener = bind(config.server.host, last)
@@ -110,14 +110,14 @@ def bind_lasting(workspace: Workspace, config: Config, listen_ports: ListenPorts
 
 
 def guarded_mcp_app(host: UiServer, rules: AccessRules, transports: App | None = None) -> App:
-    """Build the MCP port with its guard."""
+    """Build the application of the MCP port with its security middleware."""
     return SecurityMiddleware(
         mcp_app([*mcp_routes(host), mcp_chat(host), mcp_timeline_and_approvals(host)], transports), rules
     )
 
 
 def ui_chat(host: UiServer, per_second: float) -> LazyRoutes:
-    """Serve the chat for reading on the UI port; its parts are imported when somebody asks."""
+    """Return the read-only chat routes of the UI port, imported on the first request."""
 
     def make() -> Routes:
         from ui_mcp.ui.http.chat_routes import ui_chat_routes
@@ -128,7 +128,7 @@ def ui_chat(host: UiServer, per_second: float) -> LazyRoutes:
 
 
 def mcp_chat(host: UiServer) -> LazyRoutes:
-    """Serve the chat on the MCP port, read when somebody asks."""
+    """Return the chat routes of the MCP port, imported on the first request."""
 
     def make() -> Routes:
         from ui_mcp.ui.http.chat_routes import mcp_chat_routes
@@ -139,7 +139,7 @@ def mcp_chat(host: UiServer) -> LazyRoutes:
 
 
 def ui_timeline_and_approvals(host: UiServer) -> LazyRoutes:
-    """Serve timeline and approvals on the UI port, read when somebody asks."""
+    """Return the timeline and approval routes of the UI port, imported on the first request."""
 
     def make() -> Routes:
         from ui_mcp.app import watch_routes
@@ -150,7 +150,7 @@ def ui_timeline_and_approvals(host: UiServer) -> LazyRoutes:
 
 
 def mcp_timeline_and_approvals(host: UiServer) -> LazyRoutes:
-    """Serve timeline and approvals on the MCP port, read when somebody asks."""
+    """Return the timeline and approval routes of the MCP port, imported on the first request."""
 
     def make() -> Routes:
         from ui_mcp.app import watch_routes
@@ -161,7 +161,7 @@ def mcp_timeline_and_approvals(host: UiServer) -> LazyRoutes:
 
 
 def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, person_port: int) -> AccessRules:
-    """Return what the UI port accepts, and what the app code of its pages may reach."""
+    """Return the access rules of the UI port, whose pages contain app code."""
     return AccessRules(
         ports=ports,
         allowed_hosts=frozenset(config.server.allowed_hosts),
@@ -173,7 +173,7 @@ def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, perso
 
 
 def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> AccessRules:
-    """Return what the MCP port accepts: other sites may link to what is only read, and to nothing that acts."""
+    """Return the access rules of the MCP port; other sites may link only to read-only pages."""
     return AccessRules(
         ports=ports,
         allowed_hosts=frozenset(config.server.allowed_hosts),

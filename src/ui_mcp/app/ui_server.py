@@ -1,4 +1,4 @@
-"""Runs the ui server: `ui-mcp mcp` on stdin and stdout, `ui-mcp serve` on fixed ports."""
+"""Runs the UI server: `ui-mcp mcp` over stdio, `ui-mcp serve` on fixed ports."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -15,12 +15,12 @@ from ui_mcp.ui.states import Configured, Running
 
 
 def run_stdio(base_dir: str, flags: JsonObject, stdin: int, stdout: int, *, directories: tuple[str, ...] = ()) -> int:
-    """Serve one agent on two file descriptors; `directories` may be switched to besides the project."""
+    """Serve one agent on two file descriptors; `directories` are allowed besides the project."""
     return run(_stdio, base_dir, flags, directories, stdin, stdout)
 
 
 def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = ()) -> int:
-    """Serve on fixed ports until interrupted; `directories` may be switched to besides the project."""
+    """Serve on fixed ports until interrupted; `directories` are allowed besides the project."""
     return run(_serve, base_dir, flags, directories)
 
 
@@ -62,7 +62,7 @@ async def _serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...])
 async def open_host(
     flags: JsonObject, listen_ports: ListenPorts, announcements: Announcements, directories: tuple[str, ...] = ()
 ) -> AsyncIterator[UiServer]:
-    """Open a host whose running state is our sessions and listeners; the web stack is imported when it starts."""
+    """Open the UI server; the web stack is imported when it starts running."""
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
         from ui_mcp.lua_runtime.fork_server_process import prestart

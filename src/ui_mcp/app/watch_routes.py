@@ -1,4 +1,4 @@
-"""Timeline and approvals as routes of the three listeners, imported on the first request."""
+"""Routes of the timeline and the approvals on the three listeners; imported on the first request."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -23,7 +23,7 @@ OpenTimeline = Callable[[str], Awaitable[Watched]]
 
 
 def ui_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
-    """On the UI port the holder of a session's cookie may look."""
+    """Return the timeline routes of the UI port, for holders of a session cookie."""
 
     async def may(connection: HTTPConnection, token: str | None) -> bool:
         return has_session_cookie(host, connection)
@@ -32,7 +32,7 @@ def ui_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence[
 
 
 def mcp_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
-    """On the MCP port a bearer token that may read is needed; a socket may bring it in its first frame."""
+    """Return the timeline routes of the MCP port, for bearer tokens with read scope (WebSocket: in the first frame)."""
 
     async def may(connection: HTTPConnection, token: str | None) -> bool:
         who = await principal_of_token(host, bearer(connection.scope) or token)
@@ -42,7 +42,7 @@ def mcp_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence
 
 
 def person_timeline_routes(access: Access, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
-    """On the person's listener the person may look; a socket brings the credential in its first frame."""
+    """Return the timeline routes of the person's listener (WebSocket: credential in the first frame)."""
 
     async def may(connection: HTTPConnection, token: str | None) -> bool:
         return is_person(connection) or access.recognises(token)
@@ -51,7 +51,7 @@ def person_timeline_routes(access: Access, open_timeline: OpenTimeline) -> Seque
 
 
 def ui_approval_routes(host: UiServer, desks: Desks) -> Sequence[BaseRoute]:
-    """On the UI port, where app code runs, the holder of a session's cookie may look and decide nothing."""
+    """Return the approval routes of the UI port: read-only, because app code runs there."""
 
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if has_session_cookie(host, request) else None
@@ -60,7 +60,7 @@ def ui_approval_routes(host: UiServer, desks: Desks) -> Sequence[BaseRoute]:
 
 
 def person_approvals(desks: Desks) -> ApprovalBridge:
-    """On the person's listener the person decides."""
+    """Return the approvals of the person's listener, where the person decides."""
 
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if is_person(request) else None
@@ -69,7 +69,7 @@ def person_approvals(desks: Desks) -> ApprovalBridge:
 
 
 def mcp_approval_routes(host: UiServer, desks: Desks) -> Sequence[BaseRoute]:
-    """On the MCP port the scopes of a bearer token say who may look; no token decides."""
+    """Return the approval routes of the MCP port: read-only, by the scopes of a bearer token."""
 
     async def who(request: Request) -> Principal | None:
         return await principal_of_token(host, bearer(request.scope))
@@ -78,19 +78,16 @@ def mcp_approval_routes(host: UiServer, desks: Desks) -> Sequence[BaseRoute]:
 
 
 def ui_timeline_and_approvals(host: UiServer) -> Routes:
-    """Return the routes of the UI port."""
     desks = desks_at(lambda: own_approvals(host))
     return [*ui_timeline_routes(host, observations(host).open), *ui_approval_routes(host, desks)]
 
 
 def mcp_timeline_and_approvals(host: UiServer) -> Routes:
-    """Return the routes of the MCP port."""
     desks = desks_at(lambda: own_approvals(host))
     return [*mcp_timeline_routes(host, observations(host).open), *mcp_approval_routes(host, desks)]
 
 
 def person_timeline_and_approvals(host: UiServer, access: Access) -> Routes:
-    """Return the routes of the person's listener."""
     desks = desks_at(lambda: approvals_of(host))
     return [
         *person_timeline_routes(access, observations(host).open),
@@ -99,17 +96,17 @@ def person_timeline_and_approvals(host: UiServer, access: Access) -> Routes:
 
 
 async def waiting(host: UiServer) -> int:
-    """Count the calls that wait for the person."""
+    """Return how many calls wait for the person."""
     return await person_approvals(desks_at(lambda: approvals_of(host))).pending()
 
 
 def own_approvals(host: UiServer) -> str | None:
-    """Return the store of `gateway.config`, the one that app pages and MCP clients of this server may read."""
+    """Return the approvals store of `gateway.config`, which app pages and MCP clients may read."""
     return approvals_of(host) if _named(host) else None
 
 
 def approvals_of(host: UiServer) -> str | None:
-    """Return the store of `gateway.config`, or of the nlui.yaml that `ui-mcp agent` finds here: for the person only."""
+    """Return the store of `gateway.config`, or of the nlui.yaml that `ui-mcp agent` finds; for the person only."""
     try:
         return approvals_url(_named(host))
     except UiMcpError as error:
@@ -118,8 +115,6 @@ def approvals_of(host: UiServer) -> str | None:
 
 
 def observations(host: UiServer) -> TimelineObservers:
-    """Return the timelines of the directory in use."""
-
     def reader(name: str) -> Reader:
         configured = host.configured()
         return reader_for(configured.config.storage.url, configured.workspace.state_dir, name)

@@ -1,4 +1,4 @@
-"""What `ui-mcp approvals` does."""
+"""Actions of `ui-mcp approvals`."""
 
 import getpass
 import time
@@ -24,7 +24,7 @@ from ui_mcp.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class ApprovalCommand:
-    """What a person typed."""
+    """Arguments of the command line."""
 
     action: str
     ids: tuple[str, ...] = ()
@@ -34,11 +34,11 @@ class ApprovalCommand:
     arguments: str | None = None
     covers: dict[str, str] | None = None
     by: str | None = None
-    """Who answers (default: the account)."""
+    """Name recorded with the answer; default: the user's account."""
 
 
 def run_command(store: str | None, base_dir: str, command: ApprovalCommand) -> list[str]:
-    """Carry out what a person typed, or a program with a person's token, and return what to print.
+    """Run a command of a person, or of a program with a person's token, and return the lines to print.
 
     Raises:
         RefusedError: there is neither a terminal nor a token, or a password is on the command line.
@@ -62,12 +62,11 @@ def _has_password(store: str) -> bool:
 
 
 def _approvals_of(workspace: Workspace) -> str:
-    """Return the store that the gateway of a directory uses."""
     return approvals_url(named_file(workspace, settings.load(workspace.config_file)))
 
 
 def act(place: str, command: ApprovalCommand) -> list[str]:
-    """Carry out a command and return what to print."""
+    """Run a command on the store at `place` and return the lines to print."""
     is_file = "://" not in place or place.startswith("sqlite:")
     if is_file and not file_of(place).is_file():
         raise ConfigError(f"There is no approvals store {place}\nName the gateway's with --store.")
@@ -96,7 +95,7 @@ async def _act(place: str, command: ApprovalCommand) -> list[str]:
 
 
 async def _answers(service: ApprovalService, command: ApprovalCommand) -> list[str]:
-    """Answer one by one; with several, one that cannot be taken does not stop the others."""
+    """Answer the approvals one by one; with several, a failure of one does not stop the others."""
     rows = [await _one(service, prefix) for prefix in _named(command)]
     lines: list[str] = []
     for row in rows:
@@ -151,7 +150,7 @@ def _number(given: str) -> int:
 
 
 async def _one(service: ApprovalService, prefix: str) -> Approval:
-    # By id: one that is answered between the two questions is in both.
+    # Keyed by id: an approval that is answered between the two queries is in both results.
     rows = {row.id: row for row in [*await service.pending(), *await service.history(1000)]}
     found = [row for row in rows.values() if row.id.startswith(prefix)]
     if len(found) != 1:
@@ -169,10 +168,10 @@ _POLL_SECONDS = 0.2
 
 
 def open_person_pages(*, browser: bool = True) -> int:
-    """Show a link for every person's page that is served, and open the default browser if there is only one page.
+    """Show a link to every person's page that is served; open the browser if there is only one.
 
     Raises:
-        RefusedError: there is no terminal; a token does not stand in for it, since links are shown nowhere else.
+        RefusedError: there is no terminal; a token does not help, because links are shown nowhere else.
         NotFoundError: no person's page is served.
     """
     if not has_terminal():

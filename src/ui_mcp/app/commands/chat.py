@@ -1,4 +1,4 @@
-"""Chat from a terminal: post, follow, history, export."""
+"""Actions of `ui-mcp chat` on a terminal: post, follow, history, export, backup, restore."""
 
 import csv
 import sys
@@ -20,21 +20,20 @@ FIELDS = ("id", "ts", "author", "mime", "content")
 
 
 def run_action(served: ChatServerOptions, options: Namespace) -> int:
-    """Carry out one action."""
     if options.action == "post" and " ".join(options.text) in {"", "-"}:
         options.text = [_typed()]
     return run(_act, served, options)
 
 
 def _typed() -> str:
-    """Read the message before the loop runs, where Ctrl+C still ends the waiting."""
+    """Read the message before the event loop starts, so that Ctrl+C still interrupts reading."""
     if sys.stdin.isatty():
         sys.stderr.write("Type the message and end it with Ctrl+D.\n")
     return sys.stdin.read().removesuffix("\n")
 
 
 async def _act(served: ChatServerOptions, options: Namespace) -> int:
-    # A backup is a copy of a file and speaks for nobody.
+    # A backup only copies a file: it needs no person.
     if options.action != "backup":
         served = await as_person(served, f"ui-mcp chat {options.action}")
     async with open_chat_client(served) as chat:

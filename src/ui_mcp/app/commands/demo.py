@@ -1,4 +1,4 @@
-"""`ui-mcp demo`: the example apps in a directory of their own that goes away afterwards."""
+"""`ui-mcp demo`: serves the example apps from a temporary directory."""
 
 import shutil
 import sys
@@ -18,16 +18,16 @@ from ui_mcp.workspace import BUNDLE, Workspace
 
 PACKAGE = BUNDLE.parent
 FOLDERS = (PACKAGE / "examples", PACKAGE.parent.parent / "examples")
-"""Where the examples are in an installation, and in a clone."""
+"""Where the examples are: in an installation, and in a clone."""
 
 
 def run_demo(app: str, *, browser: bool) -> int:
-    """Serve the examples until interrupted, beginning with `app`."""
+    """Serve the examples until interrupted, showing `app` first."""
     return run(partial(_demo, app, browser=browser))
 
 
 def example_apps() -> list[Path]:
-    """Return the folders of the example apps, by name."""
+    """Return the folders of the example apps, sorted by name."""
     folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
     return sorted(path.parent for path in folder.glob("*/app.lua")) if folder else []
 
@@ -59,7 +59,7 @@ async def _demo(app: str, *, browser: bool) -> int:
 
 
 def _print_next_steps(running: Running, app: str, mcp_url: str) -> None:
-    """Return what to try, to somebody who has never seen the program."""
+    """Print what a first-time user can try next."""
     views = (running.workspace.apps / app / "viewdefs").glob("*.DEFAULT.html")
     view = min(views, key=lambda file: len(file.name), default=running.workspace.apps / app)
     sys.stdout.write(

@@ -1,4 +1,4 @@
-"""Token commands on the store of a workspace."""
+"""Actions of `ui-mcp token` on the store of a workspace."""
 
 import sys
 from argparse import Namespace
@@ -17,7 +17,6 @@ from ui_mcp.workspace import Workspace
 
 
 def run_action(options: Namespace) -> int:
-    """Carry out one action."""
     return run(_act, options)
 
 
