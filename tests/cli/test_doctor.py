@@ -54,8 +54,8 @@ def test_an_installed_project_is_told_in_words_with_the_way_out(tmp_path: Path) 
     assert done.returncode == 0, done.stdout
     assert "installed files  " in done.stdout
     assert "up to date" in done.stdout
-    assert "ui-mcp is not on the path" in done.stdout
-    assert "→ Give hosts the whole path" in done.stdout
+    assert "ui-mcp is not on PATH" in done.stdout
+    assert "→ Give hosts the full path" in done.stdout
 
 
 @pytest.mark.covers("UI-CLI-10")
@@ -68,7 +68,8 @@ def test_files_of_an_older_version_are_a_problem_until_they_are_installed_again(
 
     assert code == 1
     assert "version 0.0.1" in found["installed files"]["text"]
-    assert "ui-mcp install" in found["installed files"]["mend"]
+    assert "ui-mcp install" in found["installed files"]["fix"]
+    assert found["installed files"]["mend"] == found["installed files"]["fix"], "the older name of the key"
     ui_mcp("install", cwd=tmp_path)
     assert findings(tmp_path)[1]["installed files"]["health"] != "problem"
 
@@ -126,7 +127,7 @@ def test_a_taken_port_is_a_note_with_a_way_round(tmp_path: Path) -> None:
 
     assert found["ports"]["health"] == "note"
     assert str(port) in found["ports"]["text"]
-    assert "--port 0" in found["ports"]["mend"]
+    assert "--port 0" in found["ports"]["fix"]
 
 
 @pytest.mark.covers("UI-CLI-10")

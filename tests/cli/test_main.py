@@ -105,7 +105,7 @@ def test_theme_prints_what_the_tool_answers(tmp_path: Path) -> None:
         (("nlui", "no.yaml"), "There is no file no.yaml"),
         (("nlui", "check", "list.yaml"), "list.yaml: holds neither settings nor an OpenAPI document"),
         (("nlui", "check", "wrong.yaml"), "wrong.yaml:1: targets: should be a list"),
-        (("nlui", "--port", "99999"), "'99999' is no port"),
+        (("nlui", "--port", "99999"), "'99999' is not a port"),
     ],
 )
 def test_wrong_input_is_named_with_what_would_be_right(tmp_path: Path, words: tuple[str, ...], said: str) -> None:

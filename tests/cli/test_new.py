@@ -66,7 +66,7 @@ def test_an_app_that_is_there_is_never_touched(tmp_path: Path) -> None:
     done = ui_mcp("new", "tasks", cwd=tmp_path)
 
     assert done.returncode == 1
-    assert "already there" in done.stderr
+    assert "already exists" in done.stderr
     assert mine.read_text() == "-- mine"
 
 

@@ -118,7 +118,7 @@ def test_the_doctor_looks_at_what_the_page_shows(given: tuple[Block], terminal: 
 def test_what_can_be_attached_to_is_listed(given: tuple[Block], terminal: Terminal) -> None:
     [line] = given[0].commands
 
-    assert re.search(r"^(No Java programs| *\d+ )", terminal.run(line), re.MULTILINE)
+    assert re.search(r"^(Found no running Java programs| *\d+ )", terminal.run(line), re.MULTILINE)
 
 
 @together("run", block("docs/howto/remote.md", "ui-mcp token"))

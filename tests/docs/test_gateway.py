@@ -60,7 +60,7 @@ def listed(agent: LineClient, tool: str) -> None:
 
 def until_it_waits(terminal: Terminal, line: str) -> str:
     deadline = time.monotonic() + 120
-    while "Nothing waits." in (said := terminal.run(line)):
+    while "Nothing is pending." in (said := terminal.run(line)):
         assert time.monotonic() < deadline
     return said
 
@@ -89,7 +89,7 @@ def test_every_way_to_use_the_gateway_works(given: tuple[Block, ...], terminal: 
         assert json.loads(terminal.run(call))["url"] == f"{service}/pets/5"
         (terminal.folder / "nlui.yaml").unlink()
         assert "Wrote nlui.yaml" in terminal.run(init)
-        assert terminal.run(approvals) == "Nothing waits.\n"
+        assert terminal.run(approvals) == "Nothing is pending.\n"
 
 
 @together("run", *blocks("docs/nlui.md", "sh"))

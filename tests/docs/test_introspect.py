@@ -36,10 +36,10 @@ async def test_the_demo_is_compiled_started_and_attached(
         forgotten = await anyio.to_thread.run_sync(terminal.run, attaching.commands[-1])
 
     assert f"{pid}  JavaFX  Demo" in said[0]
-    assert said[1] == f'Attached Demo; agents call it target "javafx-{pid}".\n'
+    assert said[1] == f'Attached Demo as target "javafx-{pid}".\n'
     assert said[4].startswith("-javaagent:")
     assert targets == {"page", "browser", f"javafx-{pid}", "url", "cdp"}
-    assert forgotten == f"Forgotten: javafx-{pid}\n"
+    assert forgotten == f"Detached: javafx-{pid}\n"
 
 
 def seen_by_an_agent(terminal: Terminal) -> set[str]:

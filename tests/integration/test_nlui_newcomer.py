@@ -39,7 +39,7 @@ def test_init_writes_a_file_that_is_understood_and_served_and_never_overwrites(t
     loaded = loader.load(tmp_path / "nlui.yaml")
 
     assert "Start the chat with: nlui" in first.stdout
-    assert (again.returncode, "already there" in again.stderr) == (3, True)
+    assert (again.returncode, "already exists" in again.stderr) == (3, True)
     assert stat.S_IMODE((tmp_path / "nlui.yaml").stat().st_mode) == 0o600
     assert loaded.settings.policy.mode == "guard"
     assert "names no targets and no servers" in run(tmp_path, "check").stdout

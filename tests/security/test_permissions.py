@@ -91,7 +91,7 @@ def test_a_gateways_files_are_private(tmp_path: Path) -> None:
     finally:
         os.umask(previous)
 
-    assert act(str(data / "approvals.db"), ApprovalCommand("list")) == ["Nothing waits."]
+    assert act(str(data / "approvals.db"), ApprovalCommand("list")) == ["Nothing is pending."]
     assert mode(data) == 0o700
     assert (data / "audit.jsonl").is_file()
     assert [str(path) for path in data.rglob("*") if path.is_file() and mode(path) & 0o077] == []

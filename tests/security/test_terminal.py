@@ -111,7 +111,7 @@ async def test_an_agents_a_wrong_and_a_foreign_token_do_not(tmp_path: Path, home
     ]
 
     assert [done.returncode for done in refused] == [1, 1, 1]
-    assert all("no valid token of the role human" in done.stderr for done in refused)
+    assert all("no valid token with the role human" in done.stderr for done in refused)
 
 
 @pytest.mark.covers("UI-TTY-1")
@@ -170,7 +170,7 @@ def test_the_browser_gets_its_own_code_through_a_private_file(tmp_path: Path, ho
         done = run_in_terminal([*UI_MCP, "approvals", "open"], tmp_path, env)
     file, mode = (programs / "seen").read_text().split()
 
-    assert done.shown.splitlines()[-1] == "Your browser is let in."
+    assert done.shown.splitlines()[-1] == "Your browser is signed in."
     assert (Path(file).parent, mode, Path(file).exists()) == (state / "open", "600", False)
 
 

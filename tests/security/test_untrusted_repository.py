@@ -186,8 +186,8 @@ def test_a_served_clone_neither_runs_programs_nor_writes_outside(repository: Pat
     told = json.loads(ui_mcp("doctor", "--json", cwd=project).stdout)["findings"]
     by_name = {one["name"]: one for one in told}
     assert "lua.permissions.exec = true" in by_name["trust"]["text"]
-    assert "ui-mcp trust" in by_name["trust"]["mend"]
-    assert any("write = [" in one["mend"] for one in told if one["name"] == "apps")
+    assert "ui-mcp trust" in by_name["trust"]["fix"]
+    assert any("write = [" in one["fix"] for one in told if one["name"] == "apps")
 
 
 @pytest.mark.covers("UI-TRUST-2")

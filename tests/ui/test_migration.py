@@ -44,7 +44,7 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 def told(workspace: Workspace) -> str:
-    return "\n".join(f"{found.text} {found.mend}" for found in doctor_own_files(workspace))
+    return "\n".join(f"{found.text} {found.fix}" for found in doctor_own_files(workspace))
 
 
 def files_in(folder: Path) -> set[str]:

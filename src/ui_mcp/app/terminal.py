@@ -38,8 +38,8 @@ async def person(command: str, base_dir: str, stdin: int = 0) -> Principal | Non
         return await _holder(token, base_dir)
     if not has_terminal(stdin):
         raise RefusedError(
-            f"`{command}` speaks for the person and needs a terminal\n"
-            f"Run it in one, or set {TOKEN_VARIABLE} to a token of the role human (`ui-mcp token create`)."
+            f"`{command}` acts for the person and needs a terminal\n"
+            f"Run it in one, or set {TOKEN_VARIABLE} to a token with the role human (`ui-mcp token create`)."
         )
     return None
 
@@ -52,8 +52,8 @@ async def _holder(token: str, base_dir: str) -> Principal:
         holder = await keys.holder(token_id) if token_id else None
     if holder is None or not holder.scopes >= ROLES["human"]:
         raise RefusedError(
-            f"{TOKEN_VARIABLE} holds no valid token of the role human for {base_dir}\n"
-            "`ui-mcp token list` shows those that are; `--dir` names another directory."
+            f"{TOKEN_VARIABLE} holds no valid token with the role human for {base_dir}\n"
+            "`ui-mcp token list` shows the valid ones; `--dir` names another directory."
         )
     return holder
 

@@ -1,29 +1,29 @@
-"""Run an assistant on a project's chat.
+"""Run an assistant in a project's chat.
 
 It reads what people write, uses the tools of the configured APIs and MCP servers, and answers. Model, APIs and servers
-are in an nlui.yaml (see `nlui init`). Talk to it with `ui-mcp chat post`, with the chat page of `ui-mcp serve`, or with
-any MCP client of the human side. Stop it at any time: it goes on where it was.
+are configured in an nlui.yaml (see `nlui init`). Talk to it with `ui-mcp chat post`, with the chat page of
+`ui-mcp serve`, or with any MCP client of the human side. You can stop it at any time: it resumes where it left off.
 """
 
 import argparse
 
 from ui_mcp.cli import options as shared
 
-HELP = "run an assistant on a project's chat"
+HELP = "run an assistant in a project's chat"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the directory, the configuration and the conversation."""
     shared.directory(parser)
     parser.add_argument(
         "--config", metavar="FILE", help="nlui.yaml with model, APIs and servers (default: ./nlui.yaml)"
     )
-    parser.add_argument("--conversation", metavar="NAME", default="default", help="which inbox (default: default)")
-    parser.add_argument("-v", action="count", dest="verbosity", default=0, help="say more on stderr")
+    parser.add_argument(
+        "--conversation", metavar="NAME", default="default", help="which conversation (default: default)"
+    )
+    parser.add_argument("-v", action="count", dest="verbosity", default=0, help="log more to stderr")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until interrupted."""
     from ui_mcp.app.agent_runner import AgentOptions, run_agent
     from ui_mcp.cli.trust import offer
 

@@ -1,13 +1,13 @@
-"""Let agents look at a running JavaFX program or at a foreign page, and operate it.
+"""Let agents inspect and operate a running JavaFX program or a web page.
 
-  ui-mcp attach                        list Java programs and what is attached
-  ui-mcp attach PID                    load the agent into a running JavaFX program; nothing in it has to change
-  ui-mcp attach --url https://…        open a page in a browser of our own
-  ui-mcp attach --cdp http://…:9222    join a browser started with --remote-debugging-port
-  ui-mcp attach --javaagent            print the option that starts a program with the agent, where attaching is refused
-  ui-mcp attach --detach NAME          forget a target; the program goes on
+  ui-mcp attach                        list Java programs and attached targets
+  ui-mcp attach PID                    load the agent into a running JavaFX program, which needs no changes
+  ui-mcp attach --url https://…        open a page in a browser that ui-mcp starts
+  ui-mcp attach --cdp http://…:9222    connect to a browser started with --remote-debugging-port
+  ui-mcp attach --javaagent            print the JVM option that loads the agent at start, where attaching is refused
+  ui-mcp attach --detach NAME          detach a target; the program keeps running
 
-Whatever is attached here is listed by ui_targets of the server of the same directory.
+Attached targets are listed by the tool ui_targets of the server for the same directory.
 """
 
 import argparse
@@ -28,24 +28,22 @@ from ui_mcp.introspection.targets import target_folder
 from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
 
-HELP = "let agents look at a JavaFX program or a page"
+HELP = "let agents inspect and operate a JavaFX program or a web page"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take what to attach."""
     shared.directory(parser)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("pid", nargs="?", type=int, metavar="PID", help="a running JavaFX program")
+    what.add_argument("pid", nargs="?", type=int, metavar="PID", help="process id of a running JavaFX program")
     what.add_argument("--url", metavar="URL", help="a page to open")
-    what.add_argument("--cdp", metavar="URL", help="a browser's debugging address")
-    what.add_argument("--javaagent", action="store_true", help="print the option for a program's command line")
-    what.add_argument("--detach", metavar="NAME", help="forget a target")
-    parser.add_argument("--read-only", action="store_true", help="JavaFX: looking only, no actions")
-    parser.add_argument("--name", metavar="NAME", help="what agents call it (default: javafx-PID, url or cdp)")
+    what.add_argument("--cdp", metavar="URL", help="debugging address of a browser")
+    what.add_argument("--javaagent", action="store_true", help="print the JVM option that loads the agent at start")
+    what.add_argument("--detach", metavar="NAME", help="detach a target")
+    parser.add_argument("--read-only", action="store_true", help="JavaFX: allow inspection only, no actions")
+    parser.add_argument("--name", metavar="NAME", help="name of the target (default: javafx-PID, url or cdp)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Attach, list or forget."""
     workspace = Workspace.at(options.dir)
     settle(workspace)
     folder = target_folder(workspace)
@@ -63,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.detach:
         if not targets.remove(folder, options.detach):
             raise UiArgumentError(f"No target {options.detach!r} is attached")
-        print(f"Forgotten: {options.detach}")
+        print(f"Detached: {options.detach}")
     else:
         _list(folder)
     return 0
@@ -71,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _attached(folder: Path, target: Attachment) -> None:
     targets.write(folder, target)
-    print(f'Attached {target.title or target.pid}; agents call it target "{target.name}".')
+    print(f'Attached {target.title or target.pid} as target "{target.name}".')
 
 
 def _java_option(folder: Path) -> str:
@@ -85,7 +83,7 @@ def _list(folder: Path) -> None:
     for jvm in found:
         print(f"{jvm.pid:>8}  {'JavaFX' if jvm.javafx else 'Java  '}  {jvm.command}")
     if not found:
-        supported = "" if sys.platform == "linux" else " (they are found on Linux only; use --javaagent here)"
-        print(f"No Java programs of this user run{supported}.")
+        supported = "" if sys.platform == "linux" else " (they can be found only on Linux; use --javaagent here)"
+        print(f"Found no running Java programs of this user{supported}.")
     for target in targets.read_all(folder):
         print(f'attached: "{target.name}"  {target.title}')

@@ -1,16 +1,16 @@
-"""Serve one side of the chat between people and agents, or take part from a terminal.
+"""Serve one side of the chat between people and agents, or use the chat from a terminal.
 
   ui-mcp chat --face assistant              MCP on stdin and stdout, for an agent
   ui-mcp chat --face human --port 8010      MCP at /mcp and /sse, bridges and the chat page at /chat
-  ui-mcp chat post 'Deploy now?'            say something as the human
-  ui-mcp chat follow                        print messages as they come
+  ui-mcp chat post 'Deploy now?'            post a message as the human
+  ui-mcp chat follow                        print messages as they arrive
   ui-mcp chat history                       print the newest messages
   ui-mcp chat export > chat.jsonl           write every message as JSON Lines
   ui-mcp chat backup FILE                   copy the whole store, SQLite or PostgreSQL, while it is in use
   ui-mcp chat restore FILE                  fill an empty store from a backup
 
-The human's side speaks for you: it needs a terminal, or a token of the role human in the environment variable
-UI_MCP_TOKEN. Without --port or a word, MCP is spoken on stdin and stdout. Tokens: see `ui-mcp token --help`.
+The human side acts for you: it needs a terminal, or a token with the role human in the environment variable
+UI_MCP_TOKEN. Without --port or an action, it serves MCP over stdin and stdout. Tokens: see `ui-mcp token --help`.
 """
 
 import argparse
@@ -21,28 +21,30 @@ HELP = "serve or join the chat between people and agents"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take what to do and where; the common options may stand before or after the action."""
+    """Add the options; the common ones may be given before or after the action."""
     shared.directory(parser)
     parser.set_defaults(face="human", conversation="default", principal=None, verbosity=0, action=None)
     _common(parser)
-    parser.add_argument("--stdio", action="store_true", dest="on_stdio", help="speak MCP on stdin and stdout (default)")
     parser.add_argument(
-        "--port", type=shared.port, metavar="N", help="serve HTTP on this port instead; 0 = any free one"
+        "--stdio", action="store_true", dest="on_stdio", help="serve MCP over stdin and stdout (default)"
+    )
+    parser.add_argument(
+        "--port", type=shared.port, metavar="N", help="serve HTTP on this port instead; 0 = any free port"
     )
     actions = parser.add_subparsers(title="actions", dest="action", metavar="ACTION")
-    post = _action(actions, "post", "say something")
-    post.add_argument("text", nargs="*", metavar="TEXT", help="what to say; - or nothing: read stdin")
-    follow = _action(actions, "follow", "print messages as they come")
+    post = _action(actions, "post", "post a message")
+    post.add_argument("text", nargs="*", metavar="TEXT", help="the message; - or nothing reads stdin")
+    follow = _action(actions, "follow", "print messages as they arrive")
     history = _action(actions, "history", "print the newest messages")
-    history.add_argument("--limit", type=int, metavar="N", default=50, help="how many (default 50)")
+    history.add_argument("--limit", type=int, metavar="N", default=50, help="how many messages (default 50)")
     export = _action(actions, "export", "write every message")
-    export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl", help="form of the lines (default jsonl)")
+    export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl", help="output format (default jsonl)")
     backup = _action(actions, "backup", "copy the store to a new file")
-    backup.add_argument("file", metavar="FILE", help="where to; it must not be there yet")
+    backup.add_argument("file", metavar="FILE", help="the new file; it must not exist yet")
     restore = _action(actions, "restore", "fill an empty store from a backup")
-    restore.add_argument("file", metavar="FILE", help="what `ui-mcp chat backup` wrote")
+    restore.add_argument("file", metavar="FILE", help="a file written by `ui-mcp chat backup`")
     for reader in (history, export, backup):
-        reader.add_argument("--store", metavar="PATH|URL", help="another store than that of the directory")
+        reader.add_argument("--store", metavar="PATH|URL", help="a store other than the directory's")
     for reader in (follow, export):
         reader.add_argument("--after", metavar="ID", help="only messages after this id")
 
@@ -59,13 +61,14 @@ def _action(
 def _common(parser: argparse.ArgumentParser) -> None:
     absent = argparse.SUPPRESS
     parser.add_argument("--face", choices=["human", "assistant"], default=absent, help="which side (default human)")
-    parser.add_argument("--conversation", metavar="NAME", default=absent, help="which inbox (default: default)")
-    parser.add_argument("--principal", metavar="NAME", default=absent, help="who posts or is served (human, agent)")
-    parser.add_argument("-v", action="count", dest="verbosity", default=absent, help="say more on stderr")
+    parser.add_argument("--conversation", metavar="NAME", default=absent, help="which conversation (default: default)")
+    parser.add_argument(
+        "--principal", metavar="NAME", default=absent, help="who posts or is served (default: human or agent)"
+    )
+    parser.add_argument("-v", action="count", dest="verbosity", default=absent, help="log more to stderr")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve, or carry out an action."""
     from ui_mcp.app import chat_server
     from ui_mcp.chat import mcp
 

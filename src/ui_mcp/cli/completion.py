@@ -1,4 +1,4 @@
-"""Print a script that lets the shell complete the commands ui-mcp and nlui.
+"""Print a shell completion script for the commands ui-mcp and nlui.
 
   bash   mkdir -p ~/.local/share/bash-completion/completions
          ui-mcp completion bash > ~/.local/share/bash-completion/completions/ui-mcp
@@ -6,7 +6,7 @@
   zsh    ui-mcp completion zsh > "${fpath[1]}/_ui-mcp"
   fish   ui-mcp completion fish > ~/.config/fish/conf.d/ui-mcp.fish
 
-For a try in the shell at hand: source <(ui-mcp completion bash), in fish: ui-mcp completion fish | source
+To try it in the current shell: source <(ui-mcp completion bash), in fish: ui-mcp completion fish | source
 """
 
 import argparse
@@ -18,12 +18,10 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the shell."""
     parser.add_argument("shell", choices=SHELLS, help="bash, zsh or fish")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the script."""
     from ui_mcp.cli.completion_scripts import script
 
     print(script(options.shell, every_place()), end="")
@@ -31,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def every_place() -> list[Place]:
-    """Return what can be typed after `ui-mcp` and after `nlui`, which is also `ui-mcp nlui`."""
+    """Return the completions of `ui-mcp`, of `nlui` and of its other form, `ui-mcp nlui`."""
     from ui_mcp.cli import nlui
     from ui_mcp.cli.main import parser_of_all
     from ui_mcp.cli.nlui import inspect

@@ -1,4 +1,4 @@
-"""The completion scripts of bash, zsh and fish, each made of the same table of places."""
+"""The completion scripts of bash, zsh and fish, generated from the same table."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -76,7 +76,6 @@ end
 
 
 def script(shell: str, places: Sequence[Place]) -> str:
-    """Return the script for one shell."""
     paths = [place.path for place in places if " " in place.path]
     match shell:
         case "bash":
@@ -127,7 +126,7 @@ def _zsh_value(value: Value) -> str:
 
 
 def _listed(place: Place) -> str:
-    """Return commands first, then options: a script cuts at the first hyphen when no option is being typed."""
+    """Return commands first, then options: the script cuts at the first hyphen unless an option is being typed."""
     first = [word.text for word in place.commands] or list(place.arguments)
     return " ".join([*first, *(word.text for word in place.options)])
 
@@ -164,5 +163,5 @@ def _fish_value(value: Value | None) -> str:
 
 
 def _brief(text: str) -> str:
-    """Return help without what shells read as signs of their own."""
+    """Return a help text without characters that are special in shells."""
     return re.sub(r"[':\[\]`$\\\"]", "", text.split("(", maxsplit=1)[0].split(";", maxsplit=1)[0]).strip()

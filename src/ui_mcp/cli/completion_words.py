@@ -1,4 +1,4 @@
-"""What can be typed where, read from the argument parsers: a table that every shell's script is made of."""
+"""Table of completions, read from the argument parsers; every shell's script is generated from it."""
 
 import argparse
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ FILES = frozenset({"FILE", "CONFIG|URL"})
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Something to type and what it is for."""
+    """A completion and its description."""
 
     text: str
     help: str = ""
@@ -18,7 +18,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What follows an option: one of some words, a file, a folder, or anything."""
+    """Kind of an option's value: one of some words, a file, a folder, or anything."""
 
     kind: str
     choices: tuple[str, ...] = ()
@@ -26,19 +26,19 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A command line so far, such as `ui-mcp chat`, and what may come next."""
+    """Completions after a command path such as `ui-mcp chat`."""
 
     path: str
     commands: list[Word] = field(default_factory=list)
     options: list[Word] = field(default_factory=list)
     values: dict[str, Value] = field(default_factory=dict)
-    """Option → what it takes; options without a value are not in it."""
+    """Kind of value by option; options without a value are absent."""
     arguments: tuple[str, ...] = ()
-    """Words the first argument may be."""
+    """Choices of the first argument."""
 
 
 def places(path: str, parser: argparse.ArgumentParser) -> Iterator[Place]:
-    """Yield the place of a parser and those of its sub-commands."""
+    """Yield the completions of a parser and of its sub-commands."""
     place = Place(path)
     below = []
     choices: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Show the example apps in your browser.
 
-They run in a temporary directory on free ports, with hot loading: edit a file of an app there and watch the page.
-Everything is gone when you stop it.
+They run in a temporary directory on free ports with hot reload: edit a file of an app there and watch the page.
+The directory is deleted when you stop the demo.
 """
 
 import argparse
@@ -10,15 +10,13 @@ HELP = "see the example apps in your browser"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the app to begin with."""
     parser.add_argument(
-        "app", nargs="?", metavar="APP", default="dashboard", help="example to begin with (default dashboard)"
+        "app", nargs="?", metavar="APP", default="dashboard", help="example to show first (default dashboard)"
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until interrupted."""
     from ui_mcp.app.commands.demo import run_demo
 
     return run_demo(options.app, browser=not options.no_browser)

@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 
-from ui_mcp import processes  # noqa: F401 - noted now, before the slow imports
+from ui_mcp import processes  # noqa: F401 - records the parent process before the slow imports
 
 
 def main() -> int:
@@ -14,7 +14,7 @@ def main() -> int:
         return run_nlui(arguments[1:])
     if arguments[:1] == ["serve"]:
         _prepare(arguments)
-        gc.disable()  # as for stdio: while everything is imported there is no garbage; the server resumes it
+        gc.disable()  # imports create no garbage; the server enables it again
     stdio = reserve_stdio() if speaks_on_stdio(arguments) else None
     from ui_mcp.cli.main import run
 
@@ -22,7 +22,7 @@ def main() -> int:
 
 
 def _prepare(arguments: list[str]) -> None:
-    """Let the nursery of the Lua worlds get ready while the server is being imported."""
+    """Start the fork server of the Lua workers while the server is being imported."""
     if not {"-h", "--help"} & set(arguments):
         from ui_mcp.lua_runtime.fork_server_process import prestart
 
@@ -74,12 +74,10 @@ def reserve_stdio() -> tuple[int, int]:
     Afterwards descriptor 0 is empty and descriptor 1 is stderr, so neither `print`, nor a C library,
     nor a child process can disturb the protocol.
     """
-    # Looking for garbage while a thousand classes are being imported costs a tenth of the start; the pump resumes it.
+    # Garbage collection during imports takes 10 % of the start-up time; the stdio transport enables it again.
     gc.disable()
     if os.isatty(0):
-        os.write(
-            2, b"Waiting for a host's MCP messages on stdin. Press Ctrl+C to stop; --help tells what else there is.\n"
-        )
+        os.write(2, b"Waiting for a host's MCP messages on stdin. Press Ctrl+C to stop; --help shows other commands.\n")
     stdin, stdout = _private_copy(0), _private_copy(1)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
@@ -91,7 +89,7 @@ def reserve_stdio() -> tuple[int, int]:
 
 
 def _private_copy(fd: int) -> int:
-    copy = os.dup(fd)  # close-on-exec, and so out of reach of child processes
+    copy = os.dup(fd)  # close-on-exec, so that child processes do not inherit it
     os.set_inheritable(copy, False)
     return copy
 

@@ -1,7 +1,7 @@
 """Install the bundled skills, guides, viewdefs, scripts and page into a project.
 
-Files you have changed are never lost: an upgrade puts the new text beside them as FILE.merge,
-and --force keeps your text as FILE.bak.
+Files that you changed are never lost: an upgrade writes the new version beside them as FILE.merge,
+and --force keeps your version as FILE.bak.
 """
 
 import argparse
@@ -15,13 +15,11 @@ HELP = "install skills, guides and scripts into a project"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the directory and whether to overwrite."""
     shared.directory(parser)
     parser.add_argument("-f", "--force", action="store_true", help="overwrite existing files, keeping FILE.bak")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Install and report."""
     workspace = Workspace.at(options.dir)
     if workspace.base.is_dir():
         settle(workspace)
@@ -30,7 +28,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def report(result: InstallResult) -> None:
-    """Print what was done."""
     answer = result.as_json()
     if answer.get("version_skipped"):
         print(
@@ -40,7 +37,10 @@ def report(result: InstallResult) -> None:
         return
     _list("Installed:", answer["installed"])
     _list("Skipped (already exist):", answer["skipped"])
-    _list("Kept your changes, new text beside them:", [entry["merge_path"] for entry in answer.get("conflicts", [])])
+    _list(
+        "Kept your changes; the new versions are beside them:",
+        [entry["merge_path"] for entry in answer.get("conflicts", [])],
+    )
 
 
 def _list(title: str, paths: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The `ui-mcp` command line: one module per command; only the one that is asked for is imported."""
+"""The `ui-mcp` command line: one module per command, imported only when it runs."""
 
 import argparse
 import os
@@ -12,19 +12,19 @@ from ui_mcp import cli
 from ui_mcp.discovery import discover_modules
 from ui_mcp.errors import UiMcpError
 
-DESCRIPTION = "A face, a voice, eyes and hands for AI agents, through one MCP server."
+DESCRIPTION = "MCP server that gives AI agents a live browser UI, chat, UI automation and an API gateway."
 EPILOG = """\
 examples:
   claude mcp add ui -- ui-mcp mcp     let Claude Code start it for this project
   ui-mcp demo                         see the example apps in your browser
-  ui-mcp serve                        run it by hand: UI on port 8000, MCP on port 8001
+  ui-mcp serve                        run it yourself: UI on port 8000, MCP on port 8001
 
-`ui-mcp COMMAND --help` tells more about a command.
+Run `ui-mcp COMMAND --help` for more on a command.
 """
 
 
 def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
-    """Carry out one command line; return the exit code. `stdio` are the descriptors set aside for MCP."""
+    """Run one command line and return the exit code; `stdio` are the file descriptors reserved for MCP."""
     if not arguments:
         parser_of_all().print_help(sys.stderr)
         return 2
@@ -47,7 +47,7 @@ def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str], stdio: tuple[int, int] | None) -> argparse.Namespace:
-    """Read a command line; a command with TAKES_ALL reads its own words, whose first may be an option."""
+    """Parse a command line; a command with TAKES_ALL parses its own words, the first of which may be an option."""
     module = command_named(arguments[0])
     if module is not None and getattr(module, "TAKES_ALL", False):
         return argparse.Namespace(stdio=stdio, words=list(arguments[1:]), run=module.run)
@@ -56,12 +56,12 @@ def parse(arguments: Sequence[str], stdio: tuple[int, int] | None) -> argparse.N
 
 
 def parser_of_all() -> argparse.ArgumentParser:
-    """Build the parser that knows every command."""
+    """Return the parser of all commands."""
     return _parser([module for module in discover_modules(cli) if is_command(module)])
 
 
 def command_named(name: str) -> ModuleType | None:
-    """Import one command without the others."""
+    """Import one command without the others; None if there is no such command."""
     if not name.isidentifier() or find_spec(f"{cli.__name__}.{name}") is None:
         return None
     module = import_module(f"{cli.__name__}.{name}")
@@ -69,7 +69,7 @@ def command_named(name: str) -> ModuleType | None:
 
 
 def is_command(module: ModuleType) -> bool:
-    """Return whether a module of this package is a command: it has HELP, `arguments` and `run`."""
+    """Return whether a module of this package is a command."""
     return hasattr(module, "HELP") and hasattr(module, "arguments")
 
 
@@ -93,12 +93,12 @@ def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
 
 
 def ignore_broken_pipe() -> int:
-    """Keep Python from complaining at exit that whoever read our output has gone; return the exit code."""
+    """Suppress Python's error at exit when the reader of our output is gone; return the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 141
 
 
 def print_error(error: UiMcpError, command: str = "ui-mcp") -> None:
-    """Say on stderr what went wrong and the way out."""
+    """Print an error and its hint to stderr."""
     first, *rest = error.message.splitlines()
     print(f"{command}: {first}", *rest, sep="\n  ", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Speak MCP on stdin and stdout, for agents that start their servers themselves.
+"""Serve MCP over stdin and stdout, for hosts that start their servers themselves.
 
 stdout carries JSON-RPC only; logs go to stderr and to log/mcp.log in the base directory.
 The UI is served on free ports once the agent calls ui_start.
@@ -12,12 +12,10 @@ HELP = "serve an agent over stdin and stdout"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the common server options."""
     shared.server(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until stdin ends."""
     from ui_mcp.app.ui_server import run_stdio
 
     return run_stdio(options.dir, shared.flags_of(options), *options.stdio, directories=tuple(options.allow_dir))

@@ -1,9 +1,9 @@
-"""Make an app to start from: a small working list with its page, texts and a scenario for ui_test.
+"""Create an app to start from: a small working list with its page, texts and a scenario for ui_test.
 
   ui-mcp new week-plan                 apps/week-plan in the base directory
   ui-mcp new week-plan --title "Week"  with a title of your own
 
-A name has small letters and digits with single hyphens. An app that is there already is never touched.
+A name consists of lower-case letters and digits with single hyphens. An existing app is never changed.
 """
 
 import argparse
@@ -17,23 +17,22 @@ from ui_mcp.ui.audit import global_name
 from ui_mcp.ui.installer import leaves, make_base
 from ui_mcp.workspace import BUNDLE, Workspace
 
-HELP = "make an app to start from"
+HELP = "create an app to start from"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the name of the app."""
     parser.add_argument("app", metavar="APP", help="its name, for example week-plan")
     parser.add_argument("--title", metavar="TEXT", help="its title (default: the name in words)")
     shared.directory(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the app and say what comes next."""
+    """Write the app and print the next steps."""
     workspace = Workspace.at(options.dir)
     made = scaffold(workspace, options.app, options.title)
-    print("Made:", *(file.relative_to(workspace.project).as_posix() for file in made), sep="\n  ")
-    print(f"\nSee it: ask your agent to show {options.app}, or run `ui-mcp serve` and choose it on the start page.")
-    print("Change a file while it is shown and watch the page.")
+    print("Created:", *(file.relative_to(workspace.project).as_posix() for file in made), sep="\n  ")
+    print(f"\nTo see it, ask your agent to show {options.app}, or run `ui-mcp serve` and choose it on the start page.")
+    print("Edit a file while it is shown and watch the page change.")
     return 0
 
 
@@ -50,20 +49,20 @@ _TAKEN = frozenset(
         rawequal rawlen setmetatable getmetatable collectgarbage main""",
     )
 )
-"""Words of Lua and of the engine that an app's global must not take away."""
+"""Names of Lua and of the engine that an app's global must not overwrite."""
 
 
 def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[Path]:
     """Write `apps/NAME` and return its files.
 
     Raises:
-        RefusedError: the name cannot be an app's, there is such an app already, or it cannot be written.
-        InstallError: the base directory cannot be made.
+        RefusedError: the name is invalid, the app exists already, or it cannot be written.
+        InstallError: the base directory cannot be created.
     """
     check_name(name)
     folder = workspace.apps / name
     if folder.exists() or folder.is_symlink():
-        raise RefusedError(f"{folder} is already there\nChoose another name; nothing was written.", path=str(folder))
+        raise RefusedError(f"{folder} already exists\nChoose another name; nothing was written.", path=str(folder))
     if leaves(folder / "app.lua", workspace.project):
         raise RefusedError(f"{workspace.apps} leads out of the project; nothing was written")
     make_base(workspace)
@@ -80,24 +79,24 @@ def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be the name of an app.
+    """Check the name of an app.
 
     Raises:
-        RefusedError: says what a name is made of.
+        RefusedError: it is invalid; the message says what is allowed.
     """
     if len(name) > LONGEST or not _NAME.fullmatch(name):
         raise RefusedError(
             f"{name!r} cannot be the name of an app\n"
-            f"Use at most {LONGEST} small letters and digits with single hyphens, beginning with a letter: week-plan."
+            f"Use at most {LONGEST} lower-case letters and digits with single hyphens, first a letter: week-plan."
         )
     if global_name(name) in _TAKEN:
-        raise RefusedError(f"{name!r} is a word of Lua or of ui-mcp\nChoose another name, for example my-{name}.")
+        raise RefusedError(f"{name!r} is a reserved word of Lua or ui-mcp\nChoose another name, for example my-{name}.")
 
 
 def _words(name: str, title: str | None) -> dict[str, str]:
     own = global_name(name)
     shown = " ".join((title or name.replace("-", " ").capitalize()).split())
-    # A title goes into HTML, JSON and a Lua comment alike, so the signs that mean something there are left out.
+    # The title is inserted into HTML, JSON and a Lua comment, so characters that are special there are removed.
     plain = re.sub(r'[<>&"\\{}\x00-\x1f]', "", shown) or name
     return {"name": name, "global": own, "type": own[:1].upper() + own[1:], "title": plain}
 

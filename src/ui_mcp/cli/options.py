@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they become settings."""
+"""Options that several commands share, and the settings that they override."""
 
 import argparse
 import os
@@ -29,7 +29,7 @@ def directory(parser: argparse.ArgumentParser) -> None:
 
 
 def server(parser: argparse.ArgumentParser) -> None:
-    """Add what `mcp` and `serve` have in common."""
+    """Add the options that `mcp` and `serve` share."""
     directory(parser)
     parser.add_argument("--host", metavar="ADDR", help="address to listen on (env UI_HOST; default 127.0.0.1)")
     parser.add_argument(
@@ -48,20 +48,20 @@ def server(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="D",
-        help="directory that ui_configure may switch to besides the project; may be given more than once",
+        help="directory that ui_configure may switch to besides the project; may be repeated",
     )
     parser.add_argument(
         "-v",
         action="count",
         dest="verbosity",
-        help="say more on stderr; up to -vvvv (env UI_VERBOSITY)",
+        help="log more to stderr, up to -vvvv (env UI_VERBOSITY)",
     )
 
 
 def port(text: str) -> int:
-    """Read the number of a port."""
+    """Parse a port number."""
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are numbers from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; ports are numbers from 0 to 65535")
     return int(text)
 
 

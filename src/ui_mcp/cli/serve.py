@@ -11,24 +11,22 @@ HELP = "run UI and MCP servers on fixed ports"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take ports besides the common options."""
     shared.server(parser)
     parser.add_argument(
-        "--port", type=shared.port, metavar="P", help="UI port (env UI_PORT; default 8000; 0 = any free one)"
+        "--port", type=shared.port, metavar="P", help="UI port (env UI_PORT; default 8000; 0 = any free port)"
     )
     parser.add_argument(
-        "--mcp-port", type=shared.port, metavar="M", help="MCP port (env UI_MCP_PORT; default 8001; 0 = any free one)"
+        "--mcp-port", type=shared.port, metavar="M", help="MCP port (env UI_MCP_PORT; default 8001; 0 = any free port)"
     )
     parser.add_argument(
         "--person-port",
         type=shared.port,
         metavar="Q",
-        help="port of your own page (env UI_PERSON_PORT; default 8002, or a free one)",
+        help="port of your own page (env UI_PERSON_PORT; default 8002, or a free port)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until interrupted."""
     from ui_mcp.app.ui_server import run_serve
 
     return run_serve(options.dir, shared.flags_of(options), tuple(options.allow_dir))

@@ -1,8 +1,8 @@
-"""Look at the themes of the page, as the tool ui_theme does; prints JSON.
+"""List themes and their classes, or check an app against them; prints the same JSON as the tool ui_theme.
 
-ui-mcp theme list                    every theme
-ui-mcp theme classes [THEME]         the classes it documents
-ui-mcp theme audit APP [THEME]       which classes of an app no theme knows
+ui-mcp theme list                    list every theme
+ui-mcp theme classes [THEME]         list the classes that a theme documents
+ui-mcp theme audit APP [THEME]       list the classes of an app that no theme defines
 """
 
 import argparse
@@ -10,15 +10,14 @@ import argparse
 from ui_mcp.cli import options as shared
 from ui_mcp.workspace import Workspace
 
-HELP = "list themes and their classes, or compare an app with them"
+HELP = "list themes and their classes, or check an app against them"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take what to look at."""
     actions = parser.add_subparsers(title="actions", dest="action", metavar="ACTION", required=True)
     listed = actions.add_parser("list", help="list every theme")
-    classes = actions.add_parser("classes", help="list the classes a theme documents")
-    audit = actions.add_parser("audit", help="compare an app with the themes")
+    classes = actions.add_parser("classes", help="list the classes that a theme documents")
+    audit = actions.add_parser("audit", help="check an app against the themes")
     audit.add_argument("app", metavar="APP", help="the app's directory in apps/")
     for action in (classes, audit):
         action.add_argument("theme", nargs="?", default="", metavar="THEME", help="one theme (default: all)")
@@ -27,7 +26,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the answer."""
     from ui_mcp.jsontypes import dumps
     from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 

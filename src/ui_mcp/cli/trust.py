@@ -1,8 +1,8 @@
-"""Agree to settings that came with a project and widen rights.
+"""Agree to project settings that widen rights.
 
 Settings in config/config.toml that let apps, agents or the network do more than usual have no effect until you agree to
-them here, once for each content; the file that gateway.config names, and an nlui.yaml of the project, likewise.
-Agreements are kept in your own configuration directory and end when the settings change.
+them here, and again after every change. The same applies to the file named by gateway.config and to an nlui.yaml of the
+project. Agreements are stored in your own configuration directory.
 """
 
 import argparse
@@ -19,18 +19,16 @@ if TYPE_CHECKING:
     from ui_mcp.gateway.config.agreement import Wish
     from ui_mcp.workspace import Workspace
 
-HELP = "agree to a project's settings that widen rights"
+HELP = "agree to project settings that widen rights"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the directory and what to do."""
     shared.directory(parser)
-    parser.add_argument("--yes", action="store_true", help="agree without a question; needs a terminal all the same")
-    parser.add_argument("--revoke", action="store_true", help="take back what was agreed to")
+    parser.add_argument("--yes", action="store_true", help="agree without being asked; still needs a terminal")
+    parser.add_argument("--revoke", action="store_true", help="withdraw an earlier agreement")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show, ask and remember."""
     from ui_mcp.gateway.config.agreement import wishes
     from ui_mcp.workspace import Workspace
 
@@ -45,24 +43,24 @@ def run(options: argparse.Namespace) -> int:
 
 
 def settle(asked: "list[Wish]", command: str, *, yes: bool) -> int:
-    """Show what is asked for, let the person answer, and remember a yes."""
+    """Show the settings, ask the person, and record the agreement; return the exit code."""
     from ui_mcp.gateway.config.agreement import agree
 
     for wish in asked:
         print(f"{wish.place}{' (agreed)' if wish.agreed else ''}", *wish.lines, sep="\n  ")
     if all(wish.agreed for wish in asked):
-        print(f"You agreed to all of this; `{command} --revoke` takes it back.")
+        print(f"You have agreed to all of this; `{command} --revoke` withdraws it.")
         return 0
     if not _confirmed(command, yes=yes):
         print("Nothing has changed.")
         return 1
     agree(asked)
-    print("Agreed. It takes effect with the next start.")
+    print("Agreed. It takes effect at the next start.")
     return 0
 
 
 def offer(source: str | None) -> None:
-    """Ask a person who starts a gateway at a terminal about the nlui.yaml that it would take from the directory."""
+    """At a terminal, ask about the nlui.yaml that a gateway would use from the working directory."""
     from ui_mcp.gateway.config.agreement import agree, found_file, wish_of
 
     file = found_file(source)
@@ -71,7 +69,7 @@ def offer(source: str | None) -> None:
     wish = wish_of(file)
     if wish.agreed:
         return
-    # stdout may lead into a pipe, which takes the answer of the command
+    # On stderr: stdout may be a pipe that receives the command's output.
     print(f"{file} is new or has changed since you agreed to it:", *wish.lines, sep="\n  ", file=sys.stderr)
     if _answer("Use it? [y/N] ", sys.stderr):
         agree([wish])
@@ -82,21 +80,25 @@ def _revoke(workspace: "Workspace") -> int:
     from ui_mcp.trust import Agreements
 
     places = [workspace.base]
-    with suppress(ConfigError):  # a broken file is no reason to keep an agreement
+    with suppress(ConfigError):  # an invalid file must not keep its agreement alive
         places += [wish.place for wish in wishes(workspace)]
     taken = [Agreements().remove(place) for place in places]
-    print("Taken back; it ends with the next start." if any(taken) else f"Nothing was agreed to for {workspace.base}.")
+    print(
+        "Withdrawn; this takes effect at the next start."
+        if any(taken)
+        else f"There is no agreement for {workspace.base}."
+    )
     return 0
 
 
 def _confirmed(command: str, *, yes: bool) -> bool:
-    """Ask at the controlling terminal: neither an agent's pipe nor a file can agree.
+    """Ask at the controlling terminal, so that neither an agent's pipe nor a file can agree.
 
     Raises:
         RefusedError: there is no terminal.
     """
     if not sys.stdin.isatty() or not _has_terminal():
-        raise RefusedError(f"Only a person at a terminal can agree\nRun `{command}` in a terminal of your own.")
+        raise RefusedError(f"Only a person at a terminal can agree\nRun `{command}` in your own terminal.")
     return yes or _answer("Let this directory use these settings? [y/N] ", sys.stdout)
 
 
@@ -106,7 +108,8 @@ def _answer(question: str, out: TextIO) -> bool:
 
 
 def _can_ask() -> bool:
-    """Return whether a question reaches a person: a job in the background would be stopped when it reads the answer."""
+    """Return whether a person can answer a question."""
+    # A background job would be stopped by SIGTTIN when it reads the answer.
     if not (sys.stdin.isatty() and sys.stderr.isatty() and _has_terminal()):
         return False
     return sys.platform == "win32" or os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()

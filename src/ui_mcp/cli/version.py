@@ -8,7 +8,7 @@ HELP = "print the version"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take no arguments."""
+    """Add nothing."""
 
 
 def run(options: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ async def test_a_running_browser_is_joined_by_either_of_its_addresses(tmp_path: 
         said = await anyio.to_thread.run_sync(attach, tmp_path, "--cdp", addresses[scheme])
         done = await anyio.to_thread.run_sync(press, tmp_path)
 
-    assert said == f'Attached {addresses[scheme]}; agents call it target "cdp".\n'
+    assert said == f'Attached {addresses[scheme]} as target "cdp".\n'
     assert '"Pressed"' in done["observed"]
 
 

@@ -56,12 +56,12 @@ async def test_a_person_attaches_a_program_and_the_agent_operates_it(
         again = await anyio.to_thread.run_sync(attach, tmp_path, "--detach", f"javafx-{pid}")
 
     assert f"{pid}  JavaFX  Demo" in listed
-    assert said == f'Attached Demo; agents call it target "javafx-{pid}".\n'
+    assert said == f'Attached Demo as target "javafx-{pid}".\n'
     assert '#okButton "OK"' in seen["outline"]
     assert '#status "clicked 1"' in seen["observed"]
     assert (seen["picture"], seen["targets"]) == ("image", ["page", "browser", f"javafx-{pid}"])
     assert kept == [0o600]
-    assert again == f"Forgotten: javafx-{pid}\n"
+    assert again == f"Detached: javafx-{pid}\n"
 
 
 async def test_a_program_may_carry_the_agent_itself(programs: Programs, screen: str, tmp_path: Path) -> None:

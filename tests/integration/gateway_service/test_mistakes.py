@@ -47,7 +47,7 @@ PET = '{"openapi": "3.0.3", "info": {"title": "P", "version": "1"}, "paths": {"/
             ["There is no command 'npxx'", "full path", "The server ended before it answered; it said: no luck"],
         ),
         (["chek"], "", 2, ["There is no command 'chek'; did you mean 'check'?"]),
-        (["tools", "f.yaml"], "", 1, ["there are no tools; nlui check says why"]),
+        (["tools", "f.yaml"], "", 1, ["there are no tools; run `nlui check` to see why"]),
         (["call", "f__p", "--config", "f.json", "--arg", "a"], PET, 2, ["--arg a: write it as name=value"]),
         (["call", "f__p", "--config", "f.json", "--json", "gone"], PET, 2, ["--json gone: "]),
         (["call", "f__q", "--config", "f.json"], PET, 5, ["Unknown tool: f__q; did you mean f__p"]),

@@ -69,7 +69,7 @@ def act(place: str, command: ApprovalCommand) -> list[str]:
     """Run a command on the store at `place` and return the lines to print."""
     is_file = "://" not in place or place.startswith("sqlite:")
     if is_file and not file_of(place).is_file():
-        raise ConfigError(f"There is no approvals store {place}\nName the gateway's with --store.")
+        raise ConfigError(f"There is no approvals store {place}\nName the gateway's store with --store.")
     return anyio.run(_act, place, command)
 
 
@@ -79,7 +79,7 @@ async def _act(place: str, command: ApprovalCommand) -> list[str]:
     try:
         match command.action:
             case "list":
-                return [_line(row) for row in await service.pending()] or ["Nothing waits."]
+                return [_line(row) for row in await service.pending()] or ["Nothing is pending."]
             case "rules":
                 rules = await store.rules()
                 texts = [f"{number}: {dumps(rule.model_dump(exclude_defaults=True))}" for number, rule in rules]
@@ -131,9 +131,9 @@ def _edited(text: str) -> JsonObject:
 def _named(command: ApprovalCommand) -> tuple[str, ...]:
     if not command.ids:
         what, where = ("rule", "rules") if command.action == "forget" else ("approval", "list")
-        raise InvalidArgumentsError(f"Which {what}? `ui-mcp approvals {where}` names them; then {command.action} ID")
+        raise InvalidArgumentsError(f"Which {what}? `ui-mcp approvals {where}` lists them; then {command.action} ID")
     if command.arguments and len(command.ids) > 1:
-        raise InvalidArgumentsError("Other arguments can be given for one approval at a time")
+        raise InvalidArgumentsError("--arguments can be given for one approval at a time")
     return command.ids
 
 
@@ -155,7 +155,7 @@ async def _one(service: ApprovalService, prefix: str) -> Approval:
     found = [row for row in rows.values() if row.id.startswith(prefix)]
     if len(found) != 1:
         count = f"{len(found)} approvals begin" if found else "No approval begins"
-        raise NotFoundError(f"{count} with {prefix!r}; `ui-mcp approvals list` names those that wait")
+        raise NotFoundError(f"{count} with {prefix!r}; `ui-mcp approvals list` lists the pending ones")
     return found[0]
 
 
@@ -175,18 +175,18 @@ def open_person_pages(*, browser: bool = True) -> int:
         NotFoundError: no person's page is served.
     """
     if not has_terminal():
-        raise RefusedError("`ui-mcp approvals open` shows its links on a terminal only\nRun it in one.")
+        raise RefusedError("`ui-mcp approvals open` shows links only on a terminal\nRun it in one.")
     ports = sorted(listener_ports())
     if not ports:
         raise NotFoundError(
-            "No server of this account has a page to let you in to\n"
+            "No server of this account has a page to sign in to\n"
             "Start one: ui-mcp serve, nlui, or ui_start in your agent's host."
         )
     keys = PersonKeys()
     with open_terminal("A link") as terminal:
         for port in ports:
             terminal.write(f"http://127.0.0.1:{port}/#code={keys.new_code()}\n")
-        terminal.write(f"Each link lets one browser in, once, within {CODE_SECONDS / 60:.0f} minutes.\n")
+        terminal.write(f"Each link signs in one browser, once, within {CODE_SECONDS / 60:.0f} minutes.\n")
         terminal.flush()
         if browser and len(ports) == 1:
             terminal.write(f"{_open(keys, ports[0])}\n")
@@ -199,10 +199,10 @@ def _open(keys: PersonKeys, port: int) -> str:
         with opened(f"http://127.0.0.1:{port}/#code={code}") as until:
             while keys.waits(code):
                 if time.monotonic() > until:
-                    return "The browser has not come; open the link yourself."
+                    return "The browser did not open the page; open the link yourself."
                 time.sleep(_POLL_SECONDS)
     except BrowserError as error:
         return f"No browser could be opened ({error.message}); open the link yourself."
     except KeyboardInterrupt:
         return ""
-    return "Your browser is let in."
+    return "Your browser is signed in."

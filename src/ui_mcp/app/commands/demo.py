@@ -38,7 +38,7 @@ async def _demo(app: str, *, browser: bool) -> int:
     to_stderr()
     names = [folder.name for folder in example_apps()]
     if app not in names:
-        raise NotFoundError(f"No example named {app!r}; there are: {', '.join(names)}")
+        raise NotFoundError(f"No example named {app!r}; available: {', '.join(names)}")
 
     async def ready(running: Running, mcp_url: str) -> None:
         await running.sessions.get("1").display(app)
@@ -65,13 +65,13 @@ def _print_next_steps(running: Running, app: str, mcp_url: str) -> None:
     sys.stdout.write(
         f"""
 What next:
-  See it                open the address after "You": the app, with a chat and what waits for you beside it
+  See it                open the address after "You": the app, with the chat and pending approvals beside it
   Change it             edit {view}
-                        and save: the page follows at once
+                        and save: the page updates immediately
   Connect your agent    claude mcp add --transport http ui {mcp_url}/mcp
                         (other hosts: README.md, "Hosts")
   Use it in a project   README.md, "Sixty seconds"
-Everything here is temporary and gone when you press Ctrl+C.
+Everything here is temporary and is deleted when you press Ctrl+C.
 """
     )
     sys.stdout.flush()

@@ -43,7 +43,7 @@ async def _lines(keys: AccessTokens, options: Namespace) -> list[str]:
             return [f"{options.url.rstrip('/')}/chat#code={await keys.code(options.name, options.seconds)}"]
         case "revoke":
             await keys.revoke(options.name)
-            return [f"{options.name} ended"]
+            return [f"{options.name} revoked"]
         case _:
             rows = [
                 f"{token.id}  {token.name}  {token.subscriber}  {'good' if good else 'ended'}  "

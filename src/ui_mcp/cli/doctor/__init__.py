@@ -1,7 +1,7 @@
-"""Return what is installed, what is missing and how to mend it.
+"""Report what is installed, what is missing and how to fix it.
 
-It looks at this machine and at the project in --dir, changes nothing, and ends with 0 when everything needed works,
-with 1 when something does not.
+It checks this machine and the project in --dir and changes nothing. The exit code is 0 if everything needed works,
+and 1 otherwise.
 """
 
 import argparse
@@ -10,18 +10,16 @@ from ui_mcp.cli import options as shared
 from ui_mcp.cli.doctor.findings import Finding
 from ui_mcp.workspace import Workspace
 
-HELP = "say what is installed, what is missing and how to mend it"
+HELP = "report what is installed, what is missing and how to fix it"
 SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the directory and the form of the answer."""
     shared.directory(parser)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Examine and report."""
     from ui_mcp.cli.doctor.findings import Finding, Health
     from ui_mcp.jsontypes import dumps
     from ui_mcp.processes import run as run_async
@@ -39,8 +37,8 @@ def run(options: argparse.Namespace) -> int:
     width = max(len(finding.name) for finding in found)
     for finding in found:
         print(f"{SIGNS[finding.health]}  {finding.name:{width}}  {finding.text}")
-        if finding.mend:
-            print(f"{'':{width + 11}}→ {finding.mend}")
+        if finding.fix:
+            print(f"{'':{width + 11}}→ {finding.fix}")
     counts = [sum(finding.health is health for finding in found) for health in (Health.PROBLEM, Health.NOTE)]
     print(f"\n{_many(counts[0], 'problem')}, {_many(counts[1], 'note')}.")
     return code
@@ -51,7 +49,7 @@ def _many(count: int, word: str) -> str:
 
 
 async def examine(base_dir: str) -> list[Finding]:
-    """Return every finding, the machine's first; each is made even when another one is bad."""
+    """Return the findings of all checks, the machine's first."""
     from ui_mcp.cli.doctor import machine, project
 
     workspace = Workspace.at(base_dir)

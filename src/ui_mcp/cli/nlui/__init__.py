@@ -1,18 +1,18 @@
-"""Use HTTP APIs and MCP servers as tools, described by their OpenAPI documents and an nlui.yaml.
+"""Use HTTP APIs and MCP servers as tools, from OpenAPI documents and an nlui.yaml.
 
 nlui [CONFIG or URL]              chat with your APIs in the browser, on port 9000 (also: nlui serve)
-nlui --mcp [CONFIG or URL]        speak MCP on stdin and stdout
+nlui --mcp [CONFIG or URL]        serve MCP over stdin and stdout
 nlui --mcp-sse --mcp-port N       MCP over HTTP+SSE (GET /sse, POST /messages) and at /mcp
 nlui --mcp-http --mcp-port N      MCP over streamable HTTP at /mcp
-nlui check SPEC|CONFIG|URL        say what was understood, per operation
+nlui check SPEC|CONFIG|URL        report what was understood of each operation
 nlui tools SPEC|CONFIG|URL        print the tools (also: nlui dump)
 nlui call TOOL --arg k=v          call one tool
-nlui audit tail|export            read the log of calls
+nlui audit tail|export            print the log of calls
 nlui init                         write a commented nlui.yaml to start from
-nlui trust                        agree to an nlui.yaml that was found here
+nlui trust                        agree to the nlui.yaml in this directory
 
-Without a configuration, nlui shows a demo: a scripted model over a small shop, without a key.
-nlui COMMAND --help says more about a command.
+Without a configuration, nlui runs a demo: a scripted model and the API of a small shop; no key is needed.
+Run `nlui COMMAND --help` for more on a command.
 """
 
 import argparse
@@ -22,23 +22,23 @@ from pathlib import Path
 
 from ui_mcp.cli.options import port
 
-HELP = "use APIs and MCP servers as tools (the same as nlui)"
+HELP = "use APIs and MCP servers as tools (same as nlui)"
 TAKES_ALL = True
 LEVELS = ("warning", "info", "debug")
 COMMANDS = ("check", "tools", "dump", "call", "audit", "init", "trust", "serve")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take nothing here; the words are read below."""
+    """Add nothing: `run_words` parses the words."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out `ui-mcp nlui …` when it did not come through the command's own entry."""
+    """Run `ui-mcp nlui …` if the console script did not handle it."""
     return run_words(options.words, options.stdio)
 
 
 def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
-    """Carry out one command line of nlui."""
+    """Run one command line of nlui and return the exit code."""
     if words and words[0] == "serve":
         words = words[1:]
     elif words and words[0] in COMMANDS:
@@ -52,7 +52,7 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     from ui_mcp.app.gateway_server import run_http, run_stdio
     from ui_mcp.gateway.config.configuration import GatewayOptions
 
-    asked = GatewayOptions(
+    gateway_options = GatewayOptions(
         source=options.config or options.source,
         host=options.host,
         mode=options.policy,
@@ -67,40 +67,44 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     if options.mcp:
         if stdio is None:
             raise RuntimeError("stdin and stdout were not set aside")
-        return run_stdio(asked, *stdio)
+        return run_stdio(gateway_options, *stdio)
     from ui_mcp.cli.trust import offer
 
-    offer(asked.source)
+    offer(gateway_options.source)
     if options.mcp_sse or options.mcp_http:
-        return run_http(asked, options.mcp_port)
+        return run_http(gateway_options, options.mcp_port)
     from ui_mcp.app.gateway_server import run_chat
 
-    return run_chat(asked, options.port)
+    return run_chat(gateway_options, options.port)
 
 
 def parser() -> argparse.ArgumentParser:
-    """Build the parser of the serving forms."""
+    """Return the parser of the serving forms."""
     found = argparse.ArgumentParser("nlui", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument(
-        "source", nargs="?", metavar="CONFIG|URL", help="nlui.yaml, a document, or the address of an API"
+        "source", nargs="?", metavar="CONFIG|URL", help="nlui.yaml, an OpenAPI document, or the URL of an API"
     )
-    found.add_argument("--config", metavar="FILE", help="the same as the first argument")
-    found.add_argument("--mcp", action="store_true", help="speak MCP on stdin and stdout")
+    found.add_argument("--config", metavar="FILE", help="same as the first argument")
+    found.add_argument("--mcp", action="store_true", help="serve MCP over stdin and stdout")
     found.add_argument("--mcp-sse", action="store_true", help="serve MCP over HTTP+SSE")
     found.add_argument("--mcp-http", action="store_true", help="serve MCP over streamable HTTP")
     found.add_argument("--mcp-port", type=port, metavar="N", help="port of the MCP listener (default 8080; 0 = any)")
     found.add_argument("--host", metavar="ADDR", help="address to listen on (default 127.0.0.1)")
     found.add_argument("--port", type=port, metavar="N", help="port of the chat (default 9000; 0 = any)")
-    found.add_argument("--compact", action="store_true", help="list four tools that find all others")
-    found.add_argument("--policy", choices=("host", "guard"), help="who asks before calls that change something")
-    found.add_argument("--log-level", choices=LEVELS, help="how much is said on stderr (default warning)")
-    found.add_argument("-v", action="count", dest="verbosity", help="say more on stderr")
+    found.add_argument("--compact", action="store_true", help="list only four tools, which find and call all others")
+    found.add_argument(
+        "--policy",
+        choices=("host", "guard"),
+        help="who asks before calls that change something: the MCP host, or nlui (guard)",
+    )
+    found.add_argument("--log-level", choices=LEVELS, help="how much to log to stderr (default warning)")
+    found.add_argument("-v", action="count", dest="verbosity", help="log more to stderr")
     found.add_argument("--version", action="store_true", help="print the version")
     return found
 
 
 def _meant(word: str) -> str | None:
-    """Return the command that a word which names no file nearly is."""
+    """Return the command most similar to a word that names no file."""
     if not word.isalpha() or Path(word).exists():
         return None
     from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""`nlui audit`: the log of calls, as it is or as a table."""
+"""`nlui audit`: prints the log of calls as JSON Lines or CSV."""
 
 import argparse
 import csv
@@ -24,11 +24,11 @@ _COLUMNS = (
 
 
 def printed(settings: GatewaySettings, since: str, form: str, count: int | None) -> Iterator[str]:
-    """Yield the lines to print: those since a time, and of them the last `count` if given.
+    """Yield the lines to print: those since a time, and only the last `count` of them if given.
 
     Raises:
         ConfigError: there is no log.
-        InvalidArgumentsError: the time cannot be read.
+        InvalidArgumentsError: `since` is neither a time nor an age.
     """
     file = audit_file(settings, settings.data_folder)
     if not file.is_file():
@@ -41,7 +41,7 @@ def printed(settings: GatewaySettings, since: str, form: str, count: int | None)
 
 
 def _start(since: str, now: datetime) -> str:
-    """Read a time, or an age before `now`, in the way the log writes times."""
+    """Convert a time, or an age before `now`, to the format of the log."""
     if not since:
         return ""
     age = re.fullmatch(r"(\d{1,6})([smhd])", since)
@@ -67,12 +67,11 @@ def _row(values: Iterable[str]) -> str:
 
 
 def _inert(value: str) -> str:
-    # A spreadsheet takes a cell that begins like this for a formula.
+    # A spreadsheet would run a cell that begins like this as a formula.
     return f"'{value}" if value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
 
 
 def _audit(options: argparse.Namespace) -> int:
-    """Print the last calls, or all since a time."""
     from ui_mcp.cli.nlui.audit import printed
 
     count = options.count if options.action == "tail" else None

@@ -1,4 +1,4 @@
-"""The commands of nlui that do one thing and end: check, tools, call, audit, init, trust."""
+"""The one-shot commands of nlui: check, tools, call, audit, init, trust."""
 
 import argparse
 import sys
@@ -30,17 +30,17 @@ _CLEAR = "\r\x1b[K"
 
 @asynccontextmanager
 async def progress_line(awaited: Callable[[], Sequence[str]]) -> AsyncIterator[None]:
-    """During the block, say on stderr what is still awaited; only at a terminal, and only when it takes a while."""
+    """While the block runs, show on stderr what is still awaited; only on a terminal, and only after 0.5 s."""
     if not sys.stderr.isatty():
         yield
         return
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_tell, awaited)
+        tasks.start_soon(_show_progress, awaited)
         yield
         tasks.cancel_scope.cancel()
 
 
-async def _tell(awaited: Callable[[], Sequence[str]]) -> None:
+async def _show_progress(awaited: Callable[[], Sequence[str]]) -> None:
     started = anyio.current_time()
     try:
         while True:
@@ -53,103 +53,109 @@ async def _tell(awaited: Callable[[], Sequence[str]]) -> None:
 
 
 def line(names: Sequence[str], seconds: float) -> str:
-    """Return what to say of those that are awaited."""
+    """Return the text of the progress line."""
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return f"Waiting for {', '.join(names[:_MOST_NAMES])}{more} ({seconds:.0f} s)" if names else ""
 
 
-PATIENCE = 30.0
+SOURCE_TIMEOUT = 30.0
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
 SOURCE = "SPEC|CONFIG|URL"
-SOURCE_HELP = "an OpenAPI document, an nlui.yaml, or the address of an API (default: the nlui.yaml found here)"
+SOURCE_HELP = "an OpenAPI document, an nlui.yaml, or the URL of an API (default: the nlui.yaml found here)"
 
 
 def run_command(words: Sequence[str]) -> int:
-    """Carry out one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
+    """Run one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
     options = parser().parse_args(list(words))
     try:
         if "source" in options:
             offer(options.source)
         code: int = options.run(options)
     except ConfigError as error:
-        return _complain(error, BAD_CONFIG)
+        return _report_error(error, BAD_CONFIG)
     except UpstreamError as error:
-        return _complain(error, UNREACHABLE)
+        return _report_error(error, UNREACHABLE)
     except InvalidArgumentsError as error:
-        return _complain(error, USAGE)
+        return _report_error(error, USAGE)
     return code
 
 
 def parser() -> argparse.ArgumentParser:
-    """Build the parser of the commands that do one thing."""
+    """Return the parser of the one-shot commands."""
     found = argparse.ArgumentParser("nlui")
     commands = found.add_subparsers(required=True)
     check = commands.add_parser(
         "check",
-        help="say what was understood, per operation",
-        description="Read a document, an address or a configuration, and report every operation that is not whole. "
-        "Exit code 1 when something was skipped or a server does not answer.",
+        help="report what was understood of each operation",
+        description="Read an OpenAPI document, a URL or a configuration, and report every operation that is not fully "
+        "supported. The exit code is 1 if something was skipped or a server does not answer.",
     )
     check.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
-    check.add_argument("--json", action="store_true", help="the whole report as JSON")
+    check.add_argument("--json", action="store_true", help="print the whole report as JSON")
     check.set_defaults(run=lambda options: run(_check, options))
     for name in ("tools", "dump"):
         tools = commands.add_parser(name, help="print the tools", description="Print every tool, one per line.")
         tools.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
         tools.add_argument(
-            "--format", choices=("names", "mcp", "openai"), default="names", help="names (default), or JSON of a kind"
+            "--format",
+            choices=("names", "mcp", "openai"),
+            default="names",
+            help="names (default), or JSON for mcp or openai",
         )
         tools.set_defaults(run=lambda options: run(_tools, options))
     call = commands.add_parser(
         "call",
         help="call one tool",
-        description="Call one tool and print its answer; `nlui tools` lists them. Exit code 5 when the call fails.",
+        description="Call one tool and print its result; `nlui tools` lists the tools. "
+        "The exit code is 5 if the call fails.",
     )
     call.add_argument("tool", metavar="TOOL", help="for example petstore__getPetById")
     call.add_argument("--config", dest="source", metavar=SOURCE, help=SOURCE_HELP)
     call.add_argument("--arg", action="append", default=[], metavar="K=V", help="V is JSON, else text")
     call.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
-    call.add_argument("--dry-run", action="store_true", help="show the request, send nothing")
+    call.add_argument("--dry-run", action="store_true", help="show the request without sending it")
     call.set_defaults(run=lambda options: run(_call, options))
-    audit = commands.add_parser("audit", help="read the log of calls", description="Read the log of calls.")
+    audit = commands.add_parser("audit", help="print the log of calls", description="Print the log of calls.")
     audit.add_argument("action", choices=("tail", "export"), help="the newest lines, or all of them")
     audit.add_argument("source", nargs="?", metavar="CONFIG", help="the nlui.yaml of the gateway")
     audit.add_argument(
         "--since", default="", metavar="TIME", help="a time in ISO 8601, or an age such as 30m, 12h or 7d"
     )
-    audit.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="form of an export (default jsonl)")
-    audit.add_argument("-n", type=int, default=20, dest="count", metavar="N", help="how many lines tail shows")
+    audit.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="output format (default jsonl)")
+    audit.add_argument(
+        "-n", type=int, default=20, dest="count", metavar="N", help="number of lines for tail (default 20)"
+    )
     audit.set_defaults(run=_audit)
     init = commands.add_parser(
         "init",
         help="write an nlui.yaml to start from",
-        description="Write a commented nlui.yaml that only you can read. An existing file is left alone.",
+        description="Write a commented nlui.yaml that only you can read. An existing file is never changed.",
     )
-    init.add_argument("file", nargs="?", default=FILE, metavar="FILE", help=f"where to (default {FILE})")
+    init.add_argument("file", nargs="?", default=FILE, metavar="FILE", help=f"file to write (default {FILE})")
     init.set_defaults(run=_init)
     trust = commands.add_parser(
         "trust",
-        help="agree to an nlui.yaml that was found here",
-        description="Show an nlui.yaml and ask whether to use it. One that nlui finds in the working directory may "
-        "have come with a project: it has no effect until you agree to what it says, and again after each change. "
-        "A file that you name on the command line of nlui needs no agreement.",
+        help="agree to the nlui.yaml in this directory",
+        description="Show an nlui.yaml and ask whether to use it. A file in the working directory may have come with a "
+        "project, so it has no effect until you agree to it, and again after every change. "
+        "A file that you name on the command line needs no agreement.",
     )
     trust.add_argument("file", nargs="?", default=FILE, metavar="FILE", help=f"which file (default {FILE})")
-    trust.add_argument("--yes", action="store_true", help="agree without a question; needs a terminal all the same")
-    trust.add_argument("--revoke", action="store_true", help="take back what was agreed to")
+    trust.add_argument("--yes", action="store_true", help="agree without being asked; still needs a terminal")
+    trust.add_argument("--revoke", action="store_true", help="withdraw an earlier agreement")
     trust.set_defaults(run=_trust)
     return found
 
 
 async def _check(options: argparse.Namespace) -> int:
-    """Report on every target: each operation that is not whole, and every place that was tried."""
-    asked = GatewayOptions(options.source, quiet=True)
-    read = configuration(asked)
+    """Report on every target: operations that are not fully supported, and every address that was tried."""
+    gateway_options = GatewayOptions(options.source, quiet=True)
+    read = configuration(gateway_options)
     findings = len(read.warnings)
     for warning in read.warnings:
         print(f"warning: {warning}")
     unreachable = False
-    async with open_gateway(asked, mode="host") as gateway:
+    async with open_gateway(gateway_options, mode="host") as gateway:
         async with progress_line(lambda: _untried(gateway)):
             await _all_tried(gateway)
         if options.json:
@@ -168,13 +174,13 @@ async def _check(options: argparse.Namespace) -> int:
 
 
 async def _all_tried(gateway: GatewayService) -> None:
-    """Wait until every source has answered or failed; whoever asks for a report or a list wants all of it."""
+    """Wait until every source has answered or failed, because a report or a list must be complete."""
     await gateway.ready()
-    with anyio.move_on_after(PATIENCE):
+    with anyio.move_on_after(SOURCE_TIMEOUT):
         for target in list(gateway.targets.values()):
             await target.first.wait()
         for mount in list(gateway.mounts.values()):
-            await mount.settled(PATIENCE)
+            await mount.settled(SOURCE_TIMEOUT)
         await gateway.ready()
 
 
@@ -182,7 +188,7 @@ async def _source_tried(gateway: GatewayService, tool: str) -> None:
     """Wait until the source of one tool has answered or failed."""
     await gateway.ready()
     target = gateway.targets.get(tool.partition(SEPARATOR)[0])
-    with anyio.move_on_after(PATIENCE):
+    with anyio.move_on_after(SOURCE_TIMEOUT):
         if target is not None:
             await target.first.wait()
         await gateway.started(tool)
@@ -222,7 +228,7 @@ async def _tools(options: argparse.Namespace) -> int:
         for entry in entries:
             print(_shown(entry.tool.name, entry.tool.description, entry.tool.input_schema, options.format))
     if not entries:
-        print("nlui: there are no tools; nlui check says why", file=sys.stderr)
+        print("nlui: there are no tools; run `nlui check` to see why", file=sys.stderr)
     return 0 if entries else FINDINGS
 
 
@@ -247,7 +253,7 @@ async def _call(options: argparse.Namespace) -> int:
         except UpstreamError:
             raise
         except UiMcpError as error:
-            return _complain(error, TOOL_ERROR)
+            return _report_error(error, TOOL_ERROR)
     _print_result(result)
     return TOOL_ERROR if result.is_error else 0
 
@@ -270,7 +276,7 @@ def _from_file(name: str) -> JsonObject:
     except (OSError, ValueError) as error:
         raise InvalidArgumentsError(f"--json {name}: {error}") from error
     if not isinstance(given, dict):
-        raise InvalidArgumentsError(f"--json {name}: must hold an object of arguments")
+        raise InvalidArgumentsError(f"--json {name}: must contain an object of arguments")
     return dict(given)
 
 
@@ -298,11 +304,11 @@ def _trust(options: argparse.Namespace) -> int:
     file = place_of(Path(options.file))
     if options.revoke:
         taken = Agreements().remove(file)
-        print("Taken back; it ends with the next start." if taken else f"Nothing was agreed to for {file}.")
+        print("Withdrawn; this takes effect at the next start." if taken else f"There is no agreement for {file}.")
         return 0
     return settle([wish_of(file)], "nlui trust", yes=options.yes)
 
 
-def _complain(error: UiMcpError, code: int) -> int:
+def _report_error(error: UiMcpError, code: int) -> int:
     print_error(error, "nlui")
     return code
