@@ -1,6 +1,7 @@
 """What the runtime adds to a turn: message → model request, tool result → next request, against a bare HTTP client.
 
-The model is a local server that answers at once, so everything measured is ours; each step is on disk before the next.
+The model is a local server that answers immediately, so only our own work is measured; each step is written to disk
+before the next.
 """
 
 import statistics
@@ -53,7 +54,7 @@ async def noop(context: None, args: Args, call: Call) -> JsonObject:
 
 
 class Vendor:
-    """Answers a question with a call, and a result with text; notes when it was asked."""
+    """Answers a message with a call and a result with text; records when each request arrived."""
 
     def __init__(self) -> None:
         self.asked: list[float] = []
@@ -72,7 +73,7 @@ class Vendor:
 
 
 class People:
-    """An inbox whose hint comes the moment something is said."""
+    """An inbox that wakes the agent as soon as something is posted."""
 
     def __init__(self) -> None:
         self.messages: list[JsonObject] = []
@@ -94,7 +95,7 @@ class People:
 
 
 async def bare(url: str) -> list[float]:
-    """Time the same two requests with nothing but the HTTP client."""
+    """Time the same two requests with only the HTTP client."""
     times = []
     async with httpx2.AsyncClient() as client:
         for _ in range(TURNS):
@@ -109,7 +110,7 @@ async def bare(url: str) -> list[float]:
 
 
 def loop_for(url: str) -> MakeLoop:
-    """Make loops whose model is at `url`."""
+    """Return a factory of loops whose model is at `url`."""
 
     def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(None, [post, noop])
@@ -139,7 +140,7 @@ async def ours(url: str, vendor: Vendor, folder: Path) -> tuple[list[float], lis
 
 
 async def resume(folder: Path) -> float:
-    """Time bringing a client up to date that lacks the last 100 of 5,000 items."""
+    """Time the update of a client that lacks the last 100 of 5,000 items."""
     journal = SqliteJournal(folder / "r.db")
     conversation = Conversation("resume", journal, People(), loop_for("http://127.0.0.1:9"))
     async with anyio.create_task_group() as tasks:

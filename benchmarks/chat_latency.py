@@ -1,10 +1,10 @@
 """From a post to the moment a second client has read it, against one bare echo call of the SDK.
 
-Both servers run as processes of their own over streamable HTTP, both with the SDK's client. A post is one call, an
-announcement and one read, written to disk in between: the ratio to a single echo says what that costs.
+Both servers run as separate processes over streamable HTTP, both with the SDK's client. A post is one call, an
+announcement and one read, with a write to disk in between: the ratio to a single echo shows what that costs.
 
 Bars: half of the posts are read within 20 ms in one process and within 100 ms across two. Posts are further apart than
-the window in which announcements are gathered, as those of people are; the waiting call has no window.
+the window in which announcements are coalesced, as posts of people are; the waiting call has no such window.
 """
 
 import statistics
@@ -67,7 +67,7 @@ async def chat_times(human: str, assistant: str) -> list[float]:
 
 
 async def wait_times(human: str, assistant: str) -> list[float]:
-    """The same for a reader without subscriptions, blocked in `chat_wait_since` when the post comes."""
+    """Time posts to a reader without subscriptions that is blocked in `chat_wait_since`."""
     spent: list[float] = []
     async with Client(human) as poster, Client(assistant) as reader:
         newest = (await reader.call_tool("chat_read_since", {"after_id": "9" * 18})).structured_content
@@ -92,7 +92,7 @@ async def wait_times(human: str, assistant: str) -> list[float]:
     return spent
 
 
-def told(name: str, spent: list[float], bar: float | None = None) -> tuple[float, bool]:
+def summary(name: str, spent: list[float], bar: float | None = None) -> tuple[float, bool]:
     middle, late = statistics.median(spent) * SCALE, statistics.quantiles(spent, n=100)[98] * SCALE
     held = claim(f"{name}, p50 ms", middle, at_most=bar)
     claim(f"{name}, p99 ms", late)
@@ -106,11 +106,11 @@ async def main() -> int:
         port = stack.enter_context(started([str(ECHO), "bare", "http"]))
         human = stack.enter_context(started([*face, "human"])) + "/mcp"
         assistant = stack.enter_context(started([*face, "assistant"])) + "/mcp"
-        base, _ = told("bare SDK echo, one call", await echo_times(f"http://127.0.0.1:{port}/mcp"))
-        one, near = told("post → read, one process", await chat_times(human, human), 20.0)
-        two, far = told("post → read, two processes on one file", await chat_times(human, assistant), 100.0)
-        told("post → waiting call, one process", await wait_times(human, human))
-        told("post → waiting call, two processes", await wait_times(human, assistant))
+        base, _ = summary("bare SDK echo, one call", await echo_times(f"http://127.0.0.1:{port}/mcp"))
+        one, near = summary("post → read, one process", await chat_times(human, human), 20.0)
+        two, far = summary("post → read, two processes on one file", await chat_times(human, assistant), 100.0)
+        summary("post → waiting call, one process", await wait_times(human, human))
+        summary("post → waiting call, two processes", await wait_times(human, assistant))
     claim("post → read / one echo, one process", one / base)
     claim("post → read / one echo, two processes", two / base)
     return 0 if near and far else 1

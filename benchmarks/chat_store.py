@@ -23,7 +23,7 @@ TEXT = "Deploy now? " * 10
 
 
 def bare_loop(path: Path) -> float:
-    """Appends per second of the least that keeps a message: one insert, one commit, one flush to disk."""
+    """Return the appends per second of the minimal durable write: one insert, one commit, one flush to disk."""
     file = sqlite3.connect(path, isolation_level=None)
     file.execute("PRAGMA journal_mode=WAL")
     file.execute("PRAGMA synchronous=FULL")
@@ -39,7 +39,7 @@ def bare_loop(path: Path) -> float:
 
 
 async def our_loop(store: SqliteStore) -> float:
-    """Appends per second of one writer that waits for each acknowledgement."""
+    """Return the appends per second of one writer that waits for each acknowledgement."""
     post = Post(DEFAULT_CONVERSATION, "user", "human", (Draft(TEXT),))
     start = time.perf_counter()
     for _ in range(APPENDS):
@@ -48,7 +48,7 @@ async def our_loop(store: SqliteStore) -> float:
 
 
 async def together(store: SqliteStore, writers: int = 8) -> float:
-    """Appends per second of several writers at once, who share disk flushes."""
+    """Return the appends per second of several concurrent writers, which share disk flushes."""
     post = Post(DEFAULT_CONVERSATION, "user", "human", (Draft(TEXT),))
 
     async def write() -> None:
@@ -63,7 +63,7 @@ async def together(store: SqliteStore, writers: int = 8) -> float:
 
 
 def fill(path: Path, conversation: str, count: int) -> list[int]:
-    """Write `count` messages at once, the way the store would have one by one; return their ids."""
+    """Write `count` messages in one go, with the same rows as single posts; return their ids."""
     ids = [1_700_000_000_000_000_000 + n * 1_000_000 for n in range(count)]
     file = sqlite3.connect(path)
     with file:
@@ -77,7 +77,7 @@ def fill(path: Path, conversation: str, count: int) -> list[int]:
 
 
 async def read_time(store: SqliteStore, conversation: str, ids: list[int]) -> float:
-    """Median seconds to read 50 messages from places all over the conversation."""
+    """Return the median seconds to read 50 messages at positions all over the conversation."""
     spent = []
     for n in range(READS):
         after = ids[(n * 7919) % (len(ids) - 60)]
@@ -92,7 +92,7 @@ async def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         store = await SqliteStore.open(home / "ours.db")
-        # By turns, and compared turn by turn, so that a busy disk hits all alike.
+        # Alternating, and compared round by round, so that a busy disk affects all alike.
         rounds = [(bare_loop(home / "bare.db"), await our_loop(store), await together(store)) for _ in range(ROUNDS)]
         small_ids, large_ids = fill(home / "ours.db", "small", 1_000), fill(home / "ours.db", "large", 1_000_000)
         assert (await store.heads())["large"] == Head(large_ids[-1], large_ids[-1])

@@ -1,6 +1,6 @@
-"""Say what was measured and which bar it has to hold.
+"""Claims of benchmarks: a measured figure and the bar that it must meet.
 
-A benchmark is a file here that imports this module. Run by itself it prints; `make bench` also collects the claims.
+A benchmark is a file in this folder that imports this module. It prints its claims; `make bench` also collects them.
 """
 
 import json

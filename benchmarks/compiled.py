@@ -1,4 +1,4 @@
-"""Our package as installers leave it, compiled: a start that compiles a hundred modules is nobody's start."""
+"""Compiles our package to bytecode, as installers do, so that start-up figures do not include compilation."""
 
 import compileall
 from functools import cache
@@ -9,5 +9,5 @@ PACKAGE = Path(__file__).parents[1] / "src" / "ui_mcp"
 
 @cache
 def compile_ours() -> None:
-    """Bring the bytecode up to date, also where Python is told not to keep any (PYTHONDONTWRITEBYTECODE)."""
+    """Update the bytecode, even if PYTHONDONTWRITEBYTECODE is set."""
     compileall.compile_dir(PACKAGE, quiet=1)

@@ -16,8 +16,8 @@ from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
 BAR = 0.120
 
 
-class Nowhere:
-    """Outputs nobody reads."""
+class NullOutputs:
+    """Discards the outputs of a worker."""
 
     def frame(self, connection: int, text: str) -> None: ...
 
@@ -36,25 +36,25 @@ async def start_time(launch: WorkerConfig, times: int = 15) -> float:
     taken = []
     for _ in range(times):
         begin = time.perf_counter()
-        world = await ProcessWorkerHost().launch(launch, Nowhere())
+        worker = await ProcessWorkerHost().launch(launch, NullOutputs())
         taken.append(time.perf_counter() - begin)
-        await world.close()
+        await worker.close()
     return statistics.median(taken)
 
 
 async def entry_time(host: WorkerHost, launch: WorkerConfig, times: int = 2_000) -> float:
-    world = await host.launch(launch, Nowhere())
+    worker = await host.launch(launch, NullOutputs())
     taken = []
     for _ in range(times):
         begin = time.perf_counter()
-        await world.call(Op.RUN, "return 1")
+        await worker.call(Op.RUN, "return 1")
         taken.append(time.perf_counter() - begin)
-    await world.close()
+    await worker.close()
     return statistics.median(taken)
 
 
 async def bare_python(times: int = 15) -> float:
-    """How long the interpreter alone takes, for comparison."""
+    """Return the start-up time of the bare interpreter, for comparison."""
     taken = []
     for _ in range(times):
         begin = time.perf_counter()

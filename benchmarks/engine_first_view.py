@@ -5,7 +5,7 @@ import sys
 import time
 
 from claims import claim
-from engine_scan import FIELDS, enter, world
+from engine_scan import FIELDS, enter, open_vm
 
 from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT
 
@@ -15,13 +15,13 @@ CREATE = '{"type":"create","data":{"id":%d,"parentId":%d,"properties":{"path":"%
 
 
 def by_creating(rows: int) -> int:
-    """Bytes a page would send if it created one variable per binding and row, without a frame around them."""
+    """Return the bytes a page would send if it created one variable per binding and row, without framing."""
     paths = [str(row) for row in range(rows)] + [name for _ in range(rows) for name in FIELDS]
     return sum(len(CREATE % (number, number // 6, path, number)) for number, path in enumerate(paths, start=2))
 
 
 def main() -> int:
-    core, _ = world(ROWS)
+    core, _ = open_vm(ROWS)
     taken = []
     for conn in range(2, 12):
         enter(core, "open", conn)

@@ -1,7 +1,7 @@
 """One change scan at 100 … 100,000 variables, against a naive walk of the same objects through lupa.
 
-The bar is a ratio of at least 8 from 1,000 variables on. The figures the Go original publishes (about 500 µs at 1,000
-variables, 5.6 ms at 10,000) are set against ours for orientation; they come from another machine.
+The bar is a ratio of at least 8 from 1,000 variables on. Published figures of the Go original (about 500 µs at 1,000
+variables, 5.6 ms at 10,000) are shown for orientation; they come from another machine.
 """
 
 import statistics
@@ -33,8 +33,8 @@ mcp.value = app
 """
 
 
-def world(rows: int) -> tuple[LuaVm, int]:
-    """A core with one open page that shows `rows` rows; also the bytes Lua grew by opening the page."""
+def open_vm(rows: int) -> tuple[LuaVm, int]:
+    """Return a Lua VM with one open page of `rows` rows, and the bytes by which opening the page grew it."""
     folder = tempfile.mkdtemp()
     launch: dict[str, object] = {"base_dir": folder, "project": folder, "log": folder, "permissions": {}}
     launch |= {"session_id": "", "bundle_lua": "", "status": "{}"}
@@ -65,7 +65,7 @@ def collected(core: LuaVm) -> int:
 
 
 def median(action: Callable[[], object], times: int) -> float:
-    """Median seconds of one call."""
+    """Return the median seconds of one call."""
     taken = []
     for _ in range(times):
         start = time.perf_counter()
@@ -75,7 +75,7 @@ def median(action: Callable[[], object], times: int) -> float:
 
 
 def naive(rows: int) -> Callable[[], object]:
-    """A Python tracker that walks the tables through lupa and compares."""
+    """Return a change tracker in Python that walks the tables through lupa and compares."""
     table = lupa.LuaRuntime().execute(
         f"""
         local rows = {{}}
@@ -103,7 +103,7 @@ def main() -> int:
     print(f"{'variables':>9} {'scan':>10} {'per var':>9} {'naive':>10} {'ratio':>6} {'Go/ours':>8} {'bytes/var':>9}")
     for variables in (100, 1_000, 10_000, 100_000):
         rows = variables // len(FIELDS)
-        core, grown = world(rows)
+        core, grown = open_vm(rows)
         times = max(5, 200_000 // variables)
         scan = median(lambda core=core: core.call("refresh", (), EMPTY_CONTEXT), times)
         walk = median(naive(rows), max(3, times // 10))

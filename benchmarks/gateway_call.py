@@ -1,6 +1,6 @@
 """Claim: a call through the gateway to a mounted stdio server takes at most twice what the direct call takes.
 
-The server is the bare SDK's; FastMCP's proxy in front of the same server stands beside.
+The server is the bare SDK's; FastMCP's proxy in front of the same server is measured for comparison.
 """
 
 import json
@@ -24,7 +24,7 @@ NLUI = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
 
 
 class Patient(Pipe):
-    """A pipe whose server may also announce things."""
+    """A pipe whose server may also send notifications."""
 
     def receive(self) -> Message:
         while "method" in (answer := json.loads(self._out.readline())):

@@ -1,8 +1,8 @@
 """Claim: load and first tools/list take at most a fifth of FastMCP's time; Stripe's list at most a tenth of its bytes.
 
 `python gateway_catalogue.py FOLDER` takes Stripe's and Slack's documents from a folder (or UI_MCP_OPENAPI_DIR);
-without one a made-up document of 300 operations is used. We read each document as it comes; FastMCP gets a copy mended
-so that it loads: JSON of version 3 with text where it wants text. Mending and imports are outside the clock.
+without one a generated document of 300 operations is used. We read each document unchanged; FastMCP gets a copy that is
+repaired so that it loads: JSON of version 3 with text where it requires text. Repair and imports are not timed.
 """
 
 import json
@@ -36,7 +36,7 @@ anyio.run(main)
 
 
 def ours(document: str) -> None:
-    """Measure ourselves: read the document, build the tools, write the list as the protocol has it."""
+    """Time our own code: read the document, build the tools, encode the list."""
     import anyio
 
     from ui_mcp.gateway.config.settings import GatewaySettings
@@ -64,8 +64,8 @@ def ours(document: str) -> None:
     anyio.run(main)
 
 
-def mended(document: Path) -> dict[str, Any]:
-    """Write a document FastMCP accepts: the same operations in version 3."""
+def repaired(document: Path) -> dict[str, Any]:
+    """Return a document that FastMCP accepts: the same operations in version 3."""
     import anyio
 
     from ui_mcp.gateway.config.parse import parse
@@ -125,8 +125,8 @@ def _references(node: Any) -> Any:
     return kept
 
 
-def made_up(folder: Path) -> Path:
-    """Write a document of 300 operations with shared and recursive schemas."""
+def generated(folder: Path) -> Path:
+    """Return a document of 300 operations with shared and recursive schemas."""
     properties = {f"field{n}": {"type": "string", "description": "A field of a thing. " * 5} for n in range(20)}
     thing = {
         "type": "object",
@@ -155,8 +155,8 @@ def figures(*words: str) -> dict[str, float]:
 
 
 def compare(document: Path, folder: Path) -> tuple[dict[str, float], dict[str, float]]:
-    copy, script = folder / f"{document.stem}.mended.json", folder / "theirs.py"
-    copy.write_text(json.dumps(mended(document)))
+    copy, script = folder / f"{document.stem}.repaired.json", folder / "theirs.py"
+    copy.write_text(json.dumps(repaired(document)))
     script.write_text(THEIRS)
     mine = figures(sys.executable, __file__, "--ours", str(document))
     theirs = figures(str(python_of("fastmcp")), str(script), str(copy))
@@ -176,7 +176,7 @@ def main() -> int:
         folder = Path(name)
         files = sorted(Path(given).iterdir()) if given else []
         documents = [path for path in files if path.stem.startswith(("slack", "stripe"))]
-        for document in documents or [made_up(folder)]:
+        for document in documents or [generated(folder)]:
             mine, theirs = compare(document, folder)
             good.append(claim(f"{document.stem}: time / FastMCP", mine["seconds"] / theirs["seconds"], at_most=0.2))
             if document.stem.startswith("stripe"):

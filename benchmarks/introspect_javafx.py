@@ -1,10 +1,10 @@
-"""Looking at a JavaFX program of 5,000 nodes: the whole snapshot, and how long we hold its thread at a time.
+"""Snapshots of a JavaFX program of 5,000 nodes: the whole snapshot, and how long one slice blocks its thread.
 
 Bars: no slice of the JavaFX thread over 16 ms warm and 60 ms cold, a whole full snapshot within 250 ms warm.
 
-A slice is measured by the clock and by the thread's own processor time. What is in the first and not in the second is
-waiting: the collector's pauses (the JVM's log) or the scheduler (the kernel's account of that thread). In the same run
-the program does idle turns of the same length on the same thread, which show what the machine alone does to a slice.
+A slice is measured in wall-clock time and in CPU time of the thread. The difference is waiting: pauses of the garbage
+collector (from the JVM's log) or the scheduler (from the kernel's statistics of that thread). In the same run the
+program runs idle slices of the same length on the same thread, which show what the machine alone adds to a slice.
 Needs javac, JavaFX and Xvfb.
 """
 
@@ -30,7 +30,7 @@ from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.introspection.target import Target
 
 WARMING = 100
-"""Looks before it counts: compiled, and the collector has moved what the program made at its own start."""
+"""Snapshots before the measurement: code is compiled, and the collector has moved the objects of the start-up."""
 ROUNDS = 40
 CLICKS = 9
 NODES = 5_000
@@ -43,7 +43,7 @@ QUIET_SECONDS = 2
 
 @dataclass(frozen=True)
 class Seen:
-    """One snapshot and what happened to the program meanwhile."""
+    """One snapshot, and the slices of the JavaFX thread during it."""
 
     ms: float
     slices: list[tuple[float, float]]
@@ -53,21 +53,21 @@ class Seen:
 
 @dataclass(frozen=True)
 class Program:
-    """The running demo and where its runtime writes."""
+    """The running demo and the files that its runtime writes."""
 
     pid: int
     log: Path
     control: Path
 
     def thread(self) -> Path:
-        """Return the kernel's account of the JavaFX thread."""
+        """Return the kernel's statistics file of the JavaFX thread."""
         for task in Path(f"/proc/{self.pid}/task").iterdir():
             if (task / "comm").read_text().startswith(("GtkNativeMain", "JavaFX Applic")):
                 return task / "schedstat"
         raise LookupError("no JavaFX thread")
 
     def pauses(self, since: float, until: float) -> float:
-        """Return the milliseconds the whole program stood still between two times."""
+        """Return the milliseconds for which the whole program was paused between two times."""
         return sum(ms for at, ms in self._paused() if since * 1000 <= at <= until * 1000 + 1)
 
     def idle_turns(self) -> list[tuple[float, float, float]]:
@@ -92,8 +92,8 @@ async def main() -> int:
             target = shown.target
             await target.backend.slices()
             cold = await look(program, target)
-            print(f"first look: {cold.ms:.0f} ms; slices {told([clock for clock, _ in cold.slices])} by the clock")
-            print(f"first look: slices {told([work for _, work in cold.slices])}, work only")
+            print(f"first look: {cold.ms:.0f} ms; slices {summary([clock for clock, _ in cold.slices])} by the clock")
+            print(f"first look: slices {summary([work for _, work in cold.slices])}, work only")
             nodes = sum(1 for _ in (await target.capture(CaptureRequest(stage="all", sections=FULL))).nodes())
             text = await as_text(target, SnapshotRequest(stage="all", max_tokens=0))
             print(f"{nodes} nodes, outline {len(text) // 4} tokens")
@@ -111,11 +111,11 @@ async def main() -> int:
 def report(looks: list[Seen], turns: list[tuple[float, float, float]]) -> bool:
     clocks = [clock for one in looks for clock, _ in one.slices]
     works = [work for one in looks for _, work in one.slices]
-    print(f"warm, {len(looks)} looks: whole snapshot {told([one.ms for one in looks])}")
-    print(f"warm, {len(clocks)} slices by the clock: {told(clocks)}")
-    print(f"warm, {len(works)} slices, work only: {told(works)}")
-    print(f"warm, work per look: {told([sum(work for _, work in one.slices) for one in looks])}")
-    print(f"control, {len(turns)} idle turns of 4 ms: {told([clock for _, clock, _ in turns])} by the clock")
+    print(f"warm, {len(looks)} looks: whole snapshot {summary([one.ms for one in looks])}")
+    print(f"warm, {len(clocks)} slices by the clock: {summary(clocks)}")
+    print(f"warm, {len(works)} slices, work only: {summary(works)}")
+    print(f"warm, work per look: {summary([sum(work for _, work in one.slices) for one in looks])}")
+    print(f"control, {len(turns)} idle turns of 4 ms: {summary([clock for _, clock, _ in turns])} by the clock")
     worst = sorted(((clock, work, one) for one in looks for clock, work in one.slices), key=lambda entry: -entry[0])
     for clock, work, one in worst[:LISTED]:
         waited = f"collector {one.collector_ms:.1f} ms, run queue {one.scheduler_ms:.1f} ms in that look"
@@ -129,13 +129,13 @@ def report(looks: list[Seen], turns: list[tuple[float, float, float]]) -> bool:
     ])  # fmt: skip
 
 
-def told(values: list[float]) -> str:
+def summary(values: list[float]) -> str:
     return f"min {min(values):.1f}, median {median(values):.1f}, worst {max(values):.1f} ms" if values else "none"
 
 
 @asynccontextmanager
 async def demo(cell: Cell, folder: Path) -> AsyncIterator[tuple[Program, Demo]]:
-    """Start the demo beside its control, with the runtime's account of its pauses."""
+    """Start the demo with its idle control, logging the pauses of the runtime."""
     classes = await anyio.to_thread.run_sync(compiled, folder)
     modules = ["--module-path", str(cell.modules), "--add-modules", "javafx.controls"]
     source = str(Path(__file__).parent / "javafx" / "Control.java")
@@ -152,7 +152,7 @@ async def demo(cell: Cell, folder: Path) -> AsyncIterator[tuple[Program, Demo]]:
 
 
 async def settled(program: Program) -> None:
-    """Wait until the program has laid out its nodes: its thread does little but the control's turns."""
+    """Wait until the program has laid out its nodes and its thread runs little but the idle control."""
     account = program.thread()
     for _ in range(30):
         before = int(account.read_text().split()[0])
@@ -182,7 +182,7 @@ async def clicks(shown: Demo) -> None:
         begun = time.perf_counter()
         await shown.do({"type": "click", "target": uid})
         times.append((time.perf_counter() - begun) * 1000)
-    print(f"click with idle: {told(times)}")
+    print(f"click with idle: {summary(times)}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Looking at one page of 1,000, 5,000 and 10,000 elements: our outline against playwright-mcp and chrome-devtools-mcp.
 
-All three are MCP servers on a pipe, each with a headless Chromium of its own, asked in turn for the same page; tokens
+All three are MCP servers over stdio, each with its own headless Chromium, asked in turn for the same page; tokens
 are characters / 4. Bars at 5,000: outline at most half the tokens and half the time of playwright-mcp's snapshot, the
-whole JSON no slower than it, and at most 400 tokens for what four edits changed.
+whole JSON no slower than it, and at most 400 tokens for the changes of four edits.
 """
 
 import json
@@ -32,7 +32,7 @@ ELEMENTS_PER_CARD = 19
 
 
 def page(folder: Path, elements: int) -> str:
-    """Write a page of about that many elements with a button that edits four of them."""
+    """Write a page with about `elements` elements and a button that edits four of them."""
     cards = elements // ELEMENTS_PER_CARD
     edits = "".join(f"amount{at}.textContent='edited {at}';" for at in (1, cards // 3, cards // 2, cards - 1))
     body = "".join(CARD.format(at) for at in range(cards))
@@ -42,7 +42,7 @@ def page(folder: Path, elements: int) -> str:
 
 
 class Server:
-    """An MCP server on a pipe."""
+    """An MCP server over stdio."""
 
     def __init__(self, command: list[str], cwd: Path) -> None:
         self.process = subprocess.Popen(
@@ -54,7 +54,6 @@ class Server:
         self._send({"method": "notifications/initialized"})
 
     def call(self, tool: str, **arguments: Any) -> str:
-        """Return the text of a tool's answer."""
         return said(self.answer(tool, **arguments))
 
     def answer(self, tool: str, **arguments: Any) -> Any:
@@ -91,7 +90,7 @@ def said(answer: Any) -> str:
 
 
 def peers() -> Path:
-    """Install the servers we compare with; they drive the machine's Chromium and download none."""
+    """Install the compared servers; they use the system's Chromium and download none."""
     if not (PEERS / "node_modules").is_dir():
         PEERS.mkdir(parents=True, exist_ok=True)
         (PEERS / "package.json").write_text("{}")
@@ -124,7 +123,7 @@ def devtools(folder: Path, url: str) -> Server:
 
 
 def measured(asked: dict[str, tuple[Server, str, dict[str, Any]]]) -> dict[str, tuple[float, int]]:
-    """Ask every server in turn, round after round, so that a busy moment of the machine falls on all of them."""
+    """Ask every server in turn, round by round, so that a busy moment of the machine affects all of them."""
     times: dict[str, list[float]] = {label: [] for label in asked}
     sizes: dict[str, int] = {}
     for turn in range(ROUNDS + 1):
@@ -138,7 +137,7 @@ def measured(asked: dict[str, tuple[Server, str, dict[str, Any]]]) -> dict[str, 
 
 
 def size(answer: Any) -> int:
-    """Return the characters of an answer: of its data where it has some, else of its text."""
+    """Return the length of an answer's structured data if it has any, else of its text."""
     if answer.get("structuredContent"):
         return len(json.dumps(answer["structuredContent"], ensure_ascii=False, separators=(",", ":")))
     text = said(answer)
@@ -146,7 +145,7 @@ def size(answer: Any) -> int:
 
 
 def changed(server: Server) -> int:
-    """Return the tokens it takes to say what four edits changed."""
+    """Return the tokens of an answer that describes the changes of four edits."""
     before = server.call("ui_get_snapshot", target="url", maxTokens=1000).split()[1]
     edit = json.loads(server.call("ui_query", target="url", selector={"css": "#edit"}))["matches"][0]["ref"]["uid"]
     server.call("ui_perform", target="url", actions=[{"type": "click", "target": edit}])
@@ -154,7 +153,7 @@ def changed(server: Server) -> int:
 
 
 def compared(folder: Path, elements: int) -> dict[str, tuple[float, int]]:
-    """Measure one page; the last row is what four edits take."""
+    """Measure one page; the last row is for the changes of four edits."""
     url = page(folder, elements)
     mine, theirs, tools = ours(folder, url), playwright(folder, url), devtools(folder, url)
     try:

@@ -86,7 +86,7 @@ def fastmcp(transport: str) -> None:
 def serve_http(app: object, lifespan: str = "off") -> None:
     import uvicorn
 
-    # With the protocol named, asyncio sends small answers at once.
+    # asyncio sets TCP_NODELAY only on sockets that name their protocol.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     listener.listen()

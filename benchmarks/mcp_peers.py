@@ -1,4 +1,4 @@
-"""The servers being compared, started as processes and driven line by line or over HTTP."""
+"""Starts the compared servers as processes and drives them over stdio or HTTP."""
 
 import http.client
 import json
@@ -31,7 +31,7 @@ def command(kind: str, transport: str) -> list[str]:
 
 
 class Pipe:
-    """A server on a pipe."""
+    """A server over stdio."""
 
     def __init__(self, arguments: list[str]) -> None:
         self.process = subprocess.Popen(
@@ -59,7 +59,7 @@ class Pipe:
         self.send({"method": "notifications/initialized"})
 
     def processor_seconds(self) -> float:
-        """Return the processor time the server has used so far."""
+        """Return the CPU time that the server has used so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -80,7 +80,7 @@ def piped(arguments: list[str]) -> Iterator[Pipe]:
 
 
 class Http:
-    """A server on a port, asked over one connection."""
+    """A server on a port, used over one connection."""
 
     def __init__(self, port: int, *, modern: bool) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -133,7 +133,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def best_median(windows: list[list[float]]) -> float:
-    """Return the best of the medians: the window other programs disturbed least."""
+    """Return the best of the medians, from the window that other programs disturbed least."""
     return min(median(window) for window in windows)
 
 

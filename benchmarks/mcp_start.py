@@ -1,7 +1,7 @@
 """Claim: `ui-mcp mcp` answers its first request as soon as a bare SDK server does, and needs little more memory.
 
-The clock is printed, the bars are held against processor time: a start is work, not waiting, and other programs on the
-machine disturb the clock.
+Wall-clock time is printed, the bars apply to CPU time: a start is work, not waiting, and other programs on the
+machine disturb wall-clock times.
 """
 
 import sys

@@ -57,7 +57,7 @@ async def echo(socket: WebSocket) -> None:
 
 
 def calm(times: list[float]) -> float:
-    """The median of the calmest hundred in a row: other programs on the machine disturb the rest."""
+    """Return the median of the fastest hundred in a row: other programs on the machine disturb the rest."""
     return min(statistics.median(times[at : at + 100]) for at in range(0, len(times), 100))
 
 
@@ -71,19 +71,19 @@ async def timed(step: Callable[[], Awaitable[object]]) -> float:
 
 
 async def scan_alone(folder: Path) -> float:
-    """The scan inside Lua, without threads, processes or sockets."""
+    """Time the scan inside Lua, without threads, processes or sockets."""
     async with open_sessions(make_workspace(folder), settings(hotload=False)) as sessions:
         session = await prepared(sessions)
         async with session.attach() as connection:
             await connection.receive('{"type":"watch","data":{"varId":1,"expand":true}}')
-            world = session._supervisor.worker()
-            assert isinstance(world, ThreadWorker)
-            assert world._vm is not None
+            worker = session._supervisor.worker()
+            assert isinstance(worker, ThreadWorker)
+            assert worker._vm is not None
             facts = session._facts()
             times = []
             for _ in range(ROUNDS):
                 began = time.perf_counter()
-                world._vm.call(Op.REFRESH.value, (), facts)
+                worker._vm.call(Op.REFRESH.value, (), facts)
                 times.append(time.perf_counter() - began)
             return calm(times)
 

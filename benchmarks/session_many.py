@@ -44,7 +44,7 @@ async def measure(host: str, folder: Path) -> float:
                 assert browser.value("first") == 3
         used = time.perf_counter() - began
         grown = memory_of(os.getpid())["Pss"] - before
-    # The calmest twenty in a row: other programs on the machine disturb the rest.
+    # The fastest twenty in a row: other programs on the machine disturb the rest.
     median = min(statistics.median(times[at : at + 20]) for at in range(0, len(times), 20)) * 1e3
     print(
         f"{host:8} start median {median:5.1f} ms, slowest {max(times) * 1e3:5.1f} ms; {MANY} sessions clicked "
@@ -54,7 +54,7 @@ async def measure(host: str, folder: Path) -> float:
 
 
 def bare_start() -> float:
-    """The fastest of ten starts of a Python that does nothing, for comparison on a busy machine."""
+    """Return the fastest of ten starts of a Python that does nothing, for comparison on a busy machine."""
     times = []
     for _ in range(10):
         began = time.perf_counter()

@@ -17,9 +17,9 @@ from playwright.sync_api import Browser, Page, Response, sync_playwright
 from web_rivals import KINDS, ROWS, Site, memory_of, serving
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-CLOCK_STEP_MS = 0.1  # a page's clock is no finer
+CLOCK_STEP_MS = 0.1  # resolution of `performance.now()` in a page
 SETTLED_MS = 6000
-"""Milliseconds after which a server has done what it does in the background after its start."""
+"""Milliseconds after which a server has finished its background work at start."""
 BUNDLE = Path(__file__).parent.parent / "src" / "ui_mcp" / "bundle"
 CLICKS = """async ([target, clicks]) => {
   const button = document.querySelector('#up'), node = document.querySelector(target), times = [];
@@ -57,7 +57,7 @@ def main() -> int:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
         found = {kind: measured(browser, kind, options) for kind in KINDS}
-        # In turns, and the calmest window of each counts: other programs disturb the rest.
+        # In turns, and only the fastest window of each counts: other programs disturb the rest.
         for kind in KINDS * options.rounds:
             for app in ("counter", "rows"):
                 with serving(kind, app) as site:
@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def measured(browser: Browser, kind: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Take all figures of one kind of server."""
+    """Measure all figures of one kind of server."""
     starts = [cold_start(browser, kind) for _ in range(options.rounds)]
     with serving(kind, "counter") as site:
         counter = clicked(browser, site, options.clicks)
@@ -86,7 +86,7 @@ def measured(browser: Browser, kind: str, options: argparse.Namespace) -> dict[s
 
 
 def cold_start(browser: Browser, kind: str) -> float:
-    """Seconds from the start of the process to the first click that changed the page."""
+    """Return the seconds from the start of the process to the first click that changed the page."""
     with serving(kind, "counter") as site:
         page = browser.new_page()
         page.goto(site.url, wait_until="commit")
@@ -98,7 +98,7 @@ def cold_start(browser: Browser, kind: str) -> float:
 
 
 def clicked(browser: Browser, site: Site, clicks: int) -> dict[str, float]:
-    """Times from click to changed text, and bytes of the frames."""
+    """Return the times from click to changed text, and the bytes of the frames."""
     page = browser.new_page()
     frames: list[tuple[str, int]] = []
 
@@ -126,13 +126,13 @@ def clicked(browser: Browser, site: Site, clicks: int) -> dict[str, float]:
 
 
 def wire_bytes(data: str | bytes, *, masked: bool) -> int:
-    """Payload plus frame header, as if nothing were compressed."""
+    """Return the bytes of payload and frame header without compression."""
     size = len(data.encode() if isinstance(data, str) else data)
     return size + (2 if size < 126 else 4 if size < 65536 else 10) + (4 if masked else 0)
 
 
 def rows_visible(browser: Browser, site: Site) -> float:
-    """Milliseconds from navigation to the last row being there."""
+    """Return the milliseconds from navigation until the last row is shown."""
     page = browser.new_page()
     page.goto(site.url, wait_until="commit")
     taken = page.wait_for_function(
@@ -143,7 +143,7 @@ def rows_visible(browser: Browser, site: Site) -> float:
 
 
 def growth(browser: Browser, site: Site, sessions: int) -> dict[str, Any]:
-    """Memory of the server with one session and with many, each a visitor of its own; what one page load weighs."""
+    """Return the server's memory with one session and with many, one per visitor, and the bytes of one page load."""
     loaded: list[Response] = []
     context = browser.new_context()
 
@@ -170,7 +170,7 @@ def growth(browser: Browser, site: Site, sessions: int) -> dict[str, Any]:
 
 
 def edits(browser: Browser) -> float:
-    """Median milliseconds from writing a viewdef to its text on the page, with focus and half-typed text kept."""
+    """Return the median milliseconds from saving a viewdef to its text on the page; focus and typed text are kept."""
     with serving("ours", "counter") as site:
         page = browser.new_page()
         page.goto(site.url)
@@ -201,7 +201,7 @@ def edits(browser: Browser) -> float:
 
 
 def runtime_size() -> int:
-    """Bytes of the page's own script and style, gzipped."""
+    """Return the bytes of the page's own script and style, gzipped."""
     files = [*BUNDLE.glob("base/html/main-*.js"), *BUNDLE.glob("base/html/main-*.css")]
     return sum(len(gzip.compress(file.read_bytes(), 9)) for file in files)
 

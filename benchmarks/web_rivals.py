@@ -1,7 +1,7 @@
 """The same two pages, a counter and a list of 1,000 rows, by us, by NiceGUI and by hand.
 
-"sessions" is the counter again where each visitor has a session of his own; the other two have it no other way.
-The floor is the least a Python server can do: Starlette, one WebSocket, one text node.
+"sessions" is the counter again with one session per visitor, which is the only mode of the other two.
+The floor is the minimum that a Python server can do: Starlette, one WebSocket, one text node.
 """
 
 import os
@@ -92,7 +92,7 @@ OURS_LINE = '<template><p class="row" ui-attr-id="id" ui-value="text"></p></temp
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running server and what to look at on its page."""
+    """A running server, and the selectors of its page."""
 
     url: str
     target: str
@@ -120,7 +120,7 @@ def serving(kind: str, page: str) -> Iterator[Site]:
 
 
 def nicegui_python() -> Path:
-    """Return an interpreter that has NiceGUI, setting it up once."""
+    """Return an interpreter with NiceGUI; the first call installs it."""
     python = NICEGUI_HOME / "bin" / "python"
     if not python.is_file():
         venv.create(NICEGUI_HOME, with_pip=True)
@@ -129,7 +129,7 @@ def nicegui_python() -> Path:
 
 
 def memory_of(pid: int) -> dict[str, float]:
-    """Return the resident memory of a process and its children in MB: shared pages counted once, and in each."""
+    """Return the memory of a process and its children in MB, with shared pages counted once, and counted in each."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -165,7 +165,7 @@ def _command(kind: str, page: str, folder: Path, port: int) -> list[str]:
 
 
 def _lay_out(folder: Path, rows: int) -> None:
-    """An installed project whose main.lua shows the app, as a person would have it."""
+    """Write an installed project whose main.lua shows the app."""
     compile_ours()
     subprocess.run([sys.executable, "-m", "ui_mcp", "install"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     base = folder / ".claude" / "ui"
