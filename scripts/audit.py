@@ -1,6 +1,6 @@
-"""Asks the advisory databases about what we ship: Python dependencies by pip-audit, those of the page by npm audit.
+"""Checks our dependencies for security advisories: Python packages with pip-audit, the page's with npm audit.
 
-Exit code 0: both were asked and know of nothing. 1: there are advisories. 2: one of them could not be asked.
+Exit codes: 0, both were checked and there are no advisories; 1, there are advisories; 2, a database did not answer.
 """
 
 import importlib.metadata
@@ -19,25 +19,25 @@ import assets
 
 ROOT = Path(__file__).parent.parent
 NOT_ASKED = """\
-{what}: NOT CHECKED, which says nothing about them: {reason}
+{what}: NOT CHECKED: {reason}
   Run `make audit` again where {service} can be reached; the job `audit` of .github/workflows/ci.yml
-  asks with every push and every Monday."""
+  checks with every push and every Monday."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a database said."""
+    """Result of one audit: exit code and report."""
 
     code: int
     text: str
 
 
 class NotAskedError(Exception):
-    """The database gave no answer."""
+    """The database did not answer."""
 
 
 def main() -> int:
-    """Run both audits and say how each went."""
+    """Run both audits and print their results."""
     verdicts = [
         verdict("Python packages", "the Python package index", lambda: python_advisories(_pip_audit())),
         verdict("Packages of the page", "the npm registry", lambda: page_advisories(_npm_audit())),
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def verdict(what: str, service: str, ask: Callable[[], list[str]]) -> Verdict:
-    """Ask, and put the answer into words."""
+    """Run one audit and return its result."""
     try:
         found = ask()
     except NotAskedError as error:
@@ -59,14 +59,14 @@ def verdict(what: str, service: str, ask: Callable[[], list[str]]) -> Verdict:
 
 
 def python_advisories(answer: dict[str, Any]) -> list[str]:
-    """List what pip-audit found.
+    """Return one line per advisory of pip-audit.
 
     Raises:
-        NotAskedError: it could not ask about one of the packages.
+        NotAskedError: pip-audit could not check one of the packages.
     """
     packages = answer["dependencies"]
     found = [
-        f"{package['name']} {package['version']}: {one['id']}, mended: {', '.join(one['fix_versions']) or 'not yet'}"
+        f"{package['name']} {package['version']}: {one['id']}, fixed in: {', '.join(one['fix_versions']) or 'none'}"
         for package in packages
         for one in package.get("vulns", [])
     ]
@@ -77,10 +77,10 @@ def python_advisories(answer: dict[str, Any]) -> list[str]:
 
 
 def page_advisories(answer: dict[str, Any]) -> list[str]:
-    """List what npm found that is at least moderate.
+    """Return one line per npm advisory of at least moderate severity.
 
     Raises:
-        NotAskedError: the registry gave no answer.
+        NotAskedError: the registry did not answer.
     """
     if "vulnerabilities" not in answer:
         raise NotAskedError(answer.get("message") or answer.get("error", {}).get("summary") or "no answer")
@@ -94,7 +94,7 @@ def _npm_audit() -> dict[str, Any]:
 
 
 def _pip_audit() -> dict[str, Any]:
-    """Audit the versions installed here that ui-mcp needs, with a pip-audit that is not among them."""
+    """Audit the installed versions of our dependencies, with a pip-audit from a separate environment."""
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "requirements.txt"
         listed.write_text("\n".join(f"{name}=={version}" for name, version in sorted(shipped().items())) + "\n")
@@ -120,7 +120,7 @@ def _json(command: list[str], **options: Any) -> dict[str, Any]:
 def shipped(
     root: str = "ui-mcp", extras: frozenset[str] = frozenset({"postgres", "browser", "keyring"})
 ) -> dict[str, str]:
-    """Return the installed versions of everything an installation of ui-mcp brings along."""
+    """Return the installed versions of all dependencies of ui-mcp."""
     found: dict[str, str] = {}
     waiting = [root]
     while waiting:
@@ -128,7 +128,7 @@ def shipped(
         try:
             distribution = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
-            continue  # for another platform, or an extra that is not installed here
+            continue  # for another platform, or from an extra that is not installed
         wanted = [
             needed for needed in distribution.requires or [] if _is_wanted(needed, extras if name == root else ())
         ]

@@ -1,4 +1,4 @@
-"""Runs every benchmark and writes docs/benchmarks.md: what was measured, the bar, and what changed since the last run.
+"""Runs the benchmarks, writes docs/benchmarks.md, and reports missed bars and figures worse than in the last run.
 
 python scripts/bench.py [benchmarks/FILE.py ...]   without files: all of them
 """
@@ -23,7 +23,6 @@ CHARTS = ROOT / "docs" / "images" / "bench"
 
 
 def main() -> int:
-    """Measure, compare, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
     files = parser.parse_args().files or everything()
@@ -36,12 +35,12 @@ def main() -> int:
 
 
 def everything() -> list[Path]:
-    """Return the benchmarks: the files that claim something."""
+    """Return the benchmarks: the files that import `claims`."""
     return sorted(file for file in (ROOT / "benchmarks").glob("*.py") if "from claims import" in file.read_text())
 
 
 def measured(files: list[Path]) -> tuple[list[Claim], list[str]]:
-    """Run one after the other; return the claims, and the names of those that ended without any."""
+    """Run the benchmarks in turn; return the claims, and the names of benchmarks that made none."""
     found: list[Claim] = []
     broken = []
     for number, file in enumerate(files, 1):
@@ -56,7 +55,7 @@ def measured(files: list[Path]) -> tuple[list[Claim], list[str]]:
 
 
 def claims_of(file: Path) -> list[Claim]:
-    """Run one benchmark and read what it claimed."""
+    """Run one benchmark and return its claims."""
     with tempfile.TemporaryDirectory() as folder:
         collected = Path(folder) / "claims"
         subprocess.run([sys.executable, str(file)], env=os.environ | {"UI_MCP_CLAIMS": str(collected)}, check=False)
@@ -65,14 +64,13 @@ def claims_of(file: Path) -> list[Claim]:
 
 
 def stored() -> list[Claim]:
-    """Return the claims of the last run."""
     if not STORED.exists():
         return []
     return [Claim(**entry) for entry in json.loads(STORED.read_text(encoding="utf-8"))["claims"]]
 
 
 def write(claims: list[Claim]) -> None:
-    """Keep the figures, and write the page and its charts from them."""
+    """Store the figures, and write the page and its charts."""
     run = {"date": time.strftime("%Y-%m-%d"), "machine": machine(), "claims": [asdict(claim) for claim in claims]}
     STORED.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(page(run["date"], run["machine"], claims), encoding="utf-8")
@@ -84,7 +82,7 @@ def write(claims: list[Claim]) -> None:
 
 
 def machine() -> str:
-    """Describe the machine the figures belong to."""
+    """Return a description of the machine."""
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return f"{os.cpu_count()} cores, {_memory():.0f} GB, {system}"
 
@@ -94,7 +92,7 @@ def _memory() -> float:
 
 
 def verdict(found: list[Claim], before: list[Claim], broken: list[str]) -> int:
-    """Say which bars are missed and which figures got worse; a missed bar is a failure, noise is not."""
+    """Print missed bars and figures that got worse; return 1 for a missed bar or a broken benchmark."""
     last = {(claim.benchmark, claim.name): claim for claim in before}
     missed = [claim for claim in found if not claim.holds]
     print(f"\n{len(found) - len(missed)} of {len(found)} figures hold their bar; written to {PAGE.relative_to(ROOT)}")

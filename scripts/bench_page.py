@@ -1,4 +1,4 @@
-"""The page of the benchmarks: a table and a chart for each area."""
+"""Generates the benchmark page: a table and a chart for each area."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -49,14 +49,13 @@ class Claim:
         )
 
     def worse_than(self, before: "Claim") -> bool:
-        """Whether the figure left the noise of an ordinary machine, in the wrong direction."""
+        """Return whether the figure got worse by more than the noise of an ordinary machine."""
         if self.at_least is not None:
             return self.value * WORSE < before.value
         return self.value > before.value * WORSE
 
 
 def page(date: str, machine: str, claims: Sequence[Claim]) -> str:
-    """Return the whole page."""
     barred = [claim for claim in claims if claim.at_most is not None or claim.at_least is not None]
     held = sum(claim.holds for claim in barred)
     parts = [INTRODUCTION.format(date=date, machine=machine, held=held, barred=len(barred))]
@@ -100,7 +99,7 @@ def _mark(claim: Claim) -> str:
 
 
 def chart(claims: Sequence[Claim]) -> str:
-    """Return an SVG: how much of its bar each figure uses up; a shorter line is better, the mark is the bar."""
+    """Return an SVG chart: each figure as a share of its bar; shorter is better, the dashed line is the bar."""
     height = ROW * len(claims) + 34
     limit = LEFT + (WIDTH - LEFT) * 0.6
     rows = "\n".join(_row(number, claim, limit) for number, claim in enumerate(claims))

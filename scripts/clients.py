@@ -1,6 +1,6 @@
-"""Virtual environments for foreign MCP clients and servers, which must not share ours.
+"""Creates virtual environments for foreign MCP clients and servers, whose dependencies conflict with ours.
 
-`python scripts/clients.py NAME` makes `.clients/NAME` if it is missing and prints its Python.
+`python scripts/clients.py NAME` creates `.clients/NAME` if it is missing and prints the path of its Python.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parents[1] / ".clients"
 
 
 def python_of(name: str) -> Path:
-    """Return the Python of an environment, making it first if need be."""
+    """Return the Python of an environment, which is created if it is missing."""
     home = FOLDER / name
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     ready = home / "ready"

@@ -1,8 +1,8 @@
 """Checks commit messages: `area: imperative summary` in 72 characters, the reason below it wrapped at 72.
 
 `commits.py message FILE` checks one message, as the `commit-msg` hook does; `commits.py range BASE..HEAD` checks the
-commits of a pull request; `commits.py enable` makes git use the hooks of this repository. Only the standard library,
-and any Python 3.9: a hook runs with whatever Python there is.
+commits of a pull request; `commits.py enable` makes git use the hooks of this repository. It uses only the standard
+library and works with Python 3.9, because a hook runs with whatever Python is installed.
 """
 
 import re
@@ -27,7 +27,7 @@ VERBS = (
 
 
 def problems(message: str, *, draft: bool = False) -> list[str]:
-    """Return what is wrong with a message; a draft may still be marked as one to squash."""
+    """Return what is wrong with a message; a draft may still be a fixup or squash commit."""
     subject, *rest = message.rstrip().split("\n")
     if subject.startswith(LEFT_TO_GIT):
         return []
@@ -53,7 +53,7 @@ def _subject_problems(subject: str) -> list[str]:
 
 
 def _imperative_of(word: str) -> str:
-    """Return the verb that a common other form of it comes from, or nothing."""
+    """Return the imperative of a common verb form such as `added`, or ""."""
     for verb in VERBS:
         stem = verb.rstrip("e")
         forms = {f"{verb}s", f"{verb}es", f"{stem}ed", f"{stem}ing", f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"}

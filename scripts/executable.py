@@ -1,4 +1,4 @@
-"""Entry point of the self-contained executable: `ui-mcp`, and the Python its own child processes are started with."""
+"""Entry point of the self-contained executable, which is `ui-mcp` and also the Python of its child processes."""
 
 import runpy
 import sys
@@ -6,9 +6,9 @@ from multiprocessing import freeze_support
 
 
 def python(arguments: list[str]) -> bool:
-    """Act on `-m MODULE …` or `-c CODE …` as the interpreter would; say whether it was asked for.
+    """Run `-m MODULE …` or `-c CODE …` as the interpreter would; return whether the arguments are of that form.
 
-    The program starts its children with `sys.executable`, which here is this file.
+    The program starts its child processes with `sys.executable`, which is this file here.
     """
     flags = [word for word in arguments if word in {"-I", "-S", "-u", "-E", "-B"}]
     rest = arguments[len(flags) :]

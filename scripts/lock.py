@@ -26,7 +26,7 @@ HEADER = """\
 """
 PYTHONS = ("3.11", "3.12", "3.13")
 TOOLS = ("pip-audit", "pyinstaller")
-"""Installed by scripts/audit.py and scripts/release.py into environments of their own."""
+"""Installed by scripts/audit.py and scripts/release.py into separate environments."""
 TAGS = {
     "linux": ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
     "darwin": ("macosx_15_0_arm64",),
@@ -67,7 +67,7 @@ def environments() -> list[Environment]:
 
 
 def roots(root: Path = ROOT) -> list[Requirement]:
-    """Return what pyproject.toml asks for, all extras and the build backend included, and the other tools."""
+    """Return the requirements of pyproject.toml, including all extras and the build backend, and the other tools."""
     pyproject = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     project = pyproject["project"]
     extras = [line for lines in project["optional-dependencies"].values() for line in lines]
@@ -77,7 +77,7 @@ def roots(root: Path = ROOT) -> list[Requirement]:
 
 
 def needed(wanted: Iterable[Requirement], known: Metadata, environment: Environment) -> Iterator[Requirement]:
-    """Yield every requirement that holds in an environment, as far as the metadata of packages is known."""
+    """Yield every requirement that applies in an environment, as far as the metadata of packages is known."""
     waiting = list(wanted)
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
@@ -105,7 +105,7 @@ def resolve(wanted: list[Requirement]) -> dict[str, Mapping[str, Any]]:
     """Return the metadata of every package of the lock, by name.
 
     Raises:
-        LockError: pip found no versions that fit together, on one of the platforms.
+        LockError: pip found no compatible versions for one of the platforms.
     """
     requested = {_without_marker(one) for one in wanted}
     every_tag = [tag for tags in TAGS.values() for tag in tags]
@@ -123,10 +123,10 @@ def resolve(wanted: list[Requirement]) -> dict[str, Mapping[str, Any]]:
 
 
 def require_wheels(wanted: list[Requirement], known: Metadata) -> None:
-    """Make sure that the oldest and the newest Python have a wheel of each version that they need, on every platform.
+    """Check that the oldest and the newest Python have a wheel of each version they need, on every platform.
 
     Raises:
-        LockError: says which one has not.
+        LockError: a wheel is missing; the message names it.
     """
     for environment in environments():
         if environment["python_version"] not in {PYTHONS[0], PYTHONS[-1]}:
@@ -137,7 +137,7 @@ def require_wheels(wanted: list[Requirement], known: Metadata) -> None:
 
 
 def _report(requirements: list[str], tags: Iterable[str], python: str, *options: str) -> dict[str, Mapping[str, Any]]:
-    """Let pip resolve without installing, and return the metadata of what it would install, by name."""
+    """Run pip's resolver without installing; return the metadata of the resolved packages, by name."""
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder) / "requirements.txt", Path(folder) / "report.json"
         listed.write_text("\n".join(requirements), encoding="utf-8")
@@ -168,7 +168,6 @@ def _admits(requirement: Requirement, known: Metadata) -> bool:
 
 
 def main() -> int:
-    """Resolve, check and write."""
     wanted = roots()
     try:
         known = resolve(wanted)

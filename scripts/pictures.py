@@ -1,4 +1,4 @@
-"""Takes the README's pictures of the example apps; needs Chromium and the `browser` extra."""
+"""Takes the README's screenshots of the example apps; needs Chromium and the `browser` extra."""
 
 import shutil
 import sys
@@ -20,7 +20,6 @@ PICTURES = (("dashboard", "light"), ("board", "dark"))
 
 
 async def main() -> None:
-    """Show each example in turn and take its picture."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder) / ".claude" / "ui"
@@ -37,7 +36,6 @@ async def main() -> None:
 
 
 async def take(running: Running, browser: Browser, app: str, scheme: str) -> None:
-    """Take one picture."""
     await running.sessions.get("1").display(app)
     size = {"width": 1200, "height": 700}
     context = await browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Writes docs/reference/ from the code: tools and resources as a client sees them, and every error with its code."""
+"""Generates docs/reference/: tools and resources as a client sees them, and every error with its code."""
 
 import json
 import os
@@ -27,7 +27,6 @@ GUIDES = {"attributes.md": "viewdefs.md", "lua.md": "lua.md"}
 
 
 def pages() -> dict[str, str]:
-    """Return the text of each page by its name."""
     asked = {title: listed(words) for title, words in SERVERS.items()}
     return {
         "tools.md": "\n".join(tools(asked)),
@@ -38,7 +37,7 @@ def pages() -> dict[str, str]:
 
 
 def listed(words: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """Start a server over pipes and ask what it offers."""
+    """Start a server over stdio and return its tools, resources and templates."""
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "docs", "version": "1"}}
     methods = {"tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
     lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}]
@@ -54,14 +53,14 @@ def listed(words: list[str]) -> dict[str, list[dict[str, Any]]]:
 
 
 async def human_token(base_dir: Path) -> str:
-    """Make the token without which nothing speaks for the person but from a terminal."""
+    """Create a human's token, without which the human side of the chat needs a terminal."""
     (base_dir / "storage").mkdir(parents=True)
     async with open_store(default_url(base_dir / "storage")) as store:
         return await AccessTokens(store).create("docs", ROLES["human"])
 
 
 def tools(asked: dict[str, dict[str, list[dict[str, Any]]]]) -> Iterator[str]:
-    """Write one section a tool, with its arguments."""
+    """Yield one section per tool, with its arguments."""
     yield f"# Tools\n\n{NOTE}"
     for title, found in asked.items():
         yield f"## {title}\n"
@@ -91,7 +90,7 @@ def _kind(value: dict[str, Any]) -> str:
 
 
 def resources(asked: dict[str, dict[str, list[dict[str, Any]]]]) -> Iterator[str]:
-    """Write one row a resource."""
+    """Yield one table row per resource."""
     yield f"# Resources\n\n{NOTE}"
     for title, found in asked.items():
         yield f"## {title}\n\n| address | type | what |\n|---|---|---|"
@@ -103,7 +102,7 @@ def resources(asked: dict[str, dict[str, list[dict[str, Any]]]]) -> Iterator[str
 
 
 def codes() -> Iterator[str]:
-    """Write one row an error."""
+    """Yield one table row per error class."""
     yield f"# Errors\n\n{NOTE}"
     yield "The first line of a message is complete by itself; further lines give the reason or a hint.\n"
     yield "| code | error | means |\n|---|---|---|"
@@ -117,7 +116,6 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    """Write the pages."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (FOLDER / name).write_text(text.rstrip() + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Builds wheel, sdist and the executable of this platform into release/, and tries each in a clean environment."""
+"""Builds wheel, sdist and this platform's executable into release/, and smoke-tests each in a clean environment."""
 
 import os
 import platform
@@ -20,25 +20,25 @@ SYSTEMS = {"Linux": "linux", "Darwin": "darwin", "Windows": "windows"}
 MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 NAMES = frozenset({"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64"})
 PACKAGES = ("ui_mcp", "uvicorn", "lupa", "anyio", "websockets")
-"""Packages with modules that are found by name at run time, so PyInstaller does not see them."""
+"""Packages whose modules are imported by name at run time, which PyInstaller cannot detect."""
 DATA = ("ui_mcp",)
 METADATA = ("mcp", "pydantic", "ui-mcp")
 
 
 def executable_name(system: str, machine: str) -> str:
-    """Return the documented file name for a platform.
+    """Return the documented file name of the executable for a platform.
 
     Raises:
-        ValueError: we do not release for it.
+        ValueError: there are no releases for it.
     """
     name = f"{SYSTEMS.get(system, system)}-{MACHINES.get(machine, machine)}"
     if name not in NAMES:
-        raise ValueError(f"No executable is released for {system} on {machine}; there are: {', '.join(sorted(NAMES))}")
+        raise ValueError(f"No executable is released for {system} on {machine}; available: {', '.join(sorted(NAMES))}")
     return f"ui-mcp-{name}{'.exe' if system == 'Windows' else ''}"
 
 
 def main() -> int:
-    """Build everything, try everything, say how long it took."""
+    """Build and test everything, and print how long each step took."""
     name = executable_name(platform.system(), platform.machine())
     shutil.rmtree(RELEASE, ignore_errors=True)
     RELEASE.mkdir()
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def step(title, work):  # type: ignore[no-untyped-def]  # returns whatever the work returns
-    """Do one thing and say how long it took."""
+    """Run one step and print how long it took."""
     began = time.monotonic()
     result = work()
     print(f"{time.monotonic() - began:7.1f} s  {title}", flush=True)
@@ -71,14 +71,14 @@ def build_packages() -> None:
 
 
 def installed(package: Path, folder: Path) -> Path:
-    """Install a package into a fresh environment where neither Node nor Java is found; return the environment."""
+    """Install a package into a new environment where neither Node nor Java is on PATH; return the environment."""
     venv.create(folder, with_pip=True)
     run([str(binaries(folder) / "python"), *PIP, str(package)], bare=True)
     return folder
 
 
 def freeze(environment: Path, scratch: Path, name: str) -> None:
-    """Make one file of the installed wheel, its dependencies and the interpreter."""
+    """Build one executable file from the installed wheel, its dependencies and the interpreter."""
     python = str(binaries(environment) / "python")
     run([python, *PIP, "pyinstaller>=6.10"])
     options = [
@@ -92,17 +92,15 @@ def freeze(environment: Path, scratch: Path, name: str) -> None:
 
 
 def command_in(environment: Path) -> list[str]:
-    """Return the command an installation gave."""
     return [str(binaries(environment) / "ui-mcp")]
 
 
 def binaries(environment: Path) -> Path:
-    """Return where an environment keeps its programs."""
     return environment / ("Scripts" if os.name == "nt" else "bin")
 
 
 def run(command: list[str], *, bare: bool = False, **variables: str) -> None:
-    """Run a build step; `bare` hides every tool of this machine but the interpreter's own."""
+    """Run a build step; `bare` hides every tool of this machine except those beside the interpreter."""
     environment = {**os.environ, **variables}
     if bare:
         environment["PATH"] = str(Path(command[0]).parent)

@@ -1,4 +1,4 @@
-"""Writes build/requirements.md: every requirement we promise, and the tests that prove it."""
+"""Generates build/requirements.md: every requirement and the tests that cover it."""
 
 import ast
 import tomllib
@@ -17,7 +17,6 @@ INTRODUCTION = """\
 
 
 def page() -> str:
-    """Return the whole page."""
     tests = proofs()
     sections, tiers = [], []
     for file in sorted((ROOT / "requirements").glob("*.toml")):
@@ -36,7 +35,7 @@ def _row(name: str, entry: dict[str, str], tests: list[str]) -> str:
 
 
 def proofs() -> dict[str, list[str]]:
-    """Return the tests by the requirement they are marked with, alone or as a whole file."""
+    """Return the tests by the requirement that marks them or their whole file."""
     found: dict[str, list[str]] = {}
     for file in sorted((ROOT / "tests").rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from the settings themselves; run it after changing `src/ui_mcp/config.py`."""
+"""Generates docs/settings.md from the settings; run it after changing `src/ui_mcp/config.py`."""
 
 import sys
 from collections.abc import Iterator
@@ -27,7 +27,6 @@ Your account's own file, `{account}` in your configuration directory (`~/.config
 
 
 def page() -> str:
-    """Return the text of the page."""
     widening = ", ".join(f"`{key}`" for key in sorted(WIDENING))
     return "\n".join([INTRODUCTION.format(widening=widening, account="config.toml"), *_tables(Config, "")])
 

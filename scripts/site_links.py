@@ -1,4 +1,4 @@
-"""For the docs site: links to files outside docs/ become plain text, since the site is only what is in docs/."""
+"""mkdocs hook: links to files outside docs/ become plain text, because the site contains only docs/."""
 
 import re
 
@@ -8,5 +8,5 @@ OUTSIDE = re.compile(
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Keep the words of such a link, drop its address."""
+    """Replace such links by their text."""
     return OUTSIDE.sub(r"\1", markdown)

@@ -1,6 +1,6 @@
-"""Tries a built `ui-mcp` as a host would, in an empty directory with nothing else on the path.
+"""Smoke test of a built `ui-mcp`: drives it as a host would, in an empty directory with nothing else on PATH.
 
-`python scripts/smoke.py COMMAND…` runs it by hand.
+`python scripts/smoke.py COMMAND…` runs it manually.
 """
 
 import json
@@ -21,7 +21,7 @@ def smoke(command: list[str]) -> None:
     """Check the version, the tools, a guide, the installed files and the page.
 
     Raises:
-        AssertionError: says what is wrong.
+        AssertionError: a check failed; the message says which.
     """
     with tempfile.TemporaryDirectory(prefix="ui-mcp-smoke-") as folder:
         environment = {"PATH": folder, "HOME": folder}
@@ -38,7 +38,7 @@ def smoke(command: list[str]) -> None:
 
 
 def try_server(server: "Server", version: str, folder: Path) -> None:
-    """Go through what a host does first."""
+    """Send the first requests of a host and check the answers."""
     hello = server.ask(
         "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "s", "version": "1"}
     )
@@ -59,7 +59,7 @@ def try_server(server: "Server", version: str, folder: Path) -> None:
 
 
 def try_demo(command: list[str], folder: str, environment: dict[str, str]) -> None:
-    """Look whether the example apps came along."""
+    """Check that the example apps are included."""
     demo = subprocess.Popen(
         [*command, "demo", "--no-browser"],
         cwd=folder, env=environment, text=True,
@@ -76,12 +76,12 @@ def try_demo(command: list[str], folder: str, environment: dict[str, str]) -> No
 
 
 def fetch(url: str) -> str:
-    """Get a page, around any proxy."""
+    """Return the body of a page, without using a proxy."""
     return str(build_opener(ProxyHandler({})).open(url, timeout=60).read().decode())
 
 
 def check(fine: bool, problem: str) -> None:
-    """Fail with the problem unless things are fine."""
+    """Raise AssertionError with `problem` unless `fine`."""
     if not fine:
         raise AssertionError(problem)
 
@@ -127,7 +127,6 @@ class Server:
         return text
 
     def tell(self, method: str) -> None:
-        """Send a notification."""
         self._send({"jsonrpc": "2.0", "method": method})
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""Compares what others see of this package with contracts/surface.json.
+"""Compares the public surface of this package with contracts/surface.json.
 
 The record holds the help of every command, what each MCP server offers, settings, HTTP routes, error, close and notice
-codes, and the files of the bundle. Most of it is asked of running programs, so that it does not depend on how the code
+codes, and the files of the bundle. Most of it comes from running programs, so that it does not depend on how the code
 is organised. Prints a diff and exits with 1 if something differs.
 """
 
@@ -79,7 +79,6 @@ FILES = {
 
 
 def surface() -> Json:
-    """Return the present surface."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ThreadPoolExecutor(4) as pool:
         base = Path(folder).resolve()
         ports = _free_ports()
@@ -106,7 +105,7 @@ def surface() -> Json:
 
 
 def _stable(value: Any, folder: str) -> Any:
-    """Return a value without what differs between runs and releases, and with the lines of a text as a list."""
+    """Return a value with placeholders for what differs between runs and releases, and texts split into lines."""
     match value:
         case dict():
             version = {"version": "VERSION"} if isinstance(value.get("version"), str) else {}
@@ -129,7 +128,7 @@ class ProgramError(Exception):
 
 @contextmanager
 def started(base: Path, command: str, stdin: str = "pipe") -> "Iterator[tuple[subprocess.Popen[str], int]]":
-    """Run a program in a project, home directory and environment of its own; yield it and the other end of its stdin.
+    """Run a program in its own project, home directory and environment; yield it and the other end of its stdin.
 
     Raises:
         ProgramError: the block failed.
@@ -167,7 +166,7 @@ def started(base: Path, command: str, stdin: str = "pipe") -> "Iterator[tuple[su
 
 
 def printed(base: Path, command: str) -> Any:
-    """Return what a program prints, which is JSON."""
+    """Return the JSON that a program prints."""
     with started(base, command) as (process, _):
         return json.loads(process.communicate()[0])
 

@@ -128,7 +128,7 @@ def scripts() -> dict[str, str]:
 
 
 def take_terminal() -> None:
-    """Make a terminal on stdin the controlling one, which commands that speak for a person require."""
+    """Make the terminal on stdin the controlling one, which commands that act for a person require."""
     import fcntl
     import termios
 
@@ -136,7 +136,6 @@ def take_terminal() -> None:
 
 
 def main(words: list[str]) -> int:
-    """Do what the words say."""
     match words:
         case ["help"]:
             print(json.dumps({command: text for script in scripts() for command, text in helps(script)}))

@@ -1,4 +1,4 @@
-"""Finds in the source of the package the parts of its surface that no command lists, wherever they are defined."""
+"""Collects from the source the parts of the public surface that no command lists: codes and environment variables."""
 
 import ast
 import re
@@ -65,7 +65,7 @@ class ErrorCodes:
         return []
 
     def _texts(self, node: ast.expr) -> Iterator[str]:
-        """Yield the texts that an expression can evaluate to, as far as the source says."""
+        """Yield the texts that an expression can evaluate to, as far as the source shows."""
         match node:
             case ast.Constant(value=str(text)):
                 yield text

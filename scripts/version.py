@@ -1,6 +1,6 @@
-"""The version to build: the README's `**Version: X.Y.Z**` line, or the environment's `VERSION`.
+"""Determines the version to build: the README's `**Version: X.Y.Z**` line, or the environment's `VERSION`.
 
-Run as a program it writes the version to the file named as its argument, but only when it changed, so that make
+Run as a program, it writes the version to the file given as its argument, but only if it changed, so that make
 can depend on it.
 """
 

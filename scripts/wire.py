@@ -1,4 +1,4 @@
-"""Writes the constants of the wire for Python and TypeScript; run it after changing contracts/wire.json."""
+"""Generates the protocol constants for Python and TypeScript; run it after changing contracts/wire.json."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,6 @@ ABOUT = "Close codes and notices of a page's connection. Written by scripts/wire
 
 
 def generated() -> dict[Path, str]:
-    """Return the text of each generated file."""
     wire = json.loads(CONTRACT.read_text())
     return {PYTHON: _python(wire), TYPESCRIPT: _typescript(wire)}
 

@@ -38,8 +38,8 @@ CLEAN = {"name": "fine", "version": "1", "vulns": []}
     ("packages", "code", "words"),
     [
         ([CLEAN], 0, "no advisory is known"),
-        ([KNOWN, SKIPPED], 1, "old 1: CVE-1, mended: 2"),
-        ([SKIPPED, CLEAN], 2, "NOT CHECKED, which says nothing about them: 1 of 2, the first because: not found"),
+        ([KNOWN, SKIPPED], 1, "old 1: CVE-1, fixed in: 2"),
+        ([SKIPPED, CLEAN], 2, "NOT CHECKED: 1 of 2, the first because: not found"),
     ],
 )
 def test_what_could_not_be_asked_is_told_apart_from_what_is_safe(
