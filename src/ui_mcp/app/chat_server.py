@@ -144,6 +144,7 @@ async def _http(served: ChatServerOptions, port: int) -> int:
     served = await as_person(served, "ui-mcp chat --face human")
     async with until_signalled(), open_served_chat(served) as (config, chat, announcements):
         listener = await bind_with_retry(config.server.host, port)
+        # The human side acts for the person, so it needs a token even before one was created.
         always = served.side == "human" or config.server.require_token
         opened = OpenChat(chat, directory_of(served, chat, always=always))
         endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)

@@ -55,7 +55,7 @@ class MountedGateway:
         if given is None:
             return None
         file, project = str(configured.workspace.named(given)), configured.workspace.project
-        async with self._starting:
+        async with self._starting:  # several calls may arrive before the gateway has started
             if file not in self._toolsets:
                 self._toolsets[file] = await self._tasks.start(self._serve, file, project)
         return self._toolsets[file]

@@ -50,6 +50,7 @@ async def run_listeners(
         stack.callback(person.close)
         stack.enter_context(registered(port_of(person)))
         ports, person_port = frozenset({port_of(ui), mcp_port}), port_of(person)
+        # A previous run may have used one of these ports for the person: its credentials must not work here.
         for port in ports:
             PersonKeys().forget_listener(str(port))
         noted, protected = partial(note_refusal, workspace), (*gateway_places(workspace, config), *configured.protected)

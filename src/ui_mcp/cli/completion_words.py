@@ -42,6 +42,7 @@ def places(path: str, parser: argparse.ArgumentParser) -> Iterator[Place]:
     place = Place(path)
     below = []
     choices: tuple[str, ...] = ()
+    # argparse has no public way to list the actions of a parser.
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             helps = {one.dest: one.help or "" for one in action._choices_actions}

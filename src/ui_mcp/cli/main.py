@@ -94,6 +94,7 @@ def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
 
 def ignore_broken_pipe() -> int:
     """Suppress Python's error at exit when the reader of our output is gone; return the exit code."""
+    # Python flushes stdout at exit; into /dev/null that cannot fail.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 141
 

@@ -63,7 +63,7 @@ def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[
     folder = workspace.apps / name
     if folder.exists() or folder.is_symlink():
         raise RefusedError(f"{folder} already exists\nChoose another name; nothing was written.", path=str(folder))
-    if leaves(folder / "app.lua", workspace.project):
+    if leaves(folder / "app.lua", workspace.project):  # apps/ may be a link
         raise RefusedError(f"{workspace.apps} leads out of the project; nothing was written")
     make_base(workspace)
     words = _words(name, title)

@@ -28,7 +28,7 @@ class Writer:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._pollable = is_pollable(fd)
-        self._poll = select.poll() if hasattr(select, "poll") else None
+        self._poll = select.poll() if hasattr(select, "poll") else None  # absent on Windows
         if self._poll is not None:
             self._poll.register(fd, select.POLLOUT)
         self._waiting: deque[memoryview] = deque()
@@ -82,6 +82,7 @@ class Writer:
 
     async def _drain(self, data: memoryview) -> None:
         if not self._pollable:
+            # A file or a Windows pipe: the event loop cannot wait for it, so a thread blocks.
             await in_daemon_thread(lambda: _write_all(self._fd, data))
             return
         while data:
@@ -106,7 +107,7 @@ def is_pollable(fd: int) -> bool:
 
 
 MAX_LINE = 64 * 1024 * 1024
-_BOM = b"\xef\xbb\xbf"
+_BOM = b"\xef\xbb\xbf"  # some Windows programs put it before the first line
 
 
 class OversizedLine(Enum):

@@ -130,7 +130,7 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
     with anyio.CancelScope(deadline=anyio.current_time() + options.start_seconds) as timeout:
         try:
             async with _open_transport(address, handlers, options) as transport:
-                started, timeout.deadline = True, inf
+                started, timeout.deadline = True, inf  # the timeout is for connecting only
                 try:
                     yield McpClient(transport, request_handler, options)
                 except Exception as error:  # noqa: BLE001 - raised again below, outside of the exception groups
@@ -153,6 +153,7 @@ def _open_transport(
 ) -> AbstractAsyncContextManager[Transport]:
     if isinstance(address, Command):
         return stdio_server(address, handlers, options.mode, options.shutdown_timeouts)
+    # Lazily, because only servers behind a URL need the SDK's HTTP client.
     from ui_mcp.mcp_client.http import http_transport
 
     return http_transport(address, handlers, legacy=options.mode == "legacy")
@@ -185,6 +186,7 @@ class McpClient:
 
     async def ping(self) -> None:
         """Check that the server still answers."""
+        # The modern era has no ping.
         await self._ask("tools/list" if self.modern else "ping", {})
 
     async def tools(self, call: Call) -> Sequence[Tool]:
@@ -273,6 +275,7 @@ class McpClient:
             return []
         page = await self._ask(method, {})
         found = [page.get(key)]
+        # Bounded, because a broken server may return cursors without end.
         for _ in range(MAX_PAGES):
             cursor = page.get("nextCursor")
             if not cursor or not isinstance(cursor, str):

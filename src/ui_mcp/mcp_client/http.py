@@ -193,6 +193,7 @@ class _WatchedStream:
         return await self._stream.__aexit__(*problem)
 
 
+# Results stay plain dicts: the SDK's models would drop unknown fields.
 _RAW: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 
 

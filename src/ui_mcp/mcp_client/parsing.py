@@ -257,7 +257,7 @@ def _conforming(model: type[BaseModel], entry: JsonObject, needed: set[str], not
 def _check_writable(value: JsonObject) -> None:
     """Raise if the value could not be encoded again inside our own message."""
     try:
-        dumps([[[[[[value]]]]]])
+        dumps([[[[[[value]]]]]])  # the encoder limits nesting, and our message adds levels
     except (TypeError, ValueError) as error:
         raise MalformedError(f"it cannot be passed on ({error})") from error
 

@@ -54,7 +54,7 @@ async def child(command: Command, timeouts: Callable[[], ShutdownTimeouts]) -> A
     """
     process = await to_thread.run_sync(_start, command)
     group = process.pid
-    WATCHDOG.watch(group)
+    WATCHDOG.watch(group)  # kills the group if this process dies without stopping it
     try:
         yield Pipes(_fd(process.stdin), _fd(process.stdout), _fd(process.stderr))
     finally:
@@ -77,7 +77,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
             stderr=subprocess.PIPE,
             env=environment,
             cwd=command.cwd,
-            start_new_session=True,
+            start_new_session=True,  # a process group, so that its children get the signals too
         )
     except (OSError, ValueError) as error:
         raise MountError(f"{command.command} cannot be started: {error}") from error

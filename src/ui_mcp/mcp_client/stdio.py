@@ -74,6 +74,7 @@ class PendingRequest:
             self._future.set_result(None)
 
     def _check(self) -> None:
+        # Progress only moves `_quiet_until`: restarting the timer for each notification would cost more.
         left = self._quiet_until - self._loop.time()
         if left > 0:
             self._timer = self._loop.call_later(left, self._check)

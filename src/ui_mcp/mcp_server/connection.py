@@ -55,6 +55,7 @@ class ClientConnection:
             try:
                 return await self._result(message, send)
             finally:
+                # A client may reuse an id while the first request with it still runs.
                 if self._in_flight.get(key) is scope:
                     del self._in_flight[key]
         return None
@@ -90,6 +91,7 @@ class ClientConnection:
                 )
             self._require_initialized(message["method"])
             request = self._request_context(message, send, client_requests=self._client_requests)
+            # Plain tool calls bypass the SDK's result model; see `McpServer.call_tool`.
             client = self._connection.client_params
             if client is not None and self.service.is_plain_call(message):
                 return messages.result(request_id, await self.service.call_tool(request, client, message["params"]))
@@ -168,6 +170,7 @@ class _Unsolicited:
 
 
 def _with_version(message: JsonObject) -> JsonObject:
+    # Clients that send no version are treated as the oldest ones.
     return {"protocolVersion": OLDEST_VERSION, **message.get("params", {})}
 
 
@@ -193,6 +196,7 @@ async def answer_batch(client: ClientConnection, messages: list[Json], send: Sen
     async with anyio.create_task_group() as tasks:
         for message in messages:
             match rpc.kind_of(message):
+                # The modern era has no batches.
                 case "request" if rpc.is_modern(message):
                     answers.append(rpc.invalid(message))
                 case "request":

@@ -98,6 +98,7 @@ class NotificationQueue:
     async def get(self) -> list[JsonObject]:
         """Wait for messages and return them; an empty list means closed."""
         while True:
+            # Before `_ready`, so that a message that arrives in between is not missed.
             self._wakeup = anyio.Event()
             ready = self._ready()
             if ready or self.closed:
@@ -106,6 +107,7 @@ class NotificationQueue:
                 await self._wakeup.wait()
 
     def _ready(self) -> list[JsonObject]:
+        # A closed queue returns what is pending without waiting for the quiet time.
         now = inf if self.closed else self._clock()
         due = [uri for uri, (at, _) in self._due.items() if at <= now]
         updates = [self._due.pop(uri)[1] for uri in due]

@@ -163,6 +163,7 @@ class OverflowFiles:
         folder = self._folder()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"result-{number}.json"
+        # Unlink and O_EXCL: never write through a link that was placed there.
         path.unlink(missing_ok=True)
         descriptor = open_inside(folder.parent, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -174,6 +175,7 @@ class OverflowFiles:
 
 
 async def _call_result(definition: ServerDefinition, answer: ToolResult) -> JsonObject:
+    # Text beside structured content is never cut: clients may compare the two.
     blocks = (
         answer.content
         if answer.structured is not None

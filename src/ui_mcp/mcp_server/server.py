@@ -103,12 +103,12 @@ class McpServer:
         """
         call = _described(request, client, client.capabilities, params.get(messages.META))
         answer = await results.tool_answer(self.definition, params["name"], params.get("arguments") or {}, call)
-        answer.pop("resultType", None)
+        answer.pop("resultType", None)  # of the modern era only
         return answer
 
     async def _discover(self, ctx: Context, params: RequestParams) -> JsonObject:
         capabilities = self.options.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
-        capabilities.pop("experimental", None)
+        capabilities.pop("experimental", None)  # of the handshake era only
         if self.definition.extensions:
             capabilities["extensions"] = dict(self.definition.extensions)
         answer = {"supportedVersions": list(MODERN_PROTOCOL_VERSIONS), "capabilities": capabilities}

@@ -74,6 +74,7 @@ class Subscriptions:
         """Handle `subscriptions/listen`: acknowledge, then forward notifications until either side ends the stream."""
         request = request_context(ctx)
         stamp: JsonObject = {rpc.SUBSCRIPTION_KEY: ctx.request_id}
+        # Closing the queue ends the loop below, so that the stream still gets its final result.
         with self._stream(params.notifications) as queue, request.until_closing(queue.close):
             honoured = self._honoured(params.notifications)
             await request.notify(

@@ -64,7 +64,7 @@ class Announcements:
     def interest(self, uri: str, change: int) -> None:
         """Record that a subscription to `uri` began (1) or ended (-1)."""
         self._interests[uri] += change
-        for watcher in tuple(self._watchers):
+        for watcher in tuple(self._watchers):  # a copy: a watcher may remove itself
             watcher(uri, change)
         if not self._interests[uri]:
             del self._interests[uri]
@@ -90,5 +90,6 @@ class Announcements:
         self._announce(ChannelEvent(content, meta))
 
     def _announce(self, announcement: Announcement) -> bool:
+        # All listeners are called, so no generator in `any`; a copy, because one may stop listening meanwhile.
         wanted = [listener(announcement) for listener in list(self._listeners.values())]
         return any(wanted)

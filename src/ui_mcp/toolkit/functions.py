@@ -107,6 +107,7 @@ def parse(args: type[A], arguments: JsonObject) -> A:
         InvalidArgumentsError: names each field and what is wrong with it.
     """
     try:
+        # Lax validation: models often send numbers and booleans as text.
         return args.model_validate(arguments, strict=False)
     except ValidationError as error:
         problems = [

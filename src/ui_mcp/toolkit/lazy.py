@@ -19,7 +19,7 @@ class _Once(Generic[T]):
 
     def __init__(self, build: Callable[[], T]) -> None:
         self._build = build
-        self._value: list[T] = []
+        self._value: list[T] = []  # empty until built, because None may be a value
         self._lock = anyio.Lock()
 
     async def get(self) -> T:

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 LIMIT = 64
 SEPARATOR = "__"
-_CUT = LIMIT - 9
+_CUT = LIMIT - 9  # room for an underscore and the eight digits of `_digest`
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
 _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 

@@ -65,6 +65,7 @@ class Rate:
         level = min(most, level + (now - seen) * self._per_second)
         enough = level >= amount
         self._buckets[name] = (level - amount if enough else level, now)
+        # Each use re-inserts its name above, so the first one is the least recently used.
         if len(self._buckets) > MOST_NAMES:
             self._buckets.pop(next(iter(self._buckets)))
         return 0.0 if enough else (amount - level) / self._per_second

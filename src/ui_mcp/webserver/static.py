@@ -56,6 +56,7 @@ class Files(StaticFiles):
         """Return the file or a 304 response; None if there is no such file."""
         response = await to_thread.run_sync(self._answer, path, Headers(scope=scope))
         if response is not None:
+            # A name with a content hash never gets other content.
             forever = HASHED.search(path) or path.startswith("vendor/")
             response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if forever else "no-cache"
         return response

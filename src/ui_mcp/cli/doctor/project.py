@@ -239,6 +239,7 @@ def gateway(workspace: Workspace, config: Config) -> list[Finding]:
 
 def _free(host: str, port: int) -> bool:
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        # As the server does; otherwise a port in TIME_WAIT would seem to be in use.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))

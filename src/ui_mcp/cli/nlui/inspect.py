@@ -68,6 +68,7 @@ def run_command(words: Sequence[str]) -> int:
     """Run one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
     options = parser().parse_args(list(words))
     try:
+        # Commands without a source (init, trust) use no nlui.yaml that would need an agreement.
         if "source" in options:
             offer(options.source)
         code: int = options.run(options)

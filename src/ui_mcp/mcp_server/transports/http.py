@@ -90,7 +90,7 @@ class EventStream:
     def __init__(self, send: Send, headers: Headers = ()) -> None:
         self._send = send
         self._headers = headers
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock()  # keep-alives and messages come from different tasks
         self.started = False
 
     async def start(self) -> None:

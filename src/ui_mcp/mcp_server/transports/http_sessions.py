@@ -104,7 +104,7 @@ class Sessions:
     def _end_idle(self) -> None:
         limit = self._clock() - IDLE_SECONDS
         for session in list(self._by_id.values()):
-            if session.used > limit:
+            if session.used > limit:  # ordered by last use: the rest is younger
                 break
             if not session.busy:
                 self.end(session)

@@ -59,6 +59,7 @@ class McpRoutes:
         async with self._loading:
             if self._routes:
                 return
+            # Importing the SDK takes most of a second, which would block the event loop.
             await to_thread.run_sync(import_module, "ui_mcp.mcp_server.transports.streamable_http")
             from ui_mcp.mcp_server.server import McpServer
             from ui_mcp.mcp_server.transports.sse import SseEndpoint

@@ -28,6 +28,7 @@ class _Session:
     async def take(self, message: Json) -> None:
         """Handle one posted message; the answer is sent on the stream."""
         match rpc.kind_of(message):
+            # Not in a task: later messages need the negotiated version.
             case "request" if message["method"] == "initialize":
                 await self._answer(message)
             case "request":

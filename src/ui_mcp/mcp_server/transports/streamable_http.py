@@ -179,6 +179,7 @@ class StreamableEndpoint:
                 disconnect=self._disconnect,
                 queue=queue,
             )
+            # A proxy could route by one of two values while we read the other.
             repeated = find_duplicated_routing_header((k.decode(), v.decode("latin-1")) for k, v in scope["headers"])
             if repeated is not None:
                 raise MCPError(HEADER_MISMATCH, f"{repeated} header appears more than once")
