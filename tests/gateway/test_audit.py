@@ -86,7 +86,7 @@ async def test_asking_what_policy_says_calls_nothing_and_asks_nobody(recorder: R
             (await offered.call("policy__decide", {"name": name, "arguments": {"id": 1}}, Call())).structured
             for name in ("shop__deleteThing", "shop__listThings")
         ]
-        pending = await found.desk.store.rows("open")
+        pending = await found.approvals.store.rows("open")
 
     assert [answer and answer["decision"] for answer in said] == ["ask", "allow"]
     assert [request for request in recorder.requests if "/things" in request.line] == []

@@ -38,11 +38,11 @@ async def asked(found: GatewayService, tool: str, arguments: JsonObject, call: C
     """Call a tool that must ask, and return the question."""
     answer = told(await found.enforcer.call(tool, arguments, call))
     assert answer["status"] == "awaiting_approval"
-    return await found.desk.get(answer["approval_id"])
+    return await found.approvals.get(answer["approval_id"])
 
 
 async def yes(found: GatewayService, row: Approval, **more: Any) -> Approval:
-    return await found.desk.decide(row.id, Decision("approve", row.digest, "ann", **more))
+    return await found.approvals.decide(row.id, Decision("approve", row.digest, "ann", **more))
 
 
 async def outcome(found: GatewayService, row: Approval, call: Call = A) -> ToolResult:
@@ -52,9 +52,9 @@ async def outcome(found: GatewayService, row: Approval, call: Call = A) -> ToolR
 async def changed(found: GatewayService, row: Approval) -> Approval:
     """Wait for the question that takes the place of an approved one."""
     with anyio.fail_after(120):
-        while (await found.desk.get(row.id)).successor is None:
+        while (await found.approvals.get(row.id)).successor is None:
             await anyio.sleep(0.01)
-    return await found.desk.get((await found.desk.get(row.id)).successor or "")
+    return await found.approvals.get((await found.approvals.get(row.id)).successor or "")
 
 
 def lines(folder: Path) -> list[JsonObject]:
@@ -169,7 +169,7 @@ async def test_an_operation_replaced_after_the_question_is_shown_again_instead_o
 async def test_an_operation_replaced_while_nothing_ran_is_shown_again(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as before:
         row = await asked(before, "shop__addThing", ADD)
-        before.desk.changed = anyio.Event()
+        before.approvals.changed = anyio.Event()
     await answered_elsewhere(tmp_path, row)
     other = Recorder()
     other.url = f"{recorder.url}/elsewhere"
@@ -219,8 +219,10 @@ async def test_edited_arguments_are_bound_to_the_request_they_mean(recorder: Rec
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found, "shop__addThing", ADD)
         with pytest.raises(InvalidArgumentsError):
-            await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments={"body": 1}))
-        edited = await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=ship))
+            await found.approvals.decide(
+                row.id, Decision("approve_with_edit", row.digest, "ann", arguments={"body": 1})
+            )
+        edited = await found.approvals.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=ship))
         await outcome(found, row)
         other = await asked(found, "shop__addThing", ADD)
         await answered_elsewhere(tmp_path, other, decision="approve_with_edit", arguments=ship)
@@ -422,7 +424,7 @@ async def test_over_another_connection_the_digest_proves_whose_result_it_is(reco
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found, "shop__addThing", ADD, A)
         edited = {"body": {"name": "ship"}}
-        await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited))
+        await found.approvals.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited))
         with pytest.raises(DeniedError):
             await found.enforcer.outcome(row.id, 0, B, "0" * 64)
         with pytest.raises(DeniedError):

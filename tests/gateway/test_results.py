@@ -12,7 +12,7 @@ from ui_mcp.gateway.results import ResultStore
 async def test_a_result_that_cannot_be_written_is_held_in_memory_up_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "_HELD", 10)
+    monkeypatch.setattr(results, "_MAX_HELD_BYTES", 10)
     (tmp_path / "results").write_text("in the way")
     store = ResultStore(tmp_path / "results")
 

@@ -29,7 +29,7 @@ async def test_a_yes_through_an_mcp_client_never_holds_longer_than_once(
         call = Call(client_name="host", ask_user=ask_user)
         for _ in range(2):
             await found.enforcer.call("shop__addThing", {"body": {"name": "boat"}}, call)
-        rules = await found.desk.store.rules()
+        rules = await found.approvals.store.rules()
 
     assert len(asked) == 2
     assert rules == []

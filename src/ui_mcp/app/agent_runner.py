@@ -68,7 +68,7 @@ async def _agent(options: AgentOptions) -> int:
             legacy=config.chat.legacy_ui_tools,
         )
         watch = ApprovalWatch(
-            gateway.desk,
+            gateway.approvals,
             gateway.announcements,
             gateway.enforcer.outcome,
             lambda name: agent.journal if name == options.conversation else None,
@@ -85,7 +85,7 @@ async def _agent(options: AgentOptions) -> int:
                 writer,
                 settings,
                 questions=watch,
-                handlers=[UpstreamChanges(gateway.changes_since)],
+                handlers=[UpstreamChanges(gateway.on_upstream_change)],
                 noted=lambda own: gateway.audited(own, "loop"),
             ),
             ready=lambda writer: tasks.start_soon(watch.catch_up, writer),

@@ -9,7 +9,7 @@ from ui_mcp.agent.http import Timelines, Watched
 from ui_mcp.agent.observer import Reader, TimelineObservers, reader_for
 from ui_mcp.chat.identity import READ, Principal, principal
 from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.approvals.http import ApprovalBridge, Desks, desks_at
+from ui_mcp.gateway.approvals.http import ApprovalBridge, OpenApprovals, approvals_opener
 from ui_mcp.gateway.config.locations import NamedFile, approvals_url, named_file
 from ui_mcp.log import logger
 from ui_mcp.ui.http.chat_routes import has_session_cookie, principal_of_token
@@ -50,54 +50,54 @@ def person_timeline_routes(access: Access, open_timeline: OpenTimeline) -> Seque
     return Timelines(open_timeline, may).routes()
 
 
-def ui_approval_routes(host: UiServer, desks: Desks) -> Sequence[BaseRoute]:
+def ui_approval_routes(host: UiServer, approvals: OpenApprovals) -> Sequence[BaseRoute]:
     """Return the approval routes of the UI port: read-only, because app code runs there."""
 
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if has_session_cookie(host, request) else None
 
-    return ApprovalBridge(desks, who).reading_routes()
+    return ApprovalBridge(approvals, who).reading_routes()
 
 
-def person_approvals(desks: Desks) -> ApprovalBridge:
+def person_approvals(approvals: OpenApprovals) -> ApprovalBridge:
     """Return the approvals of the person's listener, where the person decides."""
 
     async def who(request: Request) -> Principal | None:
         return principal("human", "human") if is_person(request) else None
 
-    return ApprovalBridge(desks, who)
+    return ApprovalBridge(approvals, who)
 
 
-def mcp_approval_routes(host: UiServer, desks: Desks) -> Sequence[BaseRoute]:
+def mcp_approval_routes(host: UiServer, approvals: OpenApprovals) -> Sequence[BaseRoute]:
     """Return the approval routes of the MCP port: read-only, by the scopes of a bearer token."""
 
     async def who(request: Request) -> Principal | None:
         return await principal_of_token(host, bearer(request.scope))
 
-    return ApprovalBridge(desks, who).reading_routes()
+    return ApprovalBridge(approvals, who).reading_routes()
 
 
 def ui_timeline_and_approvals(host: UiServer) -> Routes:
-    desks = desks_at(lambda: own_approvals(host))
-    return [*ui_timeline_routes(host, observations(host).open), *ui_approval_routes(host, desks)]
+    approvals = approvals_opener(lambda: own_approvals(host))
+    return [*ui_timeline_routes(host, observations(host).open), *ui_approval_routes(host, approvals)]
 
 
 def mcp_timeline_and_approvals(host: UiServer) -> Routes:
-    desks = desks_at(lambda: own_approvals(host))
-    return [*mcp_timeline_routes(host, observations(host).open), *mcp_approval_routes(host, desks)]
+    approvals = approvals_opener(lambda: own_approvals(host))
+    return [*mcp_timeline_routes(host, observations(host).open), *mcp_approval_routes(host, approvals)]
 
 
 def person_timeline_and_approvals(host: UiServer, access: Access) -> Routes:
-    desks = desks_at(lambda: approvals_of(host))
+    approvals = approvals_opener(lambda: approvals_of(host))
     return [
         *person_timeline_routes(access, observations(host).open),
-        *person_approvals(desks).routes(),
+        *person_approvals(approvals).routes(),
     ]
 
 
 async def waiting(host: UiServer) -> int:
     """Return how many calls wait for the person."""
-    return await person_approvals(desks_at(lambda: approvals_of(host))).pending()
+    return await person_approvals(approvals_opener(lambda: approvals_of(host))).pending()
 
 
 def own_approvals(host: UiServer) -> str | None:

@@ -1,4 +1,4 @@
-"""APIs and MCP servers behind one policy; `Gateway` embeds all of it in a Python program."""
+"""APIs and MCP servers behind one policy; `Gateway` embeds them in a Python program."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    """Import `Gateway` on first use, so that importing a module of this package does not load all of it."""
+    """Import `Gateway` on first use, so that importing a module of this package does not load the whole gateway."""
     if name == "Gateway":
         from ui_mcp.gateway.embedded import Gateway
 

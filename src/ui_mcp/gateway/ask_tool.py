@@ -1,4 +1,4 @@
-"""`nlui__ask`: answers a question with the gateway's tools and the model of the client that asks."""
+"""`nlui__ask`: answers a question with the gateway's tools and the model of the calling client (MCP sampling)."""
 
 from collections.abc import Sequence
 
@@ -33,19 +33,18 @@ class AskArgs(Args):
 
 
 class AskToolset:
-    """The gateway's tools, and one that uses them all with the client's own model."""
+    """The gateway's tools, and `nlui__ask` for clients that support sampling."""
 
     def __init__(self, gateway: GatewayService, offered: Toolset) -> None:
         self._offered = offered
         self._ask = FunctionToolset((gateway, offered), [ask])
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """List the tool only to clients that lend their model."""
+        """List `nlui__ask` only for clients that support sampling."""
         listed = list(await self._offered.tools(call))
         return [*listed, *await self._ask.tools(call)] if client_sampling(call) is not None else listed
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Ask, or call a tool of the gateway."""
         toolset: Toolset = self._ask if name == ask.tool.name else self._offered
         return await toolset.call(name, arguments, call)
 
@@ -69,18 +68,19 @@ async def ask(context: tuple[GatewayService, Toolset], args: AskArgs, call: Call
     journal, name = MemoryJournal(), secret_id()
     lease = await journal.take_lease(name, name, 86_400)
     if lease is None:
-        raise AgentError("A new journal is never held by anybody else")
-    scribe = JournalWriter(journal, name, lease)
-    await scribe.inject([{"message_id": "1", "mime": "text/markdown", "text": args.question}], "1")
-    loop = Loop(SamplingModel(sample, takes_tools=takes_tools), _Answering(offered), scribe, settings)
+        raise AgentError("The lease on a new journal is already taken")
+    writer = JournalWriter(journal, name, lease)
+    await writer.inject([{"message_id": "1", "mime": "text/markdown", "text": args.question}], "1")
+    loop = Loop(SamplingModel(sample, takes_tools=takes_tools), _Answering(offered), writer, settings)
+    # The journal is in memory: the question is answered within this call and needs no recovery.
     async with anyio.create_task_group() as tasks:
-        await loop.turn(_nothing_new, tasks)
+        await loop.turn(_no_new_messages, tasks)
         tasks.cancel_scope.cancel()
-    return _result(scribe)
+    return _result(writer)
 
 
 def client_sampling(call: Call) -> Sample | None:
-    """Return how to reach the client's own model, if it lends it."""
+    """Return a function that samples the client's model, None if the client does not support that."""
     ask_client = call.ask_client
     if ask_client is None or call.capabilities.get("sampling") is None:
         return None
@@ -102,7 +102,7 @@ async def answer(context: None, args: AnswerArgs, call: Call) -> ToolResult:
 
 
 class _Answering:
-    """The gateway's tools; the answer is taken by the loop on the model's behalf."""
+    """The gateway's tools; the loop posts the final answer through `nlui__answer`, which is not listed."""
 
     def __init__(self, offered: Toolset) -> None:
         self._offered = offered
@@ -116,15 +116,15 @@ class _Answering:
         return await toolset.call(name, arguments, call)
 
 
-def _result(scribe: JournalWriter) -> ToolResult:
-    items = scribe.timeline.state.items
-    said = [item["md"] for item in items if item["kind"] == "assistant_markdown"]
-    if not said:
+def _result(writer: JournalWriter) -> ToolResult:
+    items = writer.timeline.state.items
+    answers = [item["md"] for item in items if item["kind"] == "assistant_markdown"]
+    if not answers:
         notices = [item["text"] for item in items if item["kind"] == "notice"]
         return text_result("\n".join(notices) or "The model gave no answer.", is_error=True)
-    used = [{"name": item["name"], "status": item["status"]} for item in items if item["kind"] == "tool"]
-    return structured_result({"answer": "\n\n".join(said), "calls": used})
+    calls = [{"name": item["name"], "status": item["status"]} for item in items if item["kind"] == "tool"]
+    return structured_result({"answer": "\n\n".join(answers), "calls": calls})
 
 
-async def _nothing_new() -> None:
+async def _no_new_messages() -> None:
     return None

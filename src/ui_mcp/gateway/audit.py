@@ -1,4 +1,4 @@
-"""Audit log; AuditedToolset."""
+"""The audit log: one JSON line per call, and a toolset that writes them."""
 
 import asyncio
 import os
@@ -22,24 +22,24 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Call, Text, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 
-_ROTATE = 20_000_000
-_REMEMBERED = 1_000
-_LARGE = 4_000
-_KEPT = 10_000_000
+_ROTATE_BYTES = 20_000_000
+_RECENT_CALLS = 1_000
+_MAX_KEPT_ARGUMENTS = 4_000
+_MAX_UNWRITTEN = 10_000_000
 _RETRY_SECONDS = 1.0
 
 UNDECIDED = frozenset({"asked", "changed", "dry_run", "invalid"})
-"""Outcomes of calls that proposed rules are not tried on: there is no decision, or another line tells of it."""
+"""Outcomes that the replay of proposed rules skips: there is no decision, or another line records it."""
 
 OWN = "own"
-"""The method of calls to tools of our own, which no rule is about."""
+"""The method of calls to the gateway's own tools, to which no rule applies."""
 
 _log = logger("compositor.audit")
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """What happened to one call."""
+    """One line of the log."""
 
     id: str
     principal: str
@@ -49,20 +49,20 @@ class AuditRecord:
     method: str
     outcome: str
     """`policy_allow`, `policy_deny_continue`, `policy_deny_abort`, `user_approve`, `user_approve_edited`,
-    `user_deny_continue`, `user_deny_abort` or `expired`; of calls that did nothing yet, or nothing at all: `asked`,
-    `changed` (asked about once more), `dry_run` or `invalid`."""
+    `user_deny_continue`, `user_deny_abort` or `expired`; for calls that have not run or never will: `asked`,
+    `changed` (needs another approval), `dry_run` or `invalid`."""
     approval_id: str | None = None
     status: int | None = None
     is_error: bool = False
     ms: int = 0
     bytes_out: int = 0
     url: str = ""
-    """Where the request went, without secrets."""
+    """The address of the request, with secrets masked."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """A call of the past; its arguments only where they are known."""
+    """A call from the log; `arguments` is None when they were not recorded."""
 
     id: str
     principal: str
@@ -75,7 +75,7 @@ _FIELDS = tuple(field.name for field in fields(AuditRecord))
 
 
 class Audit:
-    """Appends lines to a file of mode 0600 and starts a new one when it grows large."""
+    """Appends lines to a file of mode 0600 and rotates it when it grows too large."""
 
     def __init__(self, file: Path | None, level: str, scrubber: SecretMasker) -> None:
         self._file = file if level != "off" else None
@@ -84,66 +84,65 @@ class Audit:
         self._open: FileIO | None = None
         self._unwritten = b""
         self._failing = False
-        self._due = False
-        self._recent: deque[PastCall] = deque(maxlen=_REMEMBERED)
+        self._retry_scheduled = False
+        self._recent: deque[PastCall] = deque(maxlen=_RECENT_CALLS)
 
     def write(self, line: AuditRecord, arguments: JsonObject) -> None:
-        """Append one line, so that it is there before the answer it is about.
+        """Append one line before the caller gets its answer.
 
-        A disk that is full does not stop the call; its line is kept until it can be written.
+        A full disk does not fail the call: the line is kept in memory and written later.
         """
         if self._file is None:
             return
         self._unwritten += self._text(line, arguments).encode()
-        self._write_down(self._file)
+        self._flush(self._file)
 
-    def _write_down(self, file: Path) -> None:
+    def _flush(self, file: Path) -> None:
         try:
             self._append(file)
             self._failing = False
         except OSError as error:
-            self._keep(file, error)
+            self._retry_later(file, error)
 
-    def _keep(self, file: Path, error: OSError) -> None:
+    def _retry_later(self, file: Path, error: OSError) -> None:
         if not self._failing:
-            _log.warning("cannot write %s: %s; its lines are kept until it can be written", file, error)
+            _log.warning("cannot write %s: %s; its lines are kept in memory until it can be written", file, error)
         self._failing = True
-        self._unwritten = self._unwritten[-_KEPT:]
-        with suppress(RuntimeError):  # there is no loop: the next line tries again
-            if not self._due:
+        self._unwritten = self._unwritten[-_MAX_UNWRITTEN:]
+        with suppress(RuntimeError):  # no event loop: the next line retries
+            if not self._retry_scheduled:
                 asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._retry, file)
-                self._due = True
+                self._retry_scheduled = True
 
     def _retry(self, file: Path) -> None:
-        self._due = False
+        self._retry_scheduled = False
         if self._unwritten:
-            self._write_down(file)
+            self._flush(file)
 
     def _text(self, line: AuditRecord, arguments: JsonObject) -> str:
-        told: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
-        told |= {name: getattr(line, name) for name in _FIELDS}
+        record: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
+        record |= {name: getattr(line, name) for name in _FIELDS}
         exact = canonical(arguments)
-        told["bytes_in"] = len(exact)
-        told["args_digest"] = sha256(exact.encode()).hexdigest()[:16]
+        record["bytes_in"] = len(exact)
+        record["args_digest"] = sha256(exact.encode()).hexdigest()[:16]
         if self._level in {"args", "full"}:
-            told["args"] = self._scrubber.json(arguments)
+            record["args"] = self._scrubber.json(arguments)
         if line.method != OWN and line.outcome not in UNDECIDED:
-            kept = arguments if len(exact) <= _LARGE else None
+            kept = arguments if len(exact) <= _MAX_KEPT_ARGUMENTS else None
             self._recent.append(PastCall(line.id, line.principal, line.tool, line.outcome, kept))
-        return self._scrubber.text(dumps(told)) + "\n"
+        return self._scrubber.text(dumps(record)) + "\n"
 
     def history(self, limit: int) -> Sequence[PastCall]:
-        """Return the latest calls that rules are about, oldest first: arguments of older ones as the file has them."""
+        """Return the latest calls that rules apply to, oldest first; older ones with arguments if the file has them."""
         recent = list(self._recent)[-limit:]
         known = {call.id for call in recent}
         missing = limit - len(recent)
         if self._file is None or missing <= 0:
             return recent
-        older = [_called(line) for line in lines(self._file) if _is_decided(line) and line.get("id") not in known]
+        older = [_past_call(line) for line in lines(self._file) if _is_decided(line) and line.get("id") not in known]
         return [*older[-missing:], *recent]
 
     def close(self) -> None:
-        """Close the file."""
         self._unwritten = b""
         self._close_file()
 
@@ -153,29 +152,29 @@ class Audit:
             self._open = None
 
     def _append(self, file: Path) -> None:
-        if self._open is not None and self._open.tell() > _ROTATE:
+        if self._open is not None and self._open.tell() > _ROTATE_BYTES:
             self._close_file()
             file.replace(rotated(file))
         if self._open is None:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             self._open = FileIO(descriptor, "a")
-        while self._unwritten:  # a disk that fills up takes a part
+        while self._unwritten:  # an almost full disk takes a part
             self._unwritten = self._unwritten[self._open.write(self._unwritten) :]
 
 
 def text_bytes(result: ToolResult) -> int:
-    """Return how much text an answer holds."""
+    """Return the number of characters of text in a result."""
     return sum(len(part.text) for part in result.content if isinstance(part, Text))
 
 
 def rotated(file: Path) -> Path:
-    """Return where the file before this one is."""
+    """Return the path of the previous log file."""
     return file.with_suffix(file.suffix + ".1")
 
 
 def lines(file: Path) -> Iterator[JsonObject]:
-    """Read what was written, oldest first; a line cut by a crash is passed over."""
+    """Yield the records, oldest first, rotated file included; a line truncated by a crash is skipped."""
     for place in (rotated(file), file):
         if place.is_file():
             with place.open(encoding="utf-8", errors="replace") as text:
@@ -192,14 +191,14 @@ def _is_decided(line: JsonObject) -> bool:
     return line.get("method") != OWN and line.get("outcome") not in UNDECIDED
 
 
-def _called(line: JsonObject) -> PastCall:
+def _past_call(line: JsonObject) -> PastCall:
     call_id, principal, tool, outcome = (str(line.get(name, "")) for name in ("id", "principal", "tool", "outcome"))
     arguments = line.get("args")
     return PastCall(call_id, principal, tool, outcome, arguments if isinstance(arguments, dict) else None)
 
 
 class AuditedToolset:
-    """A toolset that writes down what is called."""
+    """Wraps a toolset and records its calls."""
 
     def __init__(self, tools: Toolset, source: str, audit: Audit) -> None:
         self._tools = tools
@@ -207,11 +206,10 @@ class AuditedToolset:
         self._audit = audit
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return the tools as they are."""
         return await self._tools.tools(call)
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Run one tool and note it under its listed name."""
+        """Call a tool and record it under its listed name, even if it was called by an alias."""
         started = time.perf_counter()
         try:
             require_json(arguments)
@@ -248,7 +246,7 @@ class AuditedToolset:
 
 
 class CallLog:
-    """Notes calls of tools of any source."""
+    """Records calls to the tools of sources."""
 
     def __init__(self, audit: Audit) -> None:
         self._audit = audit
@@ -265,8 +263,8 @@ class CallLog:
         result: ToolResult | None = None,
         is_error: bool = False,
     ) -> None:
-        """Write one line."""
-        # Only our own requests tell of themselves; a mounted server could write anything there.
+        """Write one line; `started` is a value of `time.perf_counter()`."""
+        # Trusted only for our own HTTP requests: a mounted server could put anything there.
         ours = result is not None and entry is not None and entry.kind == "target"
         http = (result.meta or {}).get("ui-mcp/http", {}) if ours and result else {}
         line = AuditRecord(
@@ -288,5 +286,4 @@ class CallLog:
 
 
 def audit_file(settings: GatewaySettings, data: Path) -> Path:
-    """Return where calls are written down."""
     return Path(settings.audit.file).expanduser() if settings.audit.file else data / "audit.jsonl"

@@ -1,4 +1,4 @@
-"""All sources side by side: one list, one routing table."""
+"""All tools of all sources in one list, and routing of calls to their source."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Catalog:
-    """The tools of every source; the table is rebuilt when a source says it changed."""
+    """The tools of every source; the routing table is rebuilt lazily after a source has changed."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
         self._sources: dict[str, Source] = {}
@@ -26,10 +26,10 @@ class Catalog:
         self._changed = changed
 
     def add(self, source: Source) -> None:
-        """Offer a source.
+        """Add a source.
 
         Raises:
-            MountError: the name is taken.
+            MountError: there is already a source of this name.
         """
         if source.name in self._sources:
             raise MountError(f"There is already a source named {source.name!r}", name=source.name)
@@ -37,17 +37,15 @@ class Catalog:
         self.changed()
 
     def remove(self, name: str) -> None:
-        """Take a source away."""
         if self._sources.pop(name, None) is not None:
             self.changed()
 
     def changed(self) -> None:
-        """Forget the table and tell whoever listed the tools."""
+        """Drop the routing table and the search index, and notify listeners that the tool list changed."""
         self._table = self._index = None
         self._changed()
 
     def source(self, name: str) -> Source | None:
-        """Return a source by name."""
         return self._sources.get(name)
 
     def sources(self) -> Iterable[Source]:
@@ -55,52 +53,49 @@ class Catalog:
         return self._sources.values()
 
     def health(self) -> list[Health]:
-        """Say how each source is."""
         return [source.health() for source in self._sources.values()]
 
     def entries(self) -> Sequence[Entry]:
-        """Return every tool, source by source."""
+        """Return all tools, grouped by source."""
         return [entry for entry, _ in self._routes().values()]
 
     def entry(self, name: str) -> Entry:
-        """Return what is known about a listed tool.
+        """Return the entry of a listed tool.
 
         Raises:
-            UnknownToolError: there is none; its message names the closest ones.
+            UnknownToolError: there is no such tool; the message names the closest ones.
         """
         return self._find(name)[0]
 
     def has(self, name: str) -> bool:
-        """Say whether a tool is listed under this name."""
         return name in self._routes()
 
     def index(self) -> Index:
-        """Return the search index of the current table."""
+        """Return the search index of the current tools, built on first use."""
         if self._index is None:
             self._index = Index(self.entries())
         return self._index
 
     async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit) -> ToolResult:
-        """Call a tool at its source, as far as a verdict permits it.
+        """Call a tool at its source, within what the permit allows.
 
         Raises:
-            ChangedError: the call is not what the verdict was about.
+            ChangedError: the call is not what the permit is about.
             UpstreamError: the source failed, expectedly or not.
         """
         source = self._find(name)[1]
         return await _contained(source, source.call(name, arguments, call, permit))
 
     def is_dry_run(self, name: str, arguments: JsonObject, call: Call) -> bool:
-        """Say whether a call asks for its preview only."""
+        """Return whether a call only asks for its preview."""
         return self._find(name)[1].is_dry_run(name, arguments, call)
 
     async def preview(self, name: str, arguments: JsonObject, call: Call) -> Preview:
-        """Show what a call would send."""
+        """Return what a call would send, without sending it."""
         source = self._find(name)[1]
         return await _contained(source, source.preview(name, arguments, call))
 
     async def describe(self, name: str) -> JsonObject:
-        """Return everything known about a tool."""
         source = self._find(name)[1]
         return await _contained(source, source.describe(name))
 
@@ -115,12 +110,12 @@ class Catalog:
             self._table = {}
             for source in self._sources.values():
                 for entry in source.entries():
-                    self._table.setdefault(entry.name, (entry, source))
+                    self._table.setdefault(entry.name, (entry, source))  # the source mounted first wins
         return self._table
 
 
 async def _contained(source: Source, work: Awaitable[T]) -> T:
-    """Wait for what a source does; whatever it did not mean to raise becomes an error that names it."""
+    """Await work of a source; an unexpected exception becomes an UpstreamError that names the source."""
     try:
         return await work
     except (UiMcpError, OSError):
@@ -131,7 +126,7 @@ async def _contained(source: Source, work: Awaitable[T]) -> T:
 
 
 def unknown(name: str, known: Iterable[str]) -> UnknownToolError:
-    """Build the error for a name nobody has, naming the closest."""
+    """Build the error for an unknown tool, with the closest names."""
     error = UnknownToolError(name)
     near = closest(name, known)
     if near:

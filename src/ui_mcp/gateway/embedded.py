@@ -26,20 +26,19 @@ from ui_mcp.toolkit.tool import Call, ToolResult
 
 
 class Gateway:
-    """Everything an nlui.yaml names; it runs for the length of the `async with` block."""
+    """The sources that an nlui.yaml names; they run for the length of the `async with` block."""
 
-    def __init__(self, asked: GatewayOptions) -> None:
-        self._asked = asked
+    def __init__(self, options: GatewayOptions) -> None:
+        self._options = options
         self._stack = AsyncExitStack()
         self._chat: Serving | None = None
 
     @classmethod
     def from_config(cls, path: str | Path) -> Self:
-        """Take a configuration file."""
         return cls(GatewayOptions(str(path)))
 
     async def __aenter__(self) -> Self:
-        self._chat = await self._stack.enter_async_context(open_chat_page(self._asked))
+        self._chat = await self._stack.enter_async_context(open_chat_page(self._options))
         return self
 
     async def __aexit__(
@@ -56,17 +55,20 @@ class Gateway:
         """Call a tool under the policy of the configuration.
 
         Raises:
-            UiMcpError: there is no such tool, it was refused, or it cannot be reached.
+            UiMcpError: there is no such tool, the call was denied, or its source cannot be reached.
         """
         return await GatewayToolset(self._running.gateway).call(name, arguments or {}, Call(principal=principal))
 
     async def chat(self, message: str, conversation: str | None = None) -> AsyncIterator[Named]:
-        """Say something and yield what comes of it, by the names of the chat API's events."""
-        talks = self._running.conversations
-        opened = await talks.open(conversation or await talks.create())
+        """Post a message and yield the events of its turn, named as in the chat API.
+
+        Without `conversation` a new conversation begins.
+        """
+        conversations = self._running.conversations
+        opened = await conversations.open(conversation or await conversations.create())
         events = NluiEvents(secret_id(), opened.name, lambda: opened.goes_on)
         with opened.news.watched() as news:
-            await talks.say(opened.name, message)
+            await conversations.say(opened.name, message)
             yield events.opening()
             async for frame in news:
                 for event in events.of(frame):
@@ -77,5 +79,5 @@ class Gateway:
     @property
     def _running(self) -> Serving:
         if self._chat is None:
-            raise LifecycleError("The gateway does not run; use it as `async with Gateway.from_config(…)`")
+            raise LifecycleError("The gateway is not running; use it as `async with Gateway.from_config(…)`")
         return self._chat

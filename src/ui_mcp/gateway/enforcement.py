@@ -1,4 +1,4 @@
-"""PolicyEnforcer: every call passes here; reserved error codes."""
+"""PolicyEnforcer, through which every call of a tool passes, and the error codes reserved to the gateway."""
 
 import secrets
 import time
@@ -10,7 +10,7 @@ from ui_mcp.errors import DeniedError, InvalidArgumentsError, UiMcpError, Unknow
 from ui_mcp.gateway.approvals.elicitation import ContinuationSigner, elicit_by_request, elicit_by_result
 from ui_mcp.gateway.approvals.model import Approval, Grant, from_json, session_grant, to_json
 from ui_mcp.gateway.approvals.questions import EnforcementSettings, Questions
-from ui_mcp.gateway.approvals.service import ApprovalService, Ran
+from ui_mcp.gateway.approvals.service import ApprovalService, CallOutcome
 from ui_mcp.gateway.audit import Audit, CallLog
 from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.mount_connection import label_call, label_result
@@ -31,11 +31,12 @@ NO_UNSUBSCRIBE = (-32961, "resources_unsubscribe_unsupported")
 _ALL = (DENIED_ABORT, DENIED_CONTINUE, MISUSE, EVALUATOR, BUSY, NO_SUBSCRIBE, NO_UNSUBSCRIBE)
 RESERVED_CODES = frozenset(code for code, _ in _ALL)
 RESERVED_MESSAGES = frozenset(message for _, message in _ALL)
+# Marks the gateway's own refusals; random, so that a mounted server cannot imitate them.
 MARKER = secrets.token_hex(16)
 
 
 def denied(decision: str, server: str, tool: str, reason: str, **more: Json) -> DeniedError:
-    """Build the refusal a client sees as a JSON-RPC error."""
+    """Build the refusal that a client gets as a JSON-RPC error."""
     code, message = DENIED_ABORT if decision == "deny_abort" else DENIED_CONTINUE
     data = {
         "type": message,
@@ -51,7 +52,7 @@ def denied(decision: str, server: str, tool: str, reason: str, **more: Json) -> 
 
 
 def misused(server: str, tool: str, backend_code: Json) -> DeniedError:
-    """Build the error that replaces a backend's imitation of ours."""
+    """Build the error that replaces a mounted server's imitation of a gateway error."""
     code, message = MISUSE
     data: JsonObject = {"server": server, "tool": tool, "backend_code": backend_code, "stamp": MARKER}
     return DeniedError(
@@ -63,7 +64,7 @@ def misused(server: str, tool: str, backend_code: Json) -> DeniedError:
 
 
 def is_spoofed(error: UpstreamError) -> bool:
-    """Say whether a backend's error pretends to be the gateway's."""
+    """Return whether a mounted server's error imitates one of the gateway's."""
     details = error.details
     return (
         details.get("rpc_code") in RESERVED_CODES
@@ -74,7 +75,7 @@ def is_spoofed(error: UpstreamError) -> bool:
 
 
 def has_marker(result: ToolResult) -> bool:
-    """Say whether a backend's result holds our stamp or poses as a refusal."""
+    """Return whether a mounted server's result contains the marker or imitates a refusal."""
     structured = result.structured or {}
     error = structured.get("error")
     posing = isinstance(error, dict) and (
@@ -87,41 +88,41 @@ def has_marker(result: ToolResult) -> bool:
 CHANGED = "it changed since it was approved"
 
 EDITED = "the arguments were edited: this is the request that they make"
-"""The reason of a question that takes the place of an answered one."""
+"""The reason of an approval that replaces one with edited arguments."""
 
 
 class PolicyEnforcer:
-    """The catalogue behind a gate."""
+    """Decides about every call by policy and approvals, runs what is allowed and records all of it."""
 
     def __init__(
         self,
         catalogue: Catalog,
-        desk: ApprovalService,
-        rulebook: EnforcementSettings,
+        approvals: ApprovalService,
+        settings: EnforcementSettings,
         audit: Audit,
         scrubber: SecretMasker,
     ) -> None:
         self._catalogue = catalogue
-        self._desk = desk
-        self._rulebook = rulebook
+        self._approvals = approvals
+        self._settings = settings
         self._log = CallLog(audit)
         self._scrubber = scrubber
-        self._questions = Questions(catalogue, desk, rulebook, self._log, scrubber)
-        desk.preview = self._questions.previewed
+        self._questions = Questions(catalogue, approvals, settings, self._log, scrubber)
+        approvals.preview = self._questions.previewed
         self._granted: list[Grant] = []
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Call a tool if it may be.
+        """Call a tool if policy, and where it asks a person, allow it.
 
         Raises:
-            DeniedError: policy or a person said no.
-            InvalidArgumentsError: the arguments do not fit.
+            DeniedError: policy or a person denied the call.
+            InvalidArgumentsError: the arguments do not fit the tool.
         """
         entry = self._catalogue.entry(name)
-        # The one place that decides: from here a dry run reaches nothing but `preview`, which cannot send.
+        # Decided here and nowhere else: a dry run reaches only `preview`, which cannot send.
         if self._is_dry_run(entry, arguments, call):
             return await self._dry_run(entry, arguments, call)
-        call = await self._continued(call)
+        call = await self._with_original_connection(call)
         verdict = self.verdict(entry, arguments, call)
         match verdict.decision:
             case "allow":
@@ -133,25 +134,25 @@ class PolicyEnforcer:
                 raise denied(decision, entry.source, entry.name, verdict.reason)
 
     def verdict(self, entry: Entry, arguments: JsonObject, call: Call) -> Verdict:
-        """Say what policy makes of a call; free of side effects."""
+        """Return the decision of policy and session grants about a call; has no side effects."""
         question = Question(entry, arguments, call.principal)
-        verdict = decide(self._rulebook.policy(call), question)
+        verdict = decide(self._settings.policy(call), question)
         if verdict.decision == "ask" and any(grant.covers(question, call.connection) for grant in self._granted):
             return Verdict("allow", "allowed for this session")
         return verdict
 
     async def outcome(self, approval_id: str, seconds: float | None, call: Call, digest: str = "") -> ToolResult:
-        """Fetch what became of a call that had to wait.
+        """Return the outcome of a call that needed an approval; wait for it up to `seconds`, None without limit.
 
-        The caller is who asked, by principal and connection; over another connection it proves that with the digest
-        that came with the id.
+        Only the caller may fetch it: the same principal on the same connection, or on another connection with the
+        digest that came with the approval id.
 
         Raises:
-            DeniedError: it is somebody else's.
+            DeniedError: the approval belongs to another caller, or the call was denied.
         """
-        row = await self._desk.get(approval_id)
+        row = await self._approvals.get(approval_id)
         if not row.belongs_to(call.principal, call.connection):
-            known = await self._desk.store.digests(approval_id)
+            known = await self._approvals.store.digests(approval_id)
             if row.principal != call.principal or not any(same_secret(digest, one) for one in known):
                 raise DeniedError(
                     f"Approval {approval_id} belongs to another client\n"
@@ -160,10 +161,10 @@ class PolicyEnforcer:
             call = replace(call, connection=row.connection)
         return await self._delivered(await self._questions.settled(approval_id, seconds), call)
 
-    async def execute(self, row: Approval) -> Ran:
-        """Run an approved call; policy is asked again, and a deny now wins.
+    async def execute(self, row: Approval) -> CallOutcome:
+        """Run an approved call; policy is evaluated again, and a denial overrules the approval.
 
-        What is no longer the request that was shown is not run but asked about again.
+        If the request is no longer the one that was shown, it is not sent; a new approval is created instead.
         """
         call = Call(principal=row.principal, client_name=row.agent, connection=row.connection)
         outcome = "user_approve_edited" if row.decision == "approve_with_edit" else "user_approve"
@@ -171,7 +172,7 @@ class PolicyEnforcer:
             entry = self._catalogue.entry(row.tool)
             arguments = self._questions.arguments_of(row)
             self._questions.forget(row)
-            verdict = decide(self._rulebook.policy(call), Question(entry, arguments, row.principal))
+            verdict = decide(self._settings.policy(call), Question(entry, arguments, row.principal))
             if verdict.decision.startswith("deny"):
                 self._log.note(entry, row.arguments, call, f"policy_{verdict.decision}", row.id)
                 raise denied(verdict.decision, entry.source, entry.name, verdict.reason)
@@ -183,7 +184,7 @@ class PolicyEnforcer:
             return await self._ask_again(row, arguments, call)
         except UiMcpError as error:
             result = text_result(error.message, is_error=True)
-        return Ran(not result.is_error, to_json(result))
+        return CallOutcome(not result.is_error, to_json(result))
 
     def _is_dry_run(self, entry: Entry, arguments: JsonObject, call: Call) -> bool:
         try:
@@ -203,33 +204,34 @@ class PolicyEnforcer:
         self._log.note(entry, arguments, call, "dry_run", result=result)
         return result
 
-    async def _continued(self, call: Call) -> Call:
-        """Take a call that brings back what we sealed for the one that continues it."""
+    async def _with_original_connection(self, call: Call) -> Call:
+        """Give a call that returns one of our continuation tokens the connection of the call that it continues."""
         if call.given is None:
             return call
-        seal = ContinuationSigner(await self._desk.store.key())
-        connection = seal.connection(call.given.state, call.principal)
+        signer = ContinuationSigner(await self._approvals.store.key())
+        connection = signer.connection(call.given.state, call.principal)
         return call if connection is None else replace(call, connection=connection)
 
     async def _ask(self, entry: Entry, arguments: JsonObject, call: Call, verdict: Verdict) -> ToolResult:
         row = await self._questions.ask(entry, arguments, call, verdict)
-        question = await elicit_by_result(self._desk, row, call, self._scrubber)
+        question = await elicit_by_result(self._approvals, row, call, self._scrubber)
         if question is not None:
             self._log.note(entry, arguments, call, "asked", row.id)
             return question
-        patience = self._rulebook.patience(call) if self._rulebook.patience else self._rulebook.approvals.sync_wait_s
+        timeout_for = self._settings.approval_timeout
+        seconds = timeout_for(call) if timeout_for else self._settings.approvals.sync_wait_s
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(elicit_by_request, self._desk, row, call, self._scrubber)
-                row = await self._questions.settled(row.id, patience)
+                group.start_soon(elicit_by_request, self._approvals, row, call, self._scrubber)
+                row = await self._questions.settled(row.id, seconds)
                 group.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
             self._log.note(entry, arguments, call, "asked", row.id)
             raise
         return await self._delivered(row, call)
 
-    async def _ask_again(self, row: Approval, arguments: JsonObject, call: Call) -> Ran:
-        """Put a call that changed since it was approved as a new question, which shows it as it is now."""
+    async def _ask_again(self, row: Approval, arguments: JsonObject, call: Call) -> CallOutcome:
+        """Create a new approval for a call that changed after it was approved."""
         reason = EDITED if row.decision == "approve_with_edit" else CHANGED
         try:
             entry = self._catalogue.entry(row.tool)
@@ -237,21 +239,21 @@ class PolicyEnforcer:
             fresh = await self._questions.ask(entry, arguments, call, Verdict("ask", reason))
         except UiMcpError as error:
             words = f"{row.tool} was not run: {reason}, and cannot be asked about again\n{error.message}"
-            return Ran(good=False, result=to_json(text_result(words, is_error=True)))
-        return Ran(good=False, result=to_json(self._waiting(fresh)), successor=fresh.id)
+            return CallOutcome(succeeded=False, result=to_json(text_result(words, is_error=True)))
+        return CallOutcome(succeeded=False, result=to_json(self._waiting(fresh)), successor=fresh.id)
 
     async def _delivered(self, row: Approval, call: Call) -> ToolResult:
         if not row.is_settled:
             self._log.note(self._entry_of(row), row.arguments, call, "asked", row.id)
             return self._waiting(row)
-        await self._desk.delivered(row)
+        await self._approvals.delivered(row)
         if row.status == "denied":
             decision = row.decision or "deny_continue"
             self._log.note(self._entry_of(row), row.arguments, call, f"user_{decision}", row.id)
             raise denied(decision, row.server, row.tool, row.answer_reason or f"{row.decided_by} said no")
         if row.status in {"expired", "cancelled"}:
             self._log.note(self._entry_of(row), row.arguments, call, "expired", row.id)
-            raise denied(self._rulebook.approvals.on_expiry, row.server, row.tool, f"the question {row.status}")
+            raise denied(self._settings.approvals.on_expiry, row.server, row.tool, f"the question {row.status}")
         if row.execution == "aborted" or row.result is None:
             return text_result(
                 f"{row.tool} was interrupted while it ran; whether it took effect is unknown", is_error=True
@@ -261,15 +263,15 @@ class PolicyEnforcer:
         return replace(result, content=result.content + edited) if row.decision == "approve_with_edit" else result
 
     def _waiting(self, row: Approval) -> ToolResult:
-        told: JsonObject = {"status": "awaiting_approval", "approval_id": row.id, "digest": row.digest}
-        where = self._rulebook.where()
+        fields: JsonObject = {"status": "awaiting_approval", "approval_id": row.id, "digest": row.digest}
+        where = self._settings.where()
         if where:
-            told["answer_at"] = where
-        told["reason"] = row.reason
-        told["hint"] = (
+            fields["answer_at"] = where
+        fields["reason"] = row.reason
+        fields["hint"] = (
             "A person must answer first. Call approvals__result with this approval_id and digest, or repeat the call."
         )
-        return ToolResult((Text(dumps(told)),), structured=told)
+        return ToolResult((Text(dumps(fields)),), structured=fields)
 
     async def _run(
         self,
@@ -283,7 +285,7 @@ class PolicyEnforcer:
     ) -> ToolResult:
         started = time.perf_counter()
         try:
-            result = await self._answered(entry, arguments, call, permit)
+            result = await self._call_source(entry, arguments, call, permit)
         except ChangedError:
             if approval_id is None:
                 self._log.note(entry, arguments, call, "changed", started=started, is_error=True)
@@ -293,7 +295,7 @@ class PolicyEnforcer:
             if is_spoofed(error):
                 raise misused(entry.source, entry.name, error.details.get("rpc_code")) from error
             raise
-        except BaseException:  # also of a caller that left: its request may have been sent
+        except BaseException:  # also on cancellation: the request may have been sent
             self._log.note(entry, arguments, call, outcome, approval_id, started=started, is_error=True)
             raise
         if entry.kind == "backend" and has_marker(result):
@@ -302,7 +304,7 @@ class PolicyEnforcer:
         self._log.note(entry, arguments, call, outcome, approval_id, started=started, result=result)
         return result
 
-    async def _answered(self, entry: Entry, arguments: JsonObject, call: Call, permit: Permit) -> ToolResult:
+    async def _call_source(self, entry: Entry, arguments: JsonObject, call: Call, permit: Permit) -> ToolResult:
         if entry.kind != "backend":
             return await self._catalogue.call(entry.name, arguments, call, permit)
         labelled = label_call(call, entry.source)

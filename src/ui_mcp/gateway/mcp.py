@@ -1,4 +1,4 @@
-"""The resources of the gateway: its own, and those of mounted servers as they are."""
+"""What MCP clients of the gateway see: its own resources, and resources and prompts of mounted servers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
@@ -25,19 +25,18 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.version import bundled_version
 
 JSON = "application/json"
-_PATIENCE = 5.0
+_LIST_TIMEOUT_SECONDS = 5.0
 _log = logger("compositor.resources")
 T = TypeVar("T")
 
 
 class OwnResources:
-    """`nlui://…`, `compositor://…` and `approvals://…`."""
+    """Resources under `nlui://`, `compositor://` and `approvals://`."""
 
     def __init__(self, gateway: GatewayService) -> None:
         self._gateway = gateway
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """List what has a fixed address."""
         listed = [
             Resource("nlui://health", "health", "State of every API and server", JSON),
             Resource("compositor://servers", "servers", "Mounted servers and APIs", JSON),
@@ -51,7 +50,6 @@ class OwnResources:
         return [*listed, *(Resource(f"compositor://{s.name}/state", s.name, "", JSON) for s in self._gateway.health())]
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """List what is made by a pattern."""
         return [
             ResourceTemplate("nlui://results/{handle}", "result", "An answer that was cut"),
             ResourceTemplate("approvals://{id}", "approval", "One approval", JSON),
@@ -60,7 +58,7 @@ class OwnResources:
         ]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Read one of ours."""
+        """Read a resource; a stored result only for the principal that it belongs to."""
         parts = urlsplit(uri)
         path = [unquote(part) for part in (parts.netloc, *parts.path.split("/")) if part]
         if parts.scheme == "nlui" and path[:1] == ["results"] and len(path) == 2:
@@ -93,8 +91,8 @@ class OwnResources:
                 return None
 
     async def _approvals(self, path: list[str], query: Mapping[str, list[str]], call: Call) -> Json:
-        """Show a caller its own approvals, and of other clients' that there are some."""
-        desk, scrub = self._gateway.desk, self._gateway.scrubber
+        """Return a caller's own approvals in full, and only an outline of other callers' approvals."""
+        approvals, scrub = self._gateway.approvals, self._gateway.scrubber
 
         def seen(row: Approval) -> JsonObject:
             return row.to_json(scrub) if row.belongs_to(call.principal, call.connection) else row.outline()
@@ -102,14 +100,14 @@ class OwnResources:
         match path:
             case ["pending"]:
                 proposals = [one.to_json() for one in await self._gateway.proposals.all() if one.status == "pending"]
-                return {"approvals": [seen(row) for row in await desk.pending()], "proposals": proposals}
+                return {"approvals": [seen(row) for row in await approvals.pending()], "proposals": proposals}
             case ["history"]:
                 asked = query.get("limit", ["100"])[0]
                 limit = int(asked) if asked.isdecimal() and len(asked) < 10 else 100
-                return {"approvals": [seen(row) for row in await desk.history(limit)]}
+                return {"approvals": [seen(row) for row in await approvals.history(limit)]}
             case [approval_id]:
                 try:
-                    return seen(await desk.get(approval_id))
+                    return seen(await approvals.get(approval_id))
                 except ApprovalError:
                     return None
             case _:
@@ -137,14 +135,14 @@ class OwnResources:
 
 
 class MountedResources:
-    """Resources of mounted servers under their own URIs; a URI two servers share stays the first one's."""
+    """Resources of mounted servers under their own URIs; if two servers share a URI, the first one keeps it."""
 
     def __init__(self, gateway: GatewayService) -> None:
         self._gateway = gateway
         self._owners: dict[str, str] = {}
 
     async def resources(self, call: Call) -> Sequence[Resource]:
-        """List what every running server has; one that is slow or broken is left out."""
+        """List the resources of every running server; one that is slow or fails is left out."""
         found = await _each(self._gateway.mounts, lambda connection: connection.resources(call))
         listed: list[Resource] = []
         self._owners = {}
@@ -158,12 +156,11 @@ class MountedResources:
         return listed
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """List the templates of every running server."""
         found = await _each(self._gateway.mounts, lambda connection: connection.templates(call))
         return [template for templates in found.values() for template in templates]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Read from the server that has it."""
+        """Read from the server that lists the URI, else from the first one that can."""
         parts = urlsplit(uri)
         live = self._live()
         if parts.scheme == "compositor" and parts.path.startswith("/resource/"):
@@ -176,14 +173,14 @@ class MountedResources:
         for name in order:
             with self._gateway.mounts[name].requests:
                 try:
-                    with anyio.fail_after(_PATIENCE if name != owner else 60):
+                    with anyio.fail_after(_LIST_TIMEOUT_SECONDS if name != owner else 60):
                         return await live[name].read(uri, call)
                 except (UiMcpError, TimeoutError):
                     continue
         raise ResourceNotFoundError(uri)
 
     def owner(self, uri: str) -> str | None:
-        """Return the server whose resource this is, if it was listed."""
+        """Return the server that listed this URI, if any did."""
         return self._owners.get(uri)
 
     def _live(self) -> dict[str, Connection]:
@@ -198,7 +195,7 @@ class MountedPrompts:
         self._table: dict[str, tuple[str, str]] = {}
 
     async def prompts(self, call: Call) -> Sequence[JsonObject]:
-        """List every running server's prompts under their prefix."""
+        """List the prompts of every running server, prefixed with its name."""
         found = await _each(self._gateway.mounts, lambda connection: connection.prompts(call))
         listed: list[JsonObject] = []
         self._table = {}
@@ -210,12 +207,11 @@ class MountedPrompts:
         return listed
 
     async def get(self, name: str, arguments: Mapping[str, str], call: Call) -> JsonObject:
-        """Return one prompt's messages."""
         connection, inner = await self._find(name, call)
         return await connection.get(inner, arguments, call)
 
     async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject:
-        """Complete an argument where the prompt or resource lives."""
+        """Complete an argument at the server that owns the prompt or resource."""
         if reference.get("type") == "ref/prompt":
             connection, inner = await self._find(str(reference.get("name")), call)
             return await connection.complete({**reference, "name": inner}, argument, call)
@@ -241,16 +237,16 @@ class MountedPrompts:
 async def _each(
     mounts: Mapping[str, Mount], ask: Callable[[Connection], Awaitable[Sequence[T]]]
 ) -> dict[str, Sequence[T]]:
-    """Ask every running server at once, each within its time."""
+    """Query all running servers concurrently, each within a time limit; those that fail are left out."""
     found: dict[str, Sequence[T]] = {}
 
     async def one(mount: Mount, connection: Connection) -> None:
         with mount.requests:
             try:
-                with anyio.fail_after(_PATIENCE):
+                with anyio.fail_after(_LIST_TIMEOUT_SECONDS):
                     found[mount.name] = await ask(connection)
             except (UiMcpError, TimeoutError) as error:
-                _log.info("%s does not list: %s", mount.name, error)
+                _log.info("server %s did not answer a list request: %s", mount.name, error)
 
     async with anyio.create_task_group() as group:
         for mount in mounts.values():
@@ -264,13 +260,13 @@ def _renamed(resource: Resource, server: str) -> Resource:
     return Resource(uri, resource.name, resource.description, resource.mime_type, resource.title, resource.size)
 
 
-def gateway_definition(gateway: GatewayService, asked: GatewayOptions) -> ServerDefinition:
-    """Return what MCP clients of the gateway see."""
+def gateway_definition(gateway: GatewayService, options: GatewayOptions) -> ServerDefinition:
+    """Return the gateway as a server definition."""
     return ServerDefinition(
         name="nlui",
         title="NLUI gateway",
         version=bundled_version(),
-        toolset=AskToolset(gateway, GatewayToolset(gateway, mode="compact" if asked.compact else None)),
+        toolset=AskToolset(gateway, GatewayToolset(gateway, mode="compact" if options.compact else None)),
         resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
         announcements=gateway.announcements,
         instructions=instructions(gateway),

@@ -1,4 +1,4 @@
-"""A mounted MCP server: kept alive, restarted with growing patience, its tools listed even while it is away."""
+"""A mounted MCP server: kept connected, restarted with back-off, its tools listed even while it is down."""
 
 import random
 from collections import deque
@@ -24,12 +24,12 @@ from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 _log = logger("compositor.mount")
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 60.0
-_HEALTHY = 60.0
+_FAILURE_WINDOW_SECONDS = 60.0
 _FREE_RESTARTS = 5
-"""Crashes of a server that did start, within a minute, before the pauses grow."""
-_PATIENCE = 5.0
-_PING = 30.0
-_STDERR = 200
+"""Crashes within a minute, of a server that did start, before the back-off grows."""
+_RECONNECT_TIMEOUT_SECONDS = 5.0
+_PING_SECONDS = 30.0
+_STDERR_LINES = 200
 
 
 @dataclass(slots=True)
@@ -41,11 +41,11 @@ class _Status:
     next_try: float = 0.0
     was_up: bool = False
     """Whether the latest attempt to connect succeeded."""
-    stderr: deque[str] = field(default_factory=lambda: deque(maxlen=_STDERR))
+    stderr: deque[str] = field(default_factory=lambda: deque(maxlen=_STDERR_LINES))
 
 
 class Mount:
-    """One server as a source; `run` owns its life."""
+    """One server as a source; `run` connects and reconnects it."""
 
     def __init__(
         self,
@@ -62,35 +62,32 @@ class Mount:
         self._changed = changed
         self._updated = updated
         self._state_changed = state_changed
-        self._listeners = MountHandlers(self._on_list, updated, self._heard, ending)
-        self.boundary = Boundary(f"server {settings.name}", self._down)
+        self._listeners = MountHandlers(self._on_list_changed, updated, self._on_stderr, ending)
+        self.boundary = Boundary(f"server {settings.name}", self._on_failure)
         self.requests = Boundary(f"server {settings.name}, a request", lambda _: None)
-        """For what is asked beside calls: failing leaves the connection as it is."""
+        """Contains failures of requests other than calls; they leave the connection open."""
         self._status = _Status()
         self._connection: Connection | None = None
         self._entries: tuple[Entry, ...] = ()
         self._by_name: dict[str, Entry] = {}
-        self._settled = anyio.Event()
+        self._first_attempt_done = anyio.Event()
         self._up = anyio.Event()
         self._relist = anyio.Event()
-        self._wanted: dict[str, int] = {}
+        self._subscriptions: dict[str, int] = {}
 
     @property
     def name(self) -> str:
-        """The prefix of its tools."""
         return self.settings.name
 
     @property
     def connection(self) -> Connection | None:
-        """The connection, while there is one."""
         return self._connection
 
     def entries(self) -> Sequence[Entry]:
-        """Return the last good list."""
+        """Return the tools of the last successful list; none while down if `drop_when_down` is set."""
         return () if self._connection is None and self.settings.drop_when_down else self._entries
 
     def health(self) -> Health:
-        """Say how the server is."""
         status = self._status
         notes = {"notes": list(self._connection.notes)} if self._connection and self._connection.notes else {}
         where = self.settings.url or " ".join((self.settings.command, *self.settings.args))
@@ -108,17 +105,16 @@ class Mount:
         )
 
     def instructions(self) -> str:
-        """Return what the server tells agents."""
-        told = self._connection.instructions if self._connection else None
-        return f"{self.name}: {told}" if told else ""
+        """Return the server's instructions for agents, prefixed with its name."""
+        text = self._connection.instructions if self._connection else None
+        return f"{self.name}: {text}" if text else ""
 
     async def settled(self, seconds: float) -> None:
-        """Wait until the server is ready or has failed once, at most so long."""
+        """Wait, up to `seconds`, until the server is ready or the first attempt has failed."""
         with anyio.move_on_after(seconds):
-            await self._settled.wait()
+            await self._first_attempt_done.wait()
 
     async def describe(self, name: str) -> JsonObject:
-        """Return a tool as the server lists it."""
         entry = self._entry(name)
         return {
             "name": name,
@@ -130,52 +126,52 @@ class Mount:
         }
 
     def is_dry_run(self, name: str, arguments: JsonObject, call: Call) -> bool:
-        """Say no: what an argument means is for the server to say."""
+        """Return False: the gateway cannot know what an argument means to the server."""
         return False
 
     async def preview(self, name: str, arguments: JsonObject, call: Call) -> Preview:
-        """Show nothing more than the arguments."""
+        """Return no request, since the arguments say it all."""
         return Preview(None, self._entry(name).fingerprint)
 
     async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit | None = None) -> ToolResult:
-        """Call a tool; one that only reads is tried again after a crash.
+        """Call a tool; if the server crashes, a read-only or idempotent call is repeated once.
 
         Raises:
-            ChangedError: the server lists another tool under this name than the permit is about.
-            UpstreamError: the server is away or failed; its message says when it is tried again.
+            ChangedError: the server now lists another tool under this name than the permit is about.
+            UpstreamError: the server is down or failed; the message says when it is restarted.
         """
-        connection = await self._ready()
+        connection = await self._wait_connected()
         entry = self._permitted(name, permit)
         try:
             return await connection.call(entry.local_name, arguments, call)
         except UpstreamError as error:
-            with anyio.move_on_after(0.5):  # a crash shows as an error a moment before the pipe ends
+            with anyio.move_on_after(0.5):  # after a crash the error arrives shortly before the pipe closes
                 if "rpc_code" not in error.details or error.details["rpc_code"] == -32000:
                     await connection.lost.wait()
             hints = entry.tool.annotations
             if not connection.lost.is_set() or not (hints.read_only or hints.idempotent):
-                raise self._named(error, lost=connection.lost.is_set()) from error
-        connection = await self._ready()
+                raise self._with_server_name(error, lost=connection.lost.is_set()) from error
+        connection = await self._wait_connected()
         return await connection.call(self._permitted(name, permit).local_name, arguments, call)
 
     async def subscribe(self, uri: str) -> None:
-        """Be told of changes of a resource; counted, and asked for again after a restart."""
-        self._wanted[uri] = self._wanted.get(uri, 0) + 1
-        if self._wanted[uri] == 1 and self._connection is not None:
+        """Subscribe to a resource at the server; counted per URI, and renewed after a restart."""
+        self._subscriptions[uri] = self._subscriptions.get(uri, 0) + 1
+        if self._subscriptions[uri] == 1 and self._connection is not None:
             with self.requests:
-                await self._tell_wanted(self._connection, uri)
+                await self._subscribe_upstream(self._connection, uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        """Stop being told once nobody wants it."""
-        left = self._wanted.get(uri, 0) - 1
+        """Unsubscribe at the server once no client is subscribed any more."""
+        left = self._subscriptions.get(uri, 0) - 1
         if left > 0:
-            self._wanted[uri] = left
-        elif self._wanted.pop(uri, None) is not None and self._connection is not None:
+            self._subscriptions[uri] = left
+        elif self._subscriptions.pop(uri, None) is not None and self._connection is not None:
             with self.requests:
                 await self._connection.unsubscribe(uri)
 
-    async def _tell_wanted(self, connection: Connection, uri: str) -> bool:
-        """Subscribe at the server; one that has no such resource says so, which is no harm."""
+    async def _subscribe_upstream(self, connection: Connection, uri: str) -> bool:
+        """Subscribe at the server; return False if it has no such resource."""
         try:
             if connection.offers("resources"):
                 await connection.subscribe(uri)
@@ -185,53 +181,55 @@ class Mount:
         return False
 
     async def run(self) -> None:
-        """Keep the server connected for ever; the more often it failed lately, the longer the pause."""
+        """Keep the server connected until cancelled, with exponential back-off over recent failures."""
         failures: deque[float] = deque(maxlen=20)
         while True:
             self._status.was_up = False
             with self.boundary:
-                await self._until_gone()
+                await self._connect_once()
             now = anyio.current_time()
             failures.append(now)
-            recent = sum(now - when < _HEALTHY for when in failures) - (_FREE_RESTARTS if self._status.was_up else 1)
+            free = _FREE_RESTARTS if self._status.was_up else 1
+            recent = sum(now - when < _FAILURE_WINDOW_SECONDS for when in failures) - free
             pause = min(_FIRST_WAIT * 2.0 ** max(recent, 0), _LONGEST_WAIT)
             pause *= random.uniform(0.8, 1.0)  # noqa: S311 - jitter, not a secret
             self._status.next_try = now + pause
             await anyio.sleep(pause)
             self._status.restarts += 1
 
-    async def _until_gone(self) -> None:
+    async def _connect_once(self) -> None:
         try:
             async with self._connect(self.settings, self._listeners) as found:
                 self._status.was_up = True
-                await self._live(found)
+                await self._serve(found)
         except TimeoutError as error:
             limit = self.settings.start_timeout_s
             raise UpstreamError(f"the server did not list its tools within {limit:g} s") from error
         raise UpstreamError("the server went away")
 
-    async def _live(self, connection: Connection) -> None:
+    async def _serve(self, connection: Connection) -> None:
         with anyio.fail_after(self.settings.start_timeout_s):
             self._adopt(await connection.tools(Call()))
         self._connection = connection
         self._set_state("active")
         self._up.set()
-        self._settled.set()
+        self._first_attempt_done.set()
         self._changed("tools")
         try:
-            for uri in list(self._wanted):
-                if await self._tell_wanted(connection, uri):
+            # Clients may have missed updates while the server was down.
+            for uri in list(self._subscriptions):
+                if await self._subscribe_upstream(connection, uri):
                     self._updated(uri, None)
             async with anyio.create_task_group() as group:
-                group.start_soon(self._follow_lists, connection)
-                group.start_soon(self._keep_alive, connection)
+                group.start_soon(self._relist_on_change, connection)
+                group.start_soon(self._ping_forever, connection)
                 await connection.lost.wait()
                 group.cancel_scope.cancel()
         finally:
             self._connection = None
             self._up = anyio.Event()
 
-    async def _follow_lists(self, connection: Connection) -> None:
+    async def _relist_on_change(self, connection: Connection) -> None:
         while True:
             await self._relist.wait()
             self._relist = anyio.Event()
@@ -241,20 +239,20 @@ class Mount:
                 _log.warning("%s: cannot list its tools: %s", self.name, error.message)
             self._changed("tools")
 
-    async def _keep_alive(self, connection: Connection) -> None:
+    async def _ping_forever(self, connection: Connection) -> None:
         while True:
-            await anyio.sleep(_PING)
+            await anyio.sleep(_PING_SECONDS)
             try:
                 await connection.ping()
             except UiMcpError as error:
                 _log.info("%s does not answer a ping: %s", self.name, error.message)
 
-    async def _ready(self) -> Connection:
+    async def _wait_connected(self) -> Connection:
         usable = self._usable()
         if usable is not None:
             return usable
-        patience = self.settings.start_timeout_s if self._status.state == "pending" else _PATIENCE
-        with anyio.move_on_after(patience):
+        timeout = self.settings.start_timeout_s if self._status.state == "pending" else _RECONNECT_TIMEOUT_SECONDS
+        with anyio.move_on_after(timeout):
             while (found := self._usable()) is None:
                 with anyio.move_on_after(0.1):
                     await self._up.wait()
@@ -270,7 +268,7 @@ class Mount:
         return connection if connection is not None and not connection.lost.is_set() else None
 
     def _adopt(self, tools: Sequence[Tool]) -> None:
-        kept = [tool for tool in tools if _selected(tool.name, self.settings) and self._is_writable(tool)]
+        kept = [tool for tool in tools if _selected(tool.name, self.settings) and self._is_shallow(tool)]
         names = tool_names(self.name, [Unnamed(tool.name, tool.name) for tool in kept])
         where = self.settings.url or " ".join((self.settings.command, *self.settings.args))
         self._entries = tuple(
@@ -279,14 +277,14 @@ class Mount:
         )
         self._by_name = {entry.name: entry for entry in self._entries}
 
-    def _is_writable(self, tool: Tool) -> bool:
+    def _is_shallow(self, tool: Tool) -> bool:
         if not is_deeper([tool.input_schema, tool.output_schema, tool.meta, tool.extra], MAX_FOREIGN_DEPTH):
             return True
         _log.warning("%s: the tool %.80s is left out: its schema is nested too deeply", self.name, tool.name)
         return False
 
     def _permitted(self, name: str, permit: Permit | None) -> Entry:
-        """Return a tool as the server lists it now; one that was started again may list another one."""
+        """Return the entry of a tool; a restarted server may list another tool under the same name."""
         entry = self._entry(name)
         if permit is not None:
             permit.require(name, entry.fingerprint, entry.fingerprint)
@@ -298,15 +296,15 @@ class Mount:
             raise UnknownToolError(name)
         return found
 
-    def _named(self, error: UpstreamError, *, lost: bool) -> UpstreamError:
-        told = f"{self.name}: {error.message}" if error.details.get("malformed") else error.message
-        text = f"{self.name} stopped during the call; it is being restarted" if lost else told
+    def _with_server_name(self, error: UpstreamError, *, lost: bool) -> UpstreamError:
+        message = f"{self.name}: {error.message}" if error.details.get("malformed") else error.message
+        text = f"{self.name} stopped during the call; it is being restarted" if lost else message
         return UpstreamError(text, **error.details)
 
-    def _down(self, why: str) -> None:
+    def _on_failure(self, why: str) -> None:
         self._status.error = why
         self._set_state("stale" if self._entries else "failed")
-        self._settled.set()
+        self._first_attempt_done.set()
         if self.settings.drop_when_down:
             self._changed("tools")
 
@@ -317,13 +315,13 @@ class Mount:
         self._status.since = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         self._state_changed(self.name)
 
-    def _on_list(self, kind: ListKind) -> None:
+    def _on_list_changed(self, kind: ListKind) -> None:
         if kind == "tools":
             self._relist.set()
         else:
             self._changed(kind)
 
-    def _heard(self, line: str) -> None:
+    def _on_stderr(self, line: str) -> None:
         self._status.stderr.append(line)
 
 

@@ -1,4 +1,4 @@
-"""Connects mounts, remembers them, labels their questions."""
+"""Connects to mounted servers, saves the mounts made at run time, and labels what the servers ask the user."""
 
 import json
 import os
@@ -25,93 +25,79 @@ from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
 
 
 class Connection(Protocol):
-    """A server that answers."""
+    """A connected MCP server."""
 
     lost: anyio.Event
 
     @property
     def notes(self) -> Sequence[str]:
-        """What of its lists was left out or mended because it was malformed."""
+        """Notes on malformed parts of its lists that were left out or repaired."""
         ...
 
     @property
     def name(self) -> str:
-        """The name the server gives itself."""
+        """The name that the server reports."""
         ...
 
     @property
     def instructions(self) -> str | None:
-        """What the server tells agents about itself."""
+        """The server's instructions for agents."""
         ...
 
     def offers(self, kind: ListKind) -> bool:
-        """Say whether the server has such things at all."""
+        """Return whether the server has the capability for this kind of list."""
         ...
 
     async def ping(self) -> None:
-        """See whether the server is still there."""
+        """Check that the server answers.
+
+        Raises:
+            UiMcpError: it does not.
+        """
         ...
 
-    async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return its tools."""
-        ...
+    async def tools(self, call: Call) -> Sequence[Tool]: ...
 
-    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Call a tool."""
-        ...
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult: ...
 
-    async def resources(self, call: Call) -> Sequence[Resource]:
-        """Return its resources."""
-        ...
+    async def resources(self, call: Call) -> Sequence[Resource]: ...
 
-    async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        """Return its templates."""
-        ...
+    async def templates(self, call: Call) -> Sequence[ResourceTemplate]: ...
 
-    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
-        """Read a resource."""
-        ...
+    async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]: ...
 
-    async def prompts(self, call: Call) -> Sequence[JsonObject]:
-        """Return its prompts."""
-        ...
+    async def prompts(self, call: Call) -> Sequence[JsonObject]: ...
 
     async def get(self, name: str, arguments: Mapping[str, str], call: Call) -> JsonObject:
-        """Return a prompt."""
+        """Return the messages of a prompt."""
         ...
 
-    async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject:
-        """Complete an argument."""
-        ...
+    async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject: ...
 
-    async def subscribe(self, uri: str) -> None:
-        """Ask to be told of changes."""
-        ...
+    async def subscribe(self, uri: str) -> None: ...
 
-    async def unsubscribe(self, uri: str) -> None:
-        """Stop being told."""
-        ...
+    async def unsubscribe(self, uri: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class MountHandlers:
-    """Whom a connection tells what its server says."""
+    """Callbacks for what a mounted server reports."""
 
     list_changed: Callable[[ListKind], None]
     resource_updated: Callable[[str, JsonObject | None], None]
     stderr: Callable[[str], None]
     ending: Callable[[], bool] = lambda: False
-    """Says whether the whole gateway ends, so that a child process gets less time."""
+    """Returns whether the gateway is shutting down; child processes then get less time to exit."""
 
 
 Connect = Callable[[BackendSettings, MountHandlers], AbstractAsyncContextManager[Connection]]
-"""Connects to a server for the length of a block; raises MountError when it cannot."""
+"""Connects to a server for the length of a block; raises MountError if that fails."""
 
 _ELICIT = "elicitation/create"
 
 
 def label_call(call: Call, server: str) -> Call:
-    """Return the call with a way to its client that tells who asks."""
+    """Return the call with its requests to the client's user labelled with the server's name."""
     ask = call.ask_client
     if ask is None:
         return call
@@ -123,7 +109,7 @@ def label_call(call: Call, server: str) -> Call:
 
 
 def label_result(result: ToolResult, server: str) -> ToolResult:
-    """Return the result with its questions marked."""
+    """Return the result with its questions to the user labelled with the server's name."""
     if result.needs is None:
         return result
     requests = {key: _request(one, server) for key, one in result.needs.requests.items()}
@@ -139,6 +125,7 @@ def _request(one: Json, server: str) -> Json:
 def _labelled(method: str, params: JsonObject, server: str) -> JsonObject:
     if method != _ELICIT:
         return params
+    # Without the label a server's question could pass for one of the gateway's own.
     return {**params, "message": f"The server {server} asks: {escape_control(str(params.get('message', '')))}"}
 
 
@@ -148,21 +135,21 @@ _FILE = TypeAdapter(dict[str, Json])
 
 
 class SavedMounts:
-    """A small file of mode 0600, since environments and headers may hold secrets."""
+    """The servers mounted at run time, in a file of mode 0600: environments and headers may hold secrets."""
 
     def __init__(self, file: Path) -> None:
         self._file = file.absolute()
         self._changing = Lock()
-        """Held from reading to writing: several servers may be mounted at once, each in a thread of its own."""
+        """Held from read to write: servers may be mounted concurrently, each in its own thread."""
 
     def load(self) -> Sequence[BackendSettings]:
-        """Return what was mounted; a damaged file, or one that somebody else wrote, counts as none and is told."""
+        """Return the saved servers; none, with a warning, if the file is damaged or another account wrote it."""
         try:
-            kept = _FILE.validate_json(self._file.read_bytes())
-            if not self._is_ours(kept):
+            saved = _FILE.validate_json(self._file.read_bytes())
+            if not self._is_ours(saved):
                 _log.warning("%s was not written by this account: its servers are not mounted", self._file)
                 return ()
-            return _LIST.validate_python(kept["servers"])
+            return _LIST.validate_python(saved["servers"])
         except FileNotFoundError:
             return ()
         except (OSError, ValidationError, KeyError) as error:
@@ -170,16 +157,14 @@ class SavedMounts:
             return ()
 
     def add(self, settings: BackendSettings) -> None:
-        """Remember a server."""
         with self._changing:
-            others = [one for one in self.load() if one.name != settings.name]
+            others = [mount for mount in self.load() if mount.name != settings.name]
             self._save([*others, settings])
 
     def remove(self, name: str) -> None:
-        """Forget a server."""
         with self._changing:
             held = self.load()
-            left = [one for one in held if one.name != name]
+            left = [mount for mount in held if mount.name != name]
             if len(left) != len(held):
                 self._save(left)
 
@@ -191,35 +176,35 @@ class SavedMounts:
 
     def _write(self, mounts: Sequence[BackendSettings]) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        servers = [one.model_dump(mode="json", exclude_defaults=True) for one in mounts]
-        kept = {"servers": servers, "seal": seal(self._file, canonical(servers))}
+        servers = [mount.model_dump(mode="json", exclude_defaults=True) for mount in mounts]
+        saved = {"servers": servers, "seal": seal(self._file, canonical(servers))}
         draft = self._file.with_suffix(".new")
-        draft.unlink(missing_ok=True)  # a link there would lead elsewhere
+        draft.unlink(missing_ok=True)  # O_EXCL below refuses an existing file or link
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
-            json.dump(kept, stream, indent=1)
+            json.dump(saved, stream, indent=1)
         draft.replace(self._file)
 
-    def _is_ours(self, kept: JsonObject) -> bool:
+    def _is_ours(self, saved: JsonObject) -> bool:
         if self._file.is_relative_to(user_data_path("nlui")):
             return True
-        return is_sealed(kept.get("seal"), self._file, canonical(kept["servers"]))
+        return is_sealed(saved.get("seal"), self._file, canonical(saved["servers"]))
 
 
-_MINIMAL = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "TMPDIR", "SYSTEMROOT")
+_MINIMAL_ENVIRONMENT = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "TMPDIR", "SYSTEMROOT")
 
 
 def connector(secret_variables: frozenset[str] = frozenset()) -> Connect:
-    """Return how mounts connect; children get our environment without the variables our secrets came from."""
+    """Return how mounts connect; child processes inherit the environment without `secret_variables`."""
 
-    def connect(settings: BackendSettings, listeners: MountHandlers) -> AbstractAsyncContextManager[Connection]:
-        return _connected(settings, listeners, secret_variables)
+    def connect(settings: BackendSettings, handlers: MountHandlers) -> AbstractAsyncContextManager[Connection]:
+        return _connected(settings, handlers, secret_variables)
 
     return connect
 
 
 @asynccontextmanager
 async def _connected(
-    settings: BackendSettings, listeners: MountHandlers, hidden: frozenset[str]
+    settings: BackendSettings, handlers: MountHandlers, hidden: frozenset[str]
 ) -> AsyncIterator[Connection]:
     from ui_mcp.mcp_client.client import Options, connect
     from ui_mcp.mcp_client.server_process import FAST_SHUTDOWN, ShutdownTimeouts
@@ -228,11 +213,11 @@ async def _connected(
     options = Options(
         call_seconds=settings.timeout_s,
         start_seconds=settings.start_timeout_s,
-        list_changed=listeners.list_changed,
-        resource_updated=listeners.resource_updated,
-        stderr=listeners.stderr,
+        list_changed=handlers.list_changed,
+        resource_updated=handlers.resource_updated,
+        stderr=handlers.stderr,
         roots=[_root(root) for root in settings.roots],
-        shutdown_timeouts=lambda: FAST_SHUTDOWN if listeners.ending() else ShutdownTimeouts(),
+        shutdown_timeouts=lambda: FAST_SHUTDOWN if handlers.ending() else ShutdownTimeouts(),
     )
     if settings.command:
         command = Command(settings.command, settings.args, _environment(settings, hidden), settings.cwd)
@@ -252,7 +237,7 @@ async def _connected(
     except MountError:
         if started or settings.transport == "http":
             raise
-    # An older server answers the streamable transport with 400, 404 or 405.
+    # Servers that only know SSE answer the streamable transport with 400, 404 or 405.
     async with connect(SseUrl(settings.url, settings.headers), options) as server:
         yield server
 
@@ -262,6 +247,6 @@ def _root(given: str) -> str:
 
 
 def _environment(settings: BackendSettings, hidden: frozenset[str]) -> dict[str, str]:
-    names = _MINIMAL if settings.inherit_env == "minimal" else tuple(os.environ)
+    names = _MINIMAL_ENVIRONMENT if settings.inherit_env == "minimal" else tuple(os.environ)
     inherited = {name: os.environ[name] for name in names if name in os.environ and name not in hidden}
     return inherited | settings.env

@@ -1,4 +1,4 @@
-"""Decides about calls: allow, ask a person, or deny. Pure: values in, a verdict out."""
+"""Decides about calls: allow, ask a person, or deny; pure functions."""
 
 import re
 from collections.abc import Mapping
@@ -10,18 +10,18 @@ from ui_mcp.gateway.config.settings import Decision, Mode, Rule
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, canonical, dumps
 
-_READING = frozenset({"get", "list", "read", "search", "find", "show", "describe", "fetch"})
+_READING_VERBS = frozenset({"get", "list", "read", "search", "find", "show", "describe", "fetch"})
 
 ALWAYS = "always allowed by "
-"""How the reason of a rule begins that an answer for always made."""
+"""Prefix of the reason of rules made by an answer with scope `always`."""
 
 ABSENT = object()
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A call about to be made."""
+    """A call to decide about."""
 
     entry: Entry
     arguments: JsonObject
@@ -30,7 +30,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What policy says, and why."""
+    """A decision and its reason."""
 
     decision: Decision
     reason: str
@@ -39,7 +39,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Rules in order, then decisions fixed for single tools, then the mode's default."""
+    """Rules in order, then decisions fixed for single tools, then the default of the mode."""
 
     mode: Mode = "guard"
     rules: tuple[Rule, ...] = ()
@@ -47,13 +47,13 @@ class Policy:
 
     @property
     def version(self) -> str:
-        """A short name that changes whenever the policy does."""
-        told = [self.mode, [rule.model_dump() for rule in self.rules], dict(sorted(self.fixed.items()))]
-        return sha256(dumps(told).encode()).hexdigest()[:16]
+        """A short digest that changes whenever the policy does."""
+        content = [self.mode, [rule.model_dump() for rule in self.rules], dict(sorted(self.fixed.items()))]
+        return sha256(dumps(content).encode()).hexdigest()[:16]
 
 
 def decide(policy: Policy, question: Question) -> Verdict:
-    """Say what happens with a call."""
+    """Return the verdict about a call; the first rule that matches and is not outdated decides."""
     outdated = ""
     for number, rule in enumerate(policy.rules, start=1):
         if matches(rule, question):
@@ -66,12 +66,12 @@ def decide(policy: Policy, question: Question) -> Verdict:
 
 
 def why_outdated(rule: Rule, entry: Entry) -> str:
-    """Say why a yes for longer no longer covers a tool of the same name; empty when it does."""
+    """Return why a lasting approval no longer covers a tool of the same name, "" if it still does."""
     if rule.decision != "allow":
         return ""
     if rule.operation:
         return "" if rule.operation == entry.fingerprint else f"{entry.name} is another operation now"
-    # Such rules were made by answers before answers were bound to an operation.
+    # Rules made by older versions are not bound to an operation.
     if not rule.other_args and rule.reason.startswith(ALWAYS):
         return "it does not say which operation was shown; answer once more for always to renew it"
     return ""
@@ -87,7 +87,6 @@ def _without_rules(policy: Policy, question: Question) -> Verdict:
 
 
 def matches(rule: Rule, question: Question) -> bool:
-    """Say whether every part of a rule fits a call."""
     entry = question.entry
     return (
         fnmatchcase(entry.source, rule.source)
@@ -101,23 +100,23 @@ def matches(rule: Rule, question: Question) -> bool:
 
 
 def _arguments_match(rule: Rule, arguments: JsonObject) -> bool:
-    """Say whether a rule fits arguments, of which two may have one path: `a.b` itself and the `b` of `a`.
+    """Return whether a rule fits the arguments.
 
-    A rule that allows has to fit both, so that nobody hides one behind the other; any other rule has to fit one.
+    A path such as `a.b` can name two values: the argument `a.b` and the member `b` of `a`. A rule that allows must fit
+    both, so that one cannot be hidden behind the other; any other rule must fit one.
     """
     fits = all if rule.decision == "allow" else any
     return (
-        all(fits(fnmatchcase(_text(one), glob) for one in _meant(arguments, path)) for path, glob in rule.args.items())
+        all(fits(fnmatchcase(_text(one), glob) for one in _values(arguments, path)) for path, glob in rule.args.items())
         and all(
-            fits(_is_exactly(one, value) for one in _meant(arguments, path, ABSENT, whole=not rule.other_args))
+            fits(_is_exactly(one, value) for one in _values(arguments, path, ABSENT, whole=not rule.other_args))
             for path, value in rule.exact.items()
         )
-        and (rule.other_args or arguments.keys() <= _named(rule, arguments))
+        and (rule.other_args or arguments.keys() <= _named_arguments(rule, arguments))
     )
 
 
 def risk(entry: Entry) -> str:
-    """Name the kind of effect a tool has."""
     hints = entry.tool.annotations
     if hints.read_only:
         return "reads"
@@ -126,29 +125,29 @@ def risk(entry: Entry) -> str:
 
 def _guard(entry: Entry) -> Verdict:
     if entry.kind == "target" and entry.method:
-        safe = entry.method in _SAFE
+        safe = entry.method in _SAFE_METHODS
         return Verdict("allow" if safe else "ask", f"{entry.method} {'only reads' if safe else 'changes something'}")
     hints = entry.tool.annotations
     if hints.read_only is not None or hints.destructive is not None:
         reads = hints.read_only is True
         return Verdict("allow" if reads else "ask", "announced as read-only" if reads else "announced as changing")
     first = re.match(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", entry.local_name).lower())
-    reads = first is not None and first[0] in _READING
+    reads = first is not None and first[0] in _READING_VERBS
     return Verdict("allow" if reads else "ask", "its name says it reads" if reads else "nothing says it only reads")
 
 
-def _named(rule: Rule, arguments: JsonObject) -> set[str]:
-    """Return the names that a rule speaks of; what must be exactly so it names as a whole."""
+def _named_arguments(rule: Rule, arguments: JsonObject) -> set[str]:
+    """Return the names of the arguments that a rule covers."""
     return {path if path in arguments else path.partition(".")[0] for path in rule.args} | rule.exact.keys()
 
 
-def _meant(arguments: JsonObject, path: str, otherwise: Json = None, *, whole: bool = False) -> list[Json]:
-    """Return every argument that a path can mean: the one that is called so, and unless `whole` the one inside."""
+def _values(arguments: JsonObject, path: str, default: Json = None, *, whole: bool = False) -> list[Json]:
+    """Return every value that a path can name: the argument of that name and, unless `whole`, the nested member."""
     found = [arguments[path]] if path in arguments else []
     inner: Json = ABSENT if whole or "." not in path else arguments
     for part in path.split("."):
         inner = inner[part] if isinstance(inner, dict) and part in inner else ABSENT
-    return (found if inner is ABSENT else [*found, inner]) or [otherwise]
+    return (found if inner is ABSENT else [*found, inner]) or [default]
 
 
 def _is_exactly(value: Json, wanted: Json) -> bool:

@@ -1,4 +1,4 @@
-"""Cuts long results, keeps them by handle."""
+"""Truncates long results and stores them in full under a handle."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
 
-_ROUNDS = 12
+_MAX_ROUNDS = 12
 _LONG_TEXT = 2_000
 
 
@@ -29,16 +29,16 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """A value that fits, and what it lost."""
+    """A value that fits the limits, and what was cut from it."""
 
     value: Json
     cuts: tuple[Cut, ...] = ()
 
 
 def trim(value: Json, max_bytes: int, max_rows: int) -> Trimmed:
-    """Shorten the largest arrays by row, then the longest texts, until the JSON fits."""
+    """Cut the largest arrays by rows, then the longest texts, until the JSON has at most `max_bytes`."""
     cuts: dict[str, Cut] = {}
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         size = len(dumps(value).encode())
         found = _largest(value, "")
         if found is None or (size <= max_bytes and len(found[1]) <= max_rows):
@@ -54,7 +54,7 @@ def trim(value: Json, max_bytes: int, max_rows: int) -> Trimmed:
 
 
 def pick(value: Json, paths: list[str]) -> Json:
-    """Keep only paths such as `items[].id` or `total`."""
+    """Keep only the given paths, such as `items[].id` or `total`."""
     wanted: dict[str, list[str]] = {}
     for path in paths:
         head, _, rest = path.strip().removeprefix("[].").partition(".")
@@ -76,7 +76,7 @@ def _picked(value: Json, wanted: dict[str, list[str]]) -> Json:
 
 
 def rows_of(value: Json) -> tuple[str, list[Json]] | None:
-    """Find the rows of a page: the value itself, or the one array of objects in it."""
+    """Return key and rows of a page of results: the value itself (key ""), or the likeliest array in it."""
     if isinstance(value, list):
         return "", value
     if not isinstance(value, dict):
@@ -119,7 +119,7 @@ def _replaced(value: Json, path: str, rows: list[Json]) -> Json:
     if isinstance(value, list):
         index = int(head)
         return [*value[:index], _replaced(value[index], rest, rows), *value[index + 1 :]]
-    # Keys may hold dots themselves: take the longest key that fits.
+    # Keys may contain dots: take the longest key that matches.
     key = max((key for key in value if path == key or path.startswith(f"{key}.")), key=len, default=head)
     return {**value, key: _replaced(value[key], path[len(key) + 1 :], rows)}
 
@@ -137,31 +137,29 @@ def _shortened(value: Json, limit: int, path: str, cuts: dict[str, Cut]) -> Json
             return value
 
 
-_LIFE = 3600.0
-_TOTAL = 500 * 1024 * 1024
-_HELD = 50 * 1024 * 1024
+_LIFETIME_SECONDS = 3600.0
+_MAX_TOTAL_BYTES = 500 * 1024 * 1024
+_MAX_HELD_BYTES = 50 * 1024 * 1024
 _log = logger("compositor.results")
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredResult:
-    """A stored answer."""
-
     media_type: str
     data: bytes
 
     def json(self) -> Json:
-        """Read it as JSON.
+        """Parse the data.
 
         Raises:
-            ValueError: it is something else.
+            ValueError: it is not JSON.
         """
         return loads(self.data)
 
 
 class ResultStore:
-    """Files of mode 0600 in one folder; a handle works only for the principal it was given to."""
+    """Files of mode 0600 in one folder, kept for an hour; a handle is valid only for its principal."""
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
         self._folder = folder
@@ -179,26 +177,26 @@ class ResultStore:
         self._owners[handle] = (principal, media_type, self._now())
         try:
             await anyio.to_thread.run_sync(self._write, handle, data)
-        except OSError as error:  # the call has been made: its answer must not be lost for want of a disk
+        except OSError as error:  # the call has been made; a full disk must not lose its result
             _log.warning("cannot write to %s: %s; the result is held in memory", self._folder, error)
             self._hold(handle, data)
         return handle
 
     async def read(self, handle: str, principal: str) -> StoredResult:
-        """Return what was stored.
+        """Return a stored result.
 
         Raises:
-            NotFoundError: there is no such handle for this caller, or its hour is over.
+            NotFoundError: there is no such handle for this principal, or it has expired.
         """
-        owner, media_type, born = self._owners.get(handle, ("", "", 0.0))
-        if not _HANDLE.fullmatch(handle) or owner != principal or self._now() - born > _LIFE:
+        owner, media_type, created = self._owners.get(handle, ("", "", 0.0))
+        if not _HANDLE.fullmatch(handle) or owner != principal or self._now() - created > _LIFETIME_SECONDS:
             raise NotFoundError(f"No stored result {handle}\nHandles live for an hour; make the call again.")
         held = self._held.get(handle)
         return StoredResult(media_type, await anyio.Path(self._folder / handle).read_bytes() if held is None else held)
 
     def _hold(self, handle: str, data: bytes) -> None:
         self._held[handle] = data
-        while len(self._held) > 1 and sum(map(len, self._held.values())) > _HELD:
+        while len(self._held) > 1 and sum(map(len, self._held.values())) > _MAX_HELD_BYTES:
             oldest = next(iter(self._held))
             del self._held[oldest], self._owners[oldest]
 
@@ -209,18 +207,18 @@ class ResultStore:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
 
-    def _sweep(self, coming: int) -> None:
-        """Remove what is old, then the oldest until the rest fits."""
-        files = sorted((path for path in self._folder.iterdir() if _HANDLE.fullmatch(path.name)), key=_age)
-        total = coming + sum(path.stat().st_size for path in files)
+    def _sweep(self, incoming: int) -> None:
+        """Remove expired files, then the oldest ones until the new one fits."""
+        files = sorted((path for path in self._folder.iterdir() if _HANDLE.fullmatch(path.name)), key=_modified)
+        total = incoming + sum(path.stat().st_size for path in files)
         for path in files:
             size = path.stat().st_size
-            if total <= _TOTAL and self._now() - path.stat().st_mtime <= _LIFE:
+            if total <= _MAX_TOTAL_BYTES and self._now() - path.stat().st_mtime <= _LIFETIME_SECONDS:
                 break
             path.unlink(missing_ok=True)
             self._owners.pop(path.name, None)
             total -= size
 
 
-def _age(path: Path) -> float:
+def _modified(path: Path) -> float:
     return path.stat().st_mtime

@@ -1,4 +1,4 @@
-"""Opens a gateway, its approvals listener, follows nlui.yaml."""
+"""Runs a gateway: opens it, serves it over HTTP, opens the approvals page when needed, reloads nlui.yaml."""
 
 import os
 import signal
@@ -38,13 +38,13 @@ from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
 POLL_SECONDS = 0.5
 
 QUIET_SECONDS = 0.05
-"""A file that changed is read once nobody has written to it for so long: half of one can be a configuration too."""
+"""A changed file is read after it has been unchanged for this long: half a file can be valid YAML too."""
 
 _log = logger("nlui")
 
 
 async def follow_file(gateway: GatewayService, file: Path, stamp: Stamp, load: loader.Load = loader.load) -> None:
-    """Take over every change since the file had this stamp, and what the person agrees to, for ever."""
+    """Reload after every change of the file since `stamp`, and after every new agreement, until cancelled."""
     agreements = Agreements().file
     agreed = await _stamp(agreements)
     with closing(Rest(POLL_SECONDS)) as rest:
@@ -54,17 +54,17 @@ async def follow_file(gateway: GatewayService, file: Path, stamp: Stamp, load: l
             while True:
                 before, agreed = agreed, await _stamp(agreements)
                 if await _stamp(file) != stamp or agreed != before:
-                    stamp = await _quiet(file)
+                    stamp = await _wait_quiet(file)
                     await reload(gateway, file, load)
                 await rest.wait_changed([file, agreements])
 
 
 async def reload(gateway: GatewayService, file: Path, load: loader.Load = loader.load) -> None:
-    """Read the file and take it over; a bad one leaves everything as it is, and says so."""
+    """Read the file and apply it; a bad one is reported in the health resource and changes nothing."""
 
     def failed(why: str) -> None:
-        told = f"{why}\nThe configuration of before stays in force."
-        gateway.failures[file.name] = Health(file.name, "builtin", "failed", error=told)
+        error = f"{why}\nThe previous configuration stays in force."
+        gateway.failures[file.name] = Health(file.name, "builtin", "failed", error=error)
         gateway.announcements.resource_updated("nlui://health")
 
     with Boundary(f"configuration {file}", failed):
@@ -74,7 +74,7 @@ async def reload(gateway: GatewayService, file: Path, load: loader.Load = loader
         if loaded.settings != gateway.settings or gateway.failures:
             await gateway.reconfigure(loaded.settings)
             gateway.announcements.resource_updated("nlui://health")
-            _log.info("%s was read again", file)
+            _log.info("reloaded %s", file)
 
 
 if sys.platform != "win32":
@@ -86,8 +86,8 @@ if sys.platform != "win32":
                 await gateway.refresh_targets()
 
 
-async def _quiet(file: Path) -> Stamp:
-    """Wait until nobody writes to the file, and return its stamp."""
+async def _wait_quiet(file: Path) -> Stamp:
+    """Wait until the file has stopped changing, and return its stamp."""
     stamp = await _stamp(file)
     while True:
         await anyio.sleep(QUIET_SECONDS)
@@ -96,48 +96,49 @@ async def _quiet(file: Path) -> Stamp:
             return stamp
 
 
-Patience = Callable[[Call], float | None]
+ApprovalTimeout = Callable[[Call], float | None]
+"""Returns how many seconds a call waits for an answer of a person; None waits without limit."""
 
 
 @asynccontextmanager
 async def open_gateway(
-    asked: GatewayOptions,
+    options: GatewayOptions,
     *,
     mode: Mode,
     announcements: Announcements | None = None,
-    patience: Patience | None = None,
+    approval_timeout: ApprovalTimeout | None = None,
     waits_for_ever: str | None = None,
     answered_at: Callable[[], str] = lambda: "",
 ) -> AsyncIterator[GatewayService]:
     """Run a gateway for the length of the block.
 
-    `patience` says how long a caller waits for a person; whoever brings it has a page of its own for answers.
-    `waits_for_ever` names the one caller that does, where the page for answers is the gateway's.
-    `answered_at` names the page on which the person answers, where another listener has one; "" when none is open.
+    `approval_timeout` is given by programs that have their own approvals page; the gateway then opens none.
+    `waits_for_ever` names the one principal whose calls wait without limit, where the approvals page is the gateway's.
+    `answered_at` returns the address of the approvals page of another listener, "" while there is none.
     """
-    to_stderr(asked.verbosity)
-    if asked.quiet:
+    to_stderr(options.verbosity)
+    if options.quiet:
         only_errors()
-    read = configuration(asked)
+    read = configuration(options)
     for warning in read.warnings:
         _log.warning("%s", warning)
     settings = read.settings
     data = settings.data_folder
     page = _AnswerPage(answered_at)
-    around = GatewayContext(
+    context = GatewayContext(
         data=data,
         cache=user_cache_path("nlui") if not settings.data_dir else data / "cache",
         connect=connector(read.variables),
         secrets=tuple(filter(_may_be_secret, (os.environ.get(name, "") for name in sorted(read.variables)))),
         announcements=announcements or Announcements(),
-        mode=asked.mode or mode,
+        mode=options.mode or mode,
         where=lambda: page.url,
-        patience=patience
+        approval_timeout=approval_timeout
         or (_approval_timeout_for(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
     )
-    gateway = GatewayService(settings, around)
+    gateway = GatewayService(settings, context)
     async with gateway.running(), anyio.create_task_group() as tasks:
-        if patience is None:
+        if approval_timeout is None:
             tasks.start_soon(page.open_when_asked, gateway)
         if read.file is not None:
             if read.not_agreed:
@@ -147,31 +148,32 @@ async def open_gateway(
         tasks.cancel_scope.cancel()
 
 
-def _approval_timeout_for(principal: str, others: float) -> Patience:
+def _approval_timeout_for(principal: str, others: float) -> ApprovalTimeout:
     return lambda call: None if call.principal == principal else others
 
 
 class _AnswerPage:
-    """Where the person answers: on a listener that is there already, else on one that opens with the first question."""
+    """The approvals page: on another listener if there is one, else on one that opens with the first approval."""
 
-    def __init__(self, elsewhere: Callable[[], str]) -> None:
-        self._elsewhere = elsewhere
-        self._own = ""
+    def __init__(self, other_url: Callable[[], str]) -> None:
+        self._other_url = other_url
+        self._own_url = ""
 
     @property
     def url(self) -> str:
-        """The bare address of the page; it grants nothing."""
-        return self._elsewhere() or self._own
+        """The address of the page without a credential."""
+        return self._other_url() or self._own_url
 
     async def open_when_asked(self, gateway: GatewayService) -> None:
-        """Open a listener when a question waits and there is no page to answer it on."""
+        """Open a listener as soon as an approval is pending and no page exists to answer it on."""
         asked = anyio.Event()
 
-        def heard(news: Announcement) -> None:
-            if isinstance(news, ResourceUpdated) and news.uri == "approvals://pending" and not self._elsewhere():
+        def on_announcement(announcement: Announcement) -> None:
+            is_pending = isinstance(announcement, ResourceUpdated) and announcement.uri == "approvals://pending"
+            if is_pending and not self._other_url():
                 asked.set()
 
-        stop = gateway.announcements.listen(heard)
+        stop = gateway.announcements.listen(on_announcement)
         try:
             await asked.wait()
         finally:
@@ -179,22 +181,24 @@ class _AnswerPage:
 
         try:
             await serve_approvals(gateway, self._opened)
-        except ConfigError as error:  # people can still answer in a terminal
-            _log.error("There is no page to answer on: %s", error.message)
+        except ConfigError as error:  # approvals can still be answered in a terminal
+            _log.error("cannot open the approvals page: %s", error.message)
 
     def _opened(self, url: str) -> None:
         from ui_mcp.webserver.person_listener import person_link
 
-        self._own = f"{url}/approvals"
-        # A code may be on a terminal, which the person reads, but not in the log that a host makes of stderr.
+        self._own_url = f"{url}/approvals"
+        # The link contains a one-time code: it may be shown in a terminal, but not in an MCP host's log of stderr.
         out = sys.stdout if sys.stdout.isatty() else sys.stderr
         out.write(f"nlui: a call waits for your answer at {person_link(url, 'approvals')}\n")
         out.flush()
 
 
-async def serve_gateway(gateway: GatewayService, face: ServerDefinition, listener: socket.socket, host: str) -> None:
+async def serve_gateway(
+    gateway: GatewayService, definition: ServerDefinition, listener: socket.socket, host: str
+) -> None:
     """Serve MCP and health on one listener until cancelled."""
-    endpoints = McpRoutes(face, post_path="/messages")
+    endpoints = McpRoutes(definition, post_path="/messages")
     token = gateway.settings.server.token or None
     rules = AccessRules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
     app = SecurityMiddleware(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
@@ -208,24 +212,24 @@ async def serve_gateway(gateway: GatewayService, face: ServerDefinition, listene
 
 
 async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]) -> None:
-    """Serve the approvals on a loopback listener of the person's own until cancelled."""
+    """Serve the approvals page on a loopback port until cancelled; `opened` gets its address."""
     listener = _person_socket(gateway)
     port = port_of(listener)
-    pages = ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber)
+    pages = ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.scrubber)
     async with person_listening(
-        approvals_app(port, pages, gateway.desk), listener, gateway.settings.server.allowed_users
+        approvals_app(port, pages, gateway.approvals), listener, gateway.settings.server.allowed_users
     ):
         opened(f"http://127.0.0.1:{port}")
         await anyio.sleep_forever()
 
 
 def approval_routes(gateway: GatewayService) -> Routes:
-    """Return the approvals of a gateway, for a listener that knows the person."""
-    return ApprovalPages(gateway.desk, gateway.proposals, gateway.replay, gateway.scrubber).routes()
+    """Return the approval routes, for a listener that authenticates the person."""
+    return ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.scrubber).routes()
 
 
 def _person_socket(gateway: GatewayService) -> socket.socket:
-    """Take the last port if it is free, so that the browser still holds its credential for this origin."""
+    """Bind the last used port if it is free: the browser keeps its credential per origin."""
     data = gateway.context.data
     try:
         listener = bind("127.0.0.1", last_port(data) or 0)

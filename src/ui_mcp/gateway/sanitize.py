@@ -1,4 +1,4 @@
-"""Masks secrets; escapes control and bidi characters."""
+"""Masks secrets, escapes control and bidi characters, and limits the nesting of JSON."""
 
 import re
 from collections.abc import Iterable
@@ -14,19 +14,19 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 
-_MIN = 4
+_MIN_SECRET_LENGTH = 4
 
 
 class SecretMasker:
-    """Replaces known secret values, wherever they turn up, and values of fields whose name says they are secret."""
+    """Masks known secret values in any text, and fields whose name says that they are secret."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
 
     def add(self, values: Iterable[str]) -> None:
-        """Remember secret values; very short ones would mask half the text and are not taken."""
+        """Add secret values, also in their URL-encoded form; values under 4 characters are ignored."""
         for value in values:
-            if len(value) >= _MIN:
+            if len(value) >= _MIN_SECRET_LENGTH:  # shorter ones would mask ordinary text
                 self._known |= {value, quote(value, safe="")}
 
     def text(self, text: str) -> str:
@@ -49,7 +49,7 @@ class SecretMasker:
                 return value
 
     def values(self, value: Json) -> Json:
-        """Mask known values only; fields keep what they hold whatever their name."""
+        """Mask known values only; the names of fields do not matter."""
         match value:
             case str():
                 return self.text(value)
@@ -61,62 +61,58 @@ class SecretMasker:
                 return value
 
     def knows(self, text: str) -> bool:
-        """Say whether a text holds a known secret."""
+        """Return whether a text contains a known secret."""
         return any(value in text for value in self._known)
 
 
 def is_secret(name: str, value: Json) -> bool:
-    """Say whether a field is secret by its name."""
+    """Return whether a field is secret by its name."""
     return isinstance(value, str) and bool(value) and _SECRET_NAME.search(str(name)) is not None
 
 
-def unmasked(value: Json, held: Json) -> Json:
-    """Put held secrets back where a mask stands for them."""
+def unmasked(value: Json, original: Json) -> Json:
+    """Return `value` with each mask replaced by the string at the same place in `original`."""
     match value:
-        case str() if value == MASK and isinstance(held, str):
-            return held
-        case dict() if isinstance(held, dict):
-            return {key: unmasked(member, held.get(key)) for key, member in value.items()}
-        case list() if isinstance(held, list) and len(held) == len(value):
-            return [unmasked(member, other) for member, other in zip(value, held, strict=True)]
+        case str() if value == MASK and isinstance(original, str):
+            return original
+        case dict() if isinstance(original, dict):
+            return {key: unmasked(member, original.get(key)) for key, member in value.items()}
+        case list() if isinstance(original, list) and len(original) == len(value):
+            return [unmasked(member, other) for member, other in zip(value, original, strict=True)]
         case _:
             return value
 
 
 def escape_control(text: str) -> str:
-    """Write characters that show nothing, or change how others are shown, as escapes; line breaks stay."""
+    """Escape invisible, control and bidi characters in untrusted text, except line breaks."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(letter if letter == "\n" or _shows(letter) else _escaped(letter) for letter in text)
+    return "".join(one if one == "\n" or one.isprintable() else _escaped(one) for one in text)
 
 
-def single_line(text: str, most: int = 200) -> str:
-    """Make it plain, on one line and not too long: for names that a program gives itself."""
-    return escape_control(text).replace("\n", " ")[:most]
+def single_line(text: str, max_length: int = 200) -> str:
+    """Escape untrusted text and cut it to one line; for names that clients give themselves."""
+    return escape_control(text).replace("\n", " ")[:max_length]
 
 
-def _shows(letter: str) -> bool:
-    return letter.isprintable()
-
-
-def _escaped(letter: str) -> str:
-    number = ord(letter)
+def _escaped(character: str) -> str:
+    number = ord(character)
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 MAX_DEPTH = 100
-"""How deeply arguments may be nested; far below where the writers of JSON give up."""
+"""How deeply arguments may be nested; far below the limit of JSON encoders."""
 
 MAX_FOREIGN_DEPTH = 200
-"""How deeply what a mounted server lists or answers may be nested; it is written inside of something else."""
+"""How deeply lists and results of a mounted server may be nested; they are embedded in other JSON."""
 
 
 def require_json(arguments: Json) -> None:
-    """Refuse arguments that could be neither compared nor written down.
+    """Refuse arguments that can be neither compared nor encoded.
 
     Raises:
-        TooDeepError: they are nested too deeply.
-        InvalidArgumentsError: they hold a value that is not JSON, such as a whole number beyond 64 bits.
+        TooDeepError: the arguments are nested too deeply.
+        InvalidArgumentsError: they contain a value that is not JSON, such as an integer beyond 64 bits.
     """
     if is_deeper(arguments, MAX_DEPTH):
         raise TooDeepError(f"arguments are nested too deeply (limit {MAX_DEPTH})")

@@ -1,4 +1,4 @@
-"""Finds tools by words: ranked, lexical, in memory, without any service."""
+"""Searches the catalog by words: BM25 ranking over an in-memory index, adjusted for verbs and path nouns."""
 
 import math
 import re
@@ -10,8 +10,8 @@ from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject
 
 _WEIGHTS = {"name": 3.0, "path": 2.0, "tag": 1.0, "title": 3.0, "description": 0.7, "parameter": 0.35}
-_B = 0.6
-_K = 1.4
+_BM25_B = 0.6
+_BM25_K = 1.4
 _SYNONYMS = {
     "create": "create add new post make open insert register",
     "list": "list all find browse",
@@ -30,10 +30,10 @@ _METHODS = {
     "update": {"PATCH", "PUT", "POST"},
     "delete": {"DELETE"},
 }
-_STOP = frozenset(
+_STOP_WORDS = frozenset(
     "a an the of in on to for by from with my me i is are at as it its this that and or into please how do".split()  # noqa: SIM905
 )
-_SHORT = {
+_ABBREVIATIONS = {
     "repo": "repository",
     "org": "organization",
     "pr": "pull",
@@ -49,7 +49,7 @@ _SHORT = {
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A tool that fits, and how well."""
+    """An entry and its score."""
 
     entry: Entry
     score: float
@@ -57,18 +57,18 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What ranking wants to know about an entry besides its words."""
+    """Features of an entry that ranking uses besides its words."""
 
     verb: str | None
     nouns: frozenset[str]
-    """Words of the last part of the path: the thing an operation is about."""
+    """Words of the last fixed part of the path, which names the resource of an operation."""
     depth: int
     name_words: frozenset[str]
     by_id: bool
 
 
 class Index:
-    """Built once per catalogue; a query touches only the entries that share a word with it."""
+    """Inverted index, built once per catalog; a query visits only the entries that share a word with it."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = entries
@@ -78,21 +78,21 @@ class Index:
         lengths = [sum(bag.values()) for bag in bags]
         mean = sum(lengths) / len(lengths) if lengths else 1.0
         for number, bag in enumerate(bags):
-            norm = _K * (1 - _B + _B * lengths[number] / mean)
+            norm = _BM25_K * (1 - _BM25_B + _BM25_B * lengths[number] / mean)
             for word, weight in bag.items():
-                self._postings[word].append((number, weight * (_K + 1) / (weight + norm)))
+                self._postings[word].append((number, weight * (_BM25_K + 1) / (weight + norm)))
 
     def search(self, query: str, *, limit: int = 8, source: str = "", method: str = "") -> list[Hit]:
         """Return the best entries, best first."""
         words = list(dict.fromkeys(_words(query)))
-        verb = _asked_verb(query)
+        verb = _query_verb(query)
         nouns = [word for word in words if word not in _STEMMED_VERBS]
         scores: dict[int, float] = defaultdict(float)
         matched: dict[int, int] = defaultdict(int)
         for word in words:
             postings = self._postings.get(word, ())
             rarity = math.log(1 + (len(self._entries) - len(postings) + 0.5) / (len(postings) + 0.5))
-            # A verb says little about which thing is meant; the boost below weighs it instead.
+            # A verb says little about which resource is meant; `_verb_factor` weighs it instead.
             factor = 0.35 if word in _STEMMED_VERBS else 1.0
             for number, weight in postings:
                 scores[number] += factor * rarity * weight
@@ -100,7 +100,7 @@ class Index:
         ranked = [
             Hit(self._entries[number], self._adjusted(number, score, verb, nouns, matched[number]))
             for number, score in scores.items()
-            if _wanted(self._entries[number], source, method)
+            if _passes_filters(self._entries[number], source, method)
         ]
         ranked.sort(key=lambda hit: (-hit.score, len(hit.entry.name), hit.entry.name))
         return ranked[:limit]
@@ -121,7 +121,7 @@ class Index:
 
 
 def _verb_factor(entry: Entry, shape: _Shape, verb: str) -> float:
-    """Weigh how well what an entry does agrees with what was asked for."""
+    """Return the factor for how well an entry's action agrees with the requested one."""
     if shape.verb == verb:
         factor = 1.5
     elif verb == "act" and entry.method in _METHODS["act"]:
@@ -135,17 +135,18 @@ def _verb_factor(entry: Entry, shape: _Shape, verb: str) -> float:
     return factor
 
 
-def _asked_verb(query: str) -> str | None:
-    """Name what a query wants done; `refund a charge` has no verb we know, but its first word acts."""
-    raw = _raw(query)
+def _query_verb(query: str) -> str | None:
+    """Return the action that a query asks for."""
+    raw = _split(query)
     known = next((_VERBS[word] for word in raw if word in _VERBS), None)
-    if known is None and len(raw) > 1 and not raw[0].endswith("s") and set(raw[1:]) & _STOP:
+    # `refund a charge` contains no known verb, but its first word is one.
+    if known is None and len(raw) > 1 and not raw[0].endswith("s") and set(raw[1:]) & _STOP_WORDS:
         return "act"
     return known
 
 
 def summary(entry: Entry) -> dict[str, object]:
-    """Return what a search shows of a tool."""
+    """Return what search results show of a tool."""
     required = entry.tool.input_schema.get("required", [])
     shown: dict[str, object] = {"name": entry.name, "title": entry.tool.title[:100]}
     if entry.method:
@@ -154,15 +155,15 @@ def summary(entry: Entry) -> dict[str, object]:
     return shown | {"summary": first[:200], "required": list(required)}
 
 
-def _wanted(entry: Entry, source: str, method: str) -> bool:
+def _passes_filters(entry: Entry, source: str, method: str) -> bool:
     return (not source or entry.source == source) and (not method or entry.method == method.upper())
 
 
 def _shape(entry: Entry) -> _Shape:
-    words = _raw(entry.local_name)
+    words = _split(entry.local_name)
     verb = next((_VERBS[word] for word in words if word in _VERBS), None)
     if verb is None:
-        verb = next((_VERBS[word] for word in _raw(entry.tool.title) if word in _VERBS), None)
+        verb = next((_VERBS[word] for word in _split(entry.tool.title) if word in _VERBS), None)
     if verb is None and entry.method:
         by_method = {"GET": "list", "POST": "create", "PATCH": "update", "PUT": "update", "DELETE": "delete"}
         verb = by_method.get(entry.method)
@@ -201,15 +202,15 @@ def _described(properties: JsonObject) -> Iterator[str]:
             yield words[:120]
 
 
-def _raw(text: str) -> list[str]:
+def _split(text: str) -> list[str]:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
     return [word.lower() for word in re.findall(r"[A-Za-z]+|[0-9]+", spaced)]
 
 
 def _words(text: str) -> Iterable[str]:
-    for word in _raw(text):
-        if word not in _STOP:
-            yield _stem(_SHORT.get(word, word))
+    for word in _split(text):
+        if word not in _STOP_WORDS:
+            yield _stem(_ABBREVIATIONS.get(word, word))
 
 
 def _stem(word: str) -> str:

@@ -1,4 +1,4 @@
-"""The gateway: every API and every server behind one policed tool surface, started and stopped as one."""
+"""GatewayService: sources, policy and approvals, started and stopped as one."""
 
 import time
 from collections.abc import AsyncIterator, Callable
@@ -44,58 +44,60 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 
 _log = logger("compositor")
-_REPLAYED = 200
-_OWN = ("nlui://", "compositor://", "approvals://", "ui://")
+_REPLAYED_CALLS = 200
+_OWN_SCHEMES = ("nlui://", "compositor://", "approvals://", "ui://")
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayContext:
-    """What the gateway is given by the program around it."""
+    """What the surrounding program provides to a gateway."""
 
     data: Path
     cache: Path
     connect: Connect
     announcements: Announcements = field(default_factory=Announcements)
     mode: Mode = "host"
-    """The policy mode when the configuration names none."""
-    patience: Callable[[Call], float | None] | None = None
+    """The policy mode if the configuration names none."""
+    approval_timeout: Callable[[Call], float | None] | None = None
+    """Returns how many seconds a call waits for an answer of a person; None waits without limit."""
     where: Callable[[], str] = lambda: ""
+    """Returns the address of the approvals page, "" while there is none."""
     secrets: tuple[str, ...] = ()
-    """Values of the configuration that are shown to nobody."""
+    """Values of the configuration that are masked everywhere."""
 
 
 class GatewayService:
-    """Sources, gate and stores; `running` brings it to life."""
+    """A gateway; `running` starts it."""
 
-    def __init__(self, settings: GatewaySettings, around: GatewayContext) -> None:
+    def __init__(self, settings: GatewaySettings, context: GatewayContext) -> None:
         self.settings = settings
-        self.context = around
+        self.context = context
         self.scrubber = SecretMasker()
-        self.scrubber.add(around.secrets)
-        self.announcements = around.announcements
+        self.scrubber.add(context.secrets)
+        self.announcements = context.announcements
         self.catalogue = Catalog(self._catalogue_changed)
-        self.results = ResultStore(around.data / "results")
-        self.store = open_store(settings.approvals_in(around.data))
-        self.desk = ApprovalService(self.store, announce=self.announcements.resource_updated)
+        self.results = ResultStore(context.data / "results")
+        self.store = open_store(settings.approvals_in(context.data))
+        self.approvals = ApprovalService(self.store, announce=self.announcements.resource_updated)
         self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalogue.entries()))
-        self._audit = Audit(audit_file(settings, around.data), settings.audit.level, self.scrubber)
-        rulebook = EnforcementSettings(self.policy, settings.approvals, around.patience, around.where)
-        self.enforcer = PolicyEnforcer(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
+        self._audit = Audit(audit_file(settings, context.data), settings.audit.level, self.scrubber)
+        enforcement = EnforcementSettings(self.policy, settings.approvals, context.approval_timeout, context.where)
+        self.enforcer = PolicyEnforcer(self.catalogue, self.approvals, enforcement, self._audit, self.scrubber)
         self.admins = frozenset(settings.admins)
         self._listeners: list[Callable[[str, str | None], None]] = []
         self.failures: dict[str, Health] = {}
         self.targets: dict[str, LiveTarget] = {}
         self.mounts: dict[str, Mount] = {}
-        self._kept = SavedMounts(around.data / "mounts.json")
+        self._saved_mounts = SavedMounts(context.data / "mounts.json")
         self._attached: set[str] = set()
-        """Names of mounts that are not in the configuration."""
+        """Names of mounts that were attached at run time."""
         self._added: set[str] = set()
-        """Names of targets that were added while running."""
-        self._standing: tuple[Rule, ...] = ()
+        """Names of targets that were added at run time."""
+        self._standing_rules: tuple[Rule, ...] = ()
         self._policy: Policy | None = None
         self._tasks: TaskGroup | None = None
         self._stack: AsyncExitStack | None = None
-        self._work = Workers()
+        self._workers = Workers()
         self._started = 0.0
         self._ending = False
 
@@ -107,21 +109,21 @@ class GatewayService:
                 for target in self.targets.values()
                 for name, decision in decisions(target.settings, target.source.entries())
             }
-            rules = (*self.settings.policy.rules, *self._standing)
+            rules = (*self.settings.policy.rules, *self._standing_rules)
             self._policy = Policy(self.settings.policy.mode or self.context.mode, rules, fixed)
         return self._policy
 
     def health(self) -> list[Health]:
-        """Say how every source is, refused ones included."""
-        return [self._shown(one) for one in (*self.catalogue.health(), *self.failures.values())]
+        """Return the health of all sources, including those that could not be set up."""
+        return [self._masked(one) for one in (*self.catalogue.health(), *self.failures.values())]
 
-    def _shown(self, one: Health) -> Health:
-        """Leave out what a command line, an address or an error may hold of a secret."""
+    def _masked(self, one: Health) -> Health:
+        """Mask secrets that a command line, an address or an error may contain."""
         scrub = self.scrubber
         return replace(one, where=scrub.text(one.where), error=scrub.text(one.error), details=scrub.json(one.details))
 
     async def ready(self) -> None:
-        """Wait for the first list: local documents always, everything else as long as configured."""
+        """Wait for the first tool lists: of local documents always, of other sources up to `mcp.startup_wait_ms`."""
         left = self._started + self.settings.mcp.startup_wait_ms / 1000 - time.monotonic()
         async with anyio.create_task_group() as group:
             for target in self.targets.values():
@@ -130,58 +132,59 @@ class GatewayService:
                 group.start_soon(mount.settled, max(left, 0.0))
 
     async def started(self, tool: str) -> None:
-        """Wait for the server a tool would belong to, if that is still starting."""
+        """Wait for the server to which a tool name belongs, if it is still starting."""
         mount = self.mounts.get(tool.partition(SEPARATOR)[0])
         if mount is not None and mount.health().state == "pending":
             await mount.settled(mount.settings.start_timeout_s)
 
     async def attach(self, settings: BackendSettings) -> Mount:
-        """Mount a server.
+        """Mount a server until the gateway stops.
 
         Raises:
-            MountError: the name is taken.
+            MountError: there is already a source of this name.
         """
         settings = settings.model_copy(update={"name": source_name(settings.name)})
         mount = Mount(
             settings,
             self.context.connect,
-            changed=lambda kind: self._list_changed(kind, settings.name),
-            updated=lambda uri, extra: self._updated(settings.name, uri, extra),
-            state_changed=self._state_changed,
+            changed=lambda kind: self._on_list_changed(kind, settings.name),
+            updated=lambda uri, extra: self._on_updated(settings.name, uri, extra),
+            state_changed=self._on_state_changed,
             ending=lambda: self._ending,
         )
         self.catalogue.add(mount)
         self.mounts[settings.name] = mount
-        self._work.start(settings.name, mount.run, mount.boundary)
+        self._workers.start(settings.name, mount.run, mount.boundary)
         return mount
 
     async def attach_lasting(self, settings: BackendSettings) -> Mount:
         """Mount a server now and after every restart.
 
         Raises:
-            MountError: the name is taken.
+            MountError: there is already a source of this name.
+            DiskError: the mount cannot be saved.
         """
         mount = await self.attach(settings)
         self._attached.add(mount.name)
-        await anyio.to_thread.run_sync(self._kept.add, mount.settings)
+        await anyio.to_thread.run_sync(self._saved_mounts.add, mount.settings)
         return mount
 
     async def detach(self, name: str) -> bool:
-        """Unmount a server, for good; say whether there was one."""
+        """Unmount a server permanently; return whether it was mounted."""
         if self.mounts.pop(name, None) is None:
             return False
         if name in self._attached:
             self._attached.discard(name)
-            await anyio.to_thread.run_sync(self._kept.remove, name)
+            await anyio.to_thread.run_sync(self._saved_mounts.remove, name)
         self._end(name)
-        self._state_changed(name)
+        self._on_state_changed(name)
         return True
 
     async def attach_target(self, settings: TargetSettings) -> str:
-        """Take one more API while running; return its name.
+        """Add an API at run time and return its name.
 
         Raises:
-            MountError: the name is taken.
+            MountError: there is already a source of this name.
         """
         name = source_name(settings.name or settings.base_url or settings.spec)
         if self._stack is None or any(source.name == name for source in self.catalogue.sources()):
@@ -191,7 +194,7 @@ class GatewayService:
         return name
 
     async def detach_target(self, name: str) -> bool:
-        """Let an API go; say whether there was one."""
+        """Remove an API; return whether there was one."""
         if self.targets.pop(name, None) is None:
             return self.failures.pop(name, None) is not None
         self._end(name)
@@ -199,12 +202,12 @@ class GatewayService:
         return True
 
     async def reconfigure(self, settings: GatewaySettings) -> None:
-        """Take a changed configuration: sources it does not concern keep running."""
+        """Apply a changed configuration; sources whose settings did not change keep running."""
         self.settings = settings
         self.admins = frozenset(settings.admins)
         self.failures.clear()
         named = {name_of(one) for one in settings.targets}
-        # One that was added on the page may hold a secret that the file does not; it goes when the file forgets it.
+        # A target added on the page may hold a secret that the file lacks: keep it until the file no longer names it.
         self._added &= named
         apis = {name: target.settings for name, target in self.targets.items() if name not in self._added}
         targets = difference(apis, [one for one in settings.targets if name_of(one) not in self._added])
@@ -221,13 +224,13 @@ class GatewayService:
         self.catalogue.changed()
 
     async def refresh_targets(self) -> None:
-        """Read every document again, now."""
+        """Reload all API documents now."""
         for target in list(self.targets.values()):
             if await target.refresh():
                 self.catalogue.changed()
 
     def forward_token(self, principal: str, conversation: str, token: str) -> None:
-        """Send a person's own token on with the calls of a conversation, to the APIs that take it."""
+        """Send a person's own token with the calls of a conversation, to the APIs that accept it."""
         self.scrubber.add([token])
         for target in self.targets.values():
             auth = target.settings.auth
@@ -236,44 +239,44 @@ class GatewayService:
                 target.credentials.forward_token(principal, conversation, token)
 
     def audited(self, tools: Toolset, source: str) -> Toolset:
-        """Return tools of our own so that their calls are in the audit log."""
+        """Return the tools with their calls recorded in the audit log."""
         return AuditedToolset(tools, source, self._audit)
 
     async def replay(self, rule: Rule) -> JsonObject:
-        """Say what a rule would have done with the latest calls."""
-        history = await anyio.to_thread.run_sync(self._audit.history, _REPLAYED)
+        """Return what a rule would have decided about the latest calls."""
+        history = await anyio.to_thread.run_sync(self._audit.history, _REPLAYED_CALLS)
         return replay(self.catalogue, self.policy(Call()), rule, history)
 
     async def refresh_rules(self) -> None:
-        """Take standing rules that people made meanwhile."""
-        self._standing = tuple(rule for _, rule in await self.store.rules())
+        """Reload the standing rules from the store."""
+        self._standing_rules = tuple(rule for _, rule in await self.store.rules())
         self._policy = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["GatewayService"]:
-        """Start every source, and end them all with the block."""
+        """Start all sources, and stop them at the end of the block."""
         self._started = time.monotonic()
         async with AsyncExitStack() as stack:
             stack.enter_context(masking(self.scrubber.text))
             stack.callback(self.store.close)
             stack.callback(self._audit.close)
-            await self.desk.recover()
+            await self.approvals.recover()
             await self.refresh_rules()
-            self.desk.on_rule = self.refresh_rules
-            stack.callback(self.announcements.watch_interest(self._interest))
+            self.approvals.on_rule = self.refresh_rules
+            stack.callback(self.announcements.watch_interest(self._on_interest))
             self._stack = stack
             async with anyio.create_task_group() as self._tasks:
-                self._work.tasks = self._tasks
+                self._workers.tasks = self._tasks
                 for target in self.settings.targets:
                     await self._try_target(target)
                 for backend in self.settings.backends:
                     await self._add_backend(backend)
-                for backend in await anyio.to_thread.run_sync(self._kept.load):
+                for backend in await anyio.to_thread.run_sync(self._saved_mounts.load):
                     await self._add_backend(backend)
                     self._attached.add(backend.name)
                 self._tasks.start_soon(self._run_approved)
                 self._tasks.start_soon(self._follow_rules)
-                self._tasks.start_soon(self.desk.follow)
+                self._tasks.start_soon(self.approvals.follow)
                 try:
                     yield self
                 finally:
@@ -281,12 +284,12 @@ class GatewayService:
                 self._tasks.cancel_scope.cancel()
 
     async def _run_approved(self) -> None:
-        # A yes given while nothing ran must not meet a catalogue that is still being read.
+        # Calls approved while the gateway was down must not run before the catalog is loaded.
         await self.ready()
-        await self.desk.run_approved(self.enforcer.execute)
+        await self.approvals.run_approved(self.enforcer.execute)
 
     async def _try_target(self, given: TargetSettings) -> None:
-        """Take an API of the configuration; one that cannot even be set up is told among the sources."""
+        """Add an API of the configuration; one that cannot be set up is reported in the health."""
         name = name_of(given)
         with Boundary(f"target {name}", lambda why: self._fail(name, why)):
             if self._stack is not None:
@@ -314,7 +317,7 @@ class GatewayService:
         self.targets[name] = target
         if not target.is_local:
             target.start_from_cache()
-        self._work.start(name, lambda: self._follow_target(target), target.boundary)
+        self._workers.start(name, lambda: self._follow_target(target), target.boundary)
 
     async def _follow_target(self, target: LiveTarget) -> None:
         try:
@@ -327,7 +330,7 @@ class GatewayService:
         await target.follow(self.catalogue.changed)
 
     async def _split(self, target: LiveTarget) -> None:
-        """Offer each of several documents found at one address as a target of its own."""
+        """Replace a target by one target for each of several documents found at its address."""
         await self.detach_target(target.settings.name)
         for sibling in target.siblings():
             await self._try_target(sibling)
@@ -344,10 +347,10 @@ class GatewayService:
             await self.attach(backend)
 
     async def _follow_rules(self) -> None:
-        """Notice rules that another process wrote."""
+        """Reload the standing rules after another process changed them."""
         known = ""
         while True:
-            changed = self.desk.changed
+            changed = self.approvals.changed
             version = await with_retry(self.store.rules_version)
             if version != known:
                 known = version
@@ -355,12 +358,12 @@ class GatewayService:
             await changed.wait()
 
     def _end(self, name: str) -> None:
-        self._work.end(name)
+        self._workers.end(name)
         self.catalogue.remove(name)
 
-    def _interest(self, uri: str, change: int) -> None:
-        """Relay a client's subscription to the servers whose resource it may be."""
-        if self._tasks is not None and not uri.startswith(_OWN):
+    def _on_interest(self, uri: str, change: int) -> None:
+        """Forward a client's subscription to all servers: any of them may own the resource."""
+        if self._tasks is not None and not uri.startswith(_OWN_SCHEMES):
             for mount in self.mounts.values():
                 self._tasks.start_soon(mount.subscribe if change > 0 else mount.unsubscribe, uri)
 
@@ -368,16 +371,16 @@ class GatewayService:
         self._policy = None
         self.announcements.list_changed("tools")
 
-    def changes_since(self, listener: Callable[[str, str | None], None]) -> None:
-        """Tell `listener` which server announced a change of which resource, or (None) of its list of them."""
+    def on_upstream_change(self, listener: Callable[[str, str | None], None]) -> None:
+        """Call `listener` with the server and URI of each changed resource; the URI is None for a changed list."""
         self._listeners.append(listener)
 
-    def _updated(self, server: str, uri: str, extra: JsonObject | None) -> None:
+    def _on_updated(self, server: str, uri: str, extra: JsonObject | None) -> None:
         self.announcements.resource_updated(uri, extra)
         for listener in self._listeners:
             listener(server, uri)
 
-    def _list_changed(self, kind: ListKind, server: str) -> None:
+    def _on_list_changed(self, kind: ListKind, server: str) -> None:
         if kind == "resources":
             for listener in self._listeners:
                 listener(server, None)
@@ -386,7 +389,7 @@ class GatewayService:
         else:
             self.announcements.list_changed(kind)
 
-    def _state_changed(self, name: str) -> None:
+    def _on_state_changed(self, name: str) -> None:
         self.announcements.resource_updated(f"compositor://{name}/state")
         self.announcements.resource_updated("compositor://servers")
         self.announcements.list_changed("resources")

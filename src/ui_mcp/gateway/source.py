@@ -1,4 +1,4 @@
-"""A source: one API or one mounted server, with what policy and search want to know about each of its tools."""
+"""The Source protocol: one API or one mounted server, with what policy and search need to know about its tools."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ State = Literal["pending", "active", "stale", "failed", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A tool of the catalogue."""
+    """A tool of the catalog."""
 
     tool: Tool
     source: str
@@ -25,62 +25,55 @@ class Entry:
     path: str = ""
     tags: tuple[str, ...] = ()
     server: str = ""
-    """Where its calls go: the address of an API or server, or the command that starts it."""
+    """The address of the API or server, or the command that starts it."""
 
     @property
     def name(self) -> str:
-        """The listed name."""
         return self.tool.name
 
     @property
     def fingerprint(self) -> str:
-        """What a rule or an answer is about; it changes when the name comes to mean something else.
-
-        A description does not count: some servers write the date there.
-        """
-        meant = [self.method, self.path] if self.method else [self.local_name, sorted_dumps(self.tool.input_schema)]
-        return digest([self.kind, self.source, self.server, *meant])[:32]
+        """Identifies the operation that a rule or an answer is about; differs when the name means another one."""
+        # The description is left out: some servers write the date there.
+        operation = [self.method, self.path] if self.method else [self.local_name, sorted_dumps(self.tool.input_schema)]
+        return digest([self.kind, self.source, self.server, *operation])[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a call would do."""
-
     shown: JsonObject | None
-    """The request, secrets masked; None when there is nothing more to show than the arguments."""
+    """The request with secrets masked; None if the arguments say it all."""
     digest: str
-    """Binds the request as it would be sent, but for credentials, which may rotate."""
+    """Digest of the request as it would be sent, without credentials, since those may rotate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """What a verdict was about; a source carries out nothing else."""
+    """What was allowed; a source sends nothing else."""
 
     operation: str
-    """The fingerprint of the operation that was judged."""
+    """The fingerprint of the operation that was allowed."""
     request: str | None = None
-    """The digest of the request a person saw; None when policy allowed any."""
+    """The digest of the request that a person saw; None if policy allowed any request."""
 
     def require(self, name: str, operation: str, request: str) -> None:
         """Check what is about to be sent.
 
         Raises:
-            ChangedError: it is not what the verdict was about.
+            ChangedError: it is not what was allowed.
         """
         if self.operation != operation or self.request not in (None, request):
             raise ChangedError(f"{name} changed since it was approved; nothing was sent")
 
 
 class ChangedError(GatewayError):
-    """A call is no longer what policy or a person agreed to."""
+    """A call is no longer what policy or a person allowed."""
 
     code = "changed"
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a source is."""
-
     name: str
     kind: Kind
     state: State
@@ -94,7 +87,7 @@ class Health:
 
 
 def health_json(entries: Sequence[Health]) -> list[dict[str, object]]:
-    """Return health for people and programs."""
+    """Return health as JSON, without empty fields."""
     return [{key: value for key, value in asdict(entry).items() if value not in ("", None)} for entry in entries]
 
 
@@ -102,42 +95,36 @@ class Source(Protocol):
     """Lists and calls the tools of one API or server."""
 
     @property
-    def name(self) -> str:
-        """The prefix of its tools."""
-        ...
+    def name(self) -> str: ...
 
     def entries(self) -> Sequence[Entry]:
-        """Return what is known now, without waiting."""
+        """Return the tools known now, without waiting."""
         ...
 
     def is_dry_run(self, name: str, arguments: JsonObject, call: Call) -> bool:
-        """Say whether a call asks for its preview only.
+        """Return whether a call only asks for its preview.
 
         Raises:
-            InvalidArgumentsError: it says both.
+            InvalidArgumentsError: the arguments contradict each other.
         """
         ...
 
     async def preview(self, name: str, arguments: JsonObject, call: Call) -> Preview:
-        """Show what a call would send; sends nothing, to nobody."""
+        """Return what a call would send; sends nothing."""
         ...
 
     async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit | None = None) -> ToolResult:
-        """Call a tool by its listed name, if that is still what the permit is about.
+        """Call a tool by its listed name, if it is still what the permit allows.
 
         Raises:
             ChangedError: it is not; nothing was sent.
         """
         ...
 
-    async def describe(self, name: str) -> JsonObject:
-        """Return everything known about a tool."""
-        ...
+    async def describe(self, name: str) -> JsonObject: ...
 
-    def health(self) -> Health:
-        """Say how the source is."""
-        ...
+    def health(self) -> Health: ...
 
     def instructions(self) -> str:
-        """Return what a model should know about the source; empty when nothing."""
+        """Return what a model should know about the source, "" for nothing."""
         ...

@@ -1,4 +1,4 @@
-"""The gateway's own tools: find, describe, call, read on; what became of an approval; mounts and proposals."""
+"""The gateway's own tools: search, describe, call, read on, approvals, mounts and proposals."""
 
 from typing import Any, Literal
 
@@ -15,9 +15,9 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.functions import Args, FunctionTool, NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result, text_result
 
-_READS = Annotations(read_only=True, destructive=False, idempotent=True, open_world=False)
-_ANSWER = 6_000
-_DESCRIPTION = 20_000
+_READ_ONLY = Annotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+_MAX_SEARCH_CHARACTERS = 6_000
+_MAX_DESCRIPTION_CHARACTERS = 20_000
 
 
 class SearchArgs(Args):
@@ -29,13 +29,13 @@ class SearchArgs(Args):
     limit: int = Field(8, ge=1, le=30)
 
 
-@tool("nlui__search", SearchArgs, title="Find tools", annotations=_READS)
+@tool("nlui__search", SearchArgs, title="Find tools", annotations=_READ_ONLY)
 async def search(gateway: GatewayService, args: SearchArgs, call: Call) -> ToolResult:
     """Find tools of any API or server by words; the best come first. Call one with nlui__call or by its name."""
     await gateway.ready()
     hits = gateway.catalogue.index().search(args.query, limit=args.limit, source=args.source, method=args.method)
     found = [summary(hit.entry) for hit in hits]
-    while len(found) > 1 and len(dumps(found)) > _ANSWER:
+    while len(found) > 1 and len(dumps(found)) > _MAX_SEARCH_CHARACTERS:
         found.pop()
     return structured_result({"tools": found})
 
@@ -47,7 +47,7 @@ class DescribeArgs(Args):
     part: str = Field("", description="Only this property of its arguments, e.g. 'body.address'.")
 
 
-@tool("nlui__describe", DescribeArgs, title="Describe a tool", annotations=_READS)
+@tool("nlui__describe", DescribeArgs, title="Describe a tool", annotations=_READ_ONLY)
 async def describe(gateway: GatewayService, args: DescribeArgs, call: Call) -> ToolResult:
     """Return the full input schema and documentation of a tool."""
     await gateway.ready()
@@ -55,11 +55,11 @@ async def describe(gateway: GatewayService, args: DescribeArgs, call: Call) -> T
     if args.part:
         schema = full["input_schema"]
         full = {"name": args.name, "part": args.part, "schema": _part(schema, schema, args.part.split("."))}
-    if len(dumps(full)) > _DESCRIPTION:
+    if len(dumps(full)) > _MAX_DESCRIPTION_CHARACTERS:
         from ui_mcp.gateway.openapi.bundle import shrunk
 
         key = "schema" if args.part else "input_schema"
-        full = {**full, key: shrunk(full[key], _DESCRIPTION - 2_000), "cut": "ask again with part"}
+        full = {**full, key: shrunk(full[key], _MAX_DESCRIPTION_CHARACTERS - 2_000), "cut": "ask again with part"}
     return structured_result(full)
 
 
@@ -102,7 +102,7 @@ class MoreArgs(Args):
     fields: list[str] = Field(default_factory=list, description="Paths to keep of each row.")
 
 
-@tool("nlui__more", MoreArgs, title="Read on", annotations=_READS)
+@tool("nlui__more", MoreArgs, title="Read on", annotations=_READ_ONLY)
 async def more(gateway: GatewayService, args: MoreArgs, call: Call) -> ToolResult:
     """Read more rows, or more text, of an answer that was cut."""
     kept = await gateway.results.read(args.handle, call.principal)
@@ -132,13 +132,13 @@ class ResultArgs(Args):
     digest: str = Field("", description="The one that came with the id; needed after a reconnect.")
 
 
-@tool("approvals__result", ResultArgs, title="Fetch an approved call's result", annotations=_READS)
+@tool("approvals__result", ResultArgs, title="Fetch an approved call's result", annotations=_READ_ONLY)
 async def approval_result(gateway: GatewayService, args: ResultArgs, call: Call) -> ToolResult:
     """Return what became of a call that had to wait for a person: its result, the refusal, or that it still waits."""
     return await gateway.enforcer.outcome(args.approval_id, args.wait_s, call, args.digest)
 
 
-@tool("compositor__list_servers", NoArgs, title="List mounted servers and APIs", annotations=_READS)
+@tool("compositor__list_servers", NoArgs, title="List mounted servers and APIs", annotations=_READ_ONLY)
 async def list_servers(gateway: GatewayService, args: NoArgs, call: Call) -> ToolResult:
     """Return every mounted server and API with its state, tool count and last error."""
     return structured_result({"servers": health_json(gateway.health())})
@@ -171,7 +171,7 @@ class AttachArgs(Args):
 )
 async def attach_server(gateway: GatewayService, args: AttachArgs, call: Call) -> ToolResult:
     """Mount another MCP server; only for administrators."""
-    _administrators_only(gateway, call)
+    _require_administrator(gateway, call)
     settings = BackendSettings.model_validate({"name": args.name, **args.spec.model_dump()})
     if not settings.command and not settings.url:
         raise InvalidArgumentsError("spec: needs command or url")
@@ -193,7 +193,7 @@ class DetachArgs(Args):
 )
 async def detach_server(gateway: GatewayService, args: DetachArgs, call: Call) -> ToolResult:
     """Unmount a server; one that is pinned stays."""
-    _administrators_only(gateway, call)
+    _require_administrator(gateway, call)
     mount = gateway.mounts.get(args.name)
     if mount is not None and mount.settings.pinned:
         raise MountError(f"forbidden: {args.name} is pinned")
@@ -201,7 +201,7 @@ async def detach_server(gateway: GatewayService, args: DetachArgs, call: Call) -
     return structured_result({"ok": True})
 
 
-def _administrators_only(gateway: GatewayService, call: Call) -> None:
+def _require_administrator(gateway: GatewayService, call: Call) -> None:
     if call.principal not in gateway.admins:
         raise MountError("forbidden: only an administrator may change mounts")
 
@@ -213,7 +213,7 @@ class DecideArgs(Args):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-@tool("policy__decide", DecideArgs, title="Ask what policy says", annotations=_READS)
+@tool("policy__decide", DecideArgs, title="Ask what policy says", annotations=_READ_ONLY)
 async def policy_decide(gateway: GatewayService, args: DecideArgs, call: Call) -> ToolResult:
     """Say whether a call would be allowed, asked about or denied; nothing happens."""
     verdict = gateway.enforcer.verdict(gateway.catalogue.entry(args.name), args.arguments, call)
@@ -256,7 +256,7 @@ async def policy_withdraw(gateway: GatewayService, args: WithdrawArgs, call: Cal
 
 COMPACT: tuple[FunctionTool[GatewayService], ...] = (search, describe, call_tool, more)
 FULL: tuple[FunctionTool[GatewayService], ...] = (describe, more)
-"""Listed beside all tools: describe gives what the listing had to cut, more what an answer had to."""
+"""Listed beside all tools: `describe` returns what the list had to cut, `more` what a result had to cut."""
 GATE: tuple[FunctionTool[GatewayService], ...] = (approval_result, policy_decide, policy_propose, policy_withdraw)
 ADMIN: tuple[FunctionTool[GatewayService], ...] = (list_servers, attach_server, detach_server)
 ALL: tuple[FunctionTool[GatewayService], ...] = (*COMPACT, *GATE, *ADMIN)

@@ -1,4 +1,4 @@
-"""What a client of the gateway lists and calls: everything, or four tools that find everything."""
+"""GatewayToolset: what clients list and call, either all tools or a compact set that finds them."""
 
 from collections.abc import Sequence
 
@@ -9,23 +9,23 @@ from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
-_AUTO_TOOLS = 128
-_AUTO_BYTES = 100_000
-_INSTRUCTIONS = 2_000
+_MAX_FULL_TOOLS = 128
+_MAX_FULL_SIZE = 100_000
+_MAX_INSTRUCTIONS = 2_000
 
 
 class GatewayToolset:
-    """The gateway as a toolset; in compact mode every tool stays callable by its own name."""
+    """The gateway as a toolset; in compact mode all tools stay callable by their own names."""
 
     def __init__(self, gateway: GatewayService, *, mode: str | None = None) -> None:
         self._gateway = gateway
         self._mode = mode or gateway.settings.catalogue.mode
         self._builtins = FunctionToolset(gateway, ALL)
-        self._noted = gateway.audited(self._builtins, "nlui")
+        self._audited_builtins = gateway.audited(self._builtins, "nlui")
         self._names = {entry.tool.name for entry in ALL}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """Return the tools of the mode, once the sources had their time to start."""
+        """Return the tools of the mode, after the sources have had their time to start."""
         await self._gateway.ready()
         gate = GATE if self._gateway.policy(call).mode == "guard" or self._gateway.settings.policy.rules else ()
         admin = ADMIN if call.principal in self._gateway.admins else ()
@@ -36,11 +36,11 @@ class GatewayToolset:
         return [*(entry.tool for entry in entries), *(entry.tool for entry in (*extra, *gate, *admin))]
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Call a tool of any source through the gate, or one of the gateway's own."""
-        if name == call_tool.tool.name:  # the call it makes is noted
+        """Call one of the gateway's own tools, or a tool of any source under policy."""
+        if name == call_tool.tool.name:  # the inner call is recorded
             return await self._builtins.call(name, arguments, call)
         if name in self._names:
-            return await self._noted.call(name, arguments, call)
+            return await self._audited_builtins.call(name, arguments, call)
         catalogue = self._gateway.catalogue
         if not catalogue.has(name):
             await self._gateway.ready()
@@ -53,13 +53,14 @@ class GatewayToolset:
         if self._mode != "auto":
             return self._mode == "compact"
         entries = self._gateway.catalogue.entries()
-        if len(entries) > _AUTO_TOOLS:
+        if len(entries) > _MAX_FULL_TOOLS:
             return True
-        return sum(len(dumps(entry.tool.input_schema)) + len(entry.tool.description) for entry in entries) > _AUTO_BYTES
+        size = sum(len(dumps(entry.tool.input_schema)) + len(entry.tool.description) for entry in entries)
+        return size > _MAX_FULL_SIZE
 
 
 def instructions(gateway: GatewayService) -> str:
-    """Compose what a model should know, in mounting order and within two kilobytes."""
+    """Return the instructions for models, with those of the sources in mounting order, up to 2,000 characters."""
     lines = [
         "A gateway to other APIs and MCP servers; tools are named SOURCE__TOOL.",
         (
@@ -72,8 +73,8 @@ def instructions(gateway: GatewayService) -> str:
         ),
     ]
     for source in gateway.catalogue.sources():
-        told = source.instructions()
-        if told:
-            lines.append(told[:600])
+        hint = source.instructions()
+        if hint:
+            lines.append(hint[:600])
     text = "\n".join(lines)
-    return text if len(text) <= _INSTRUCTIONS else text[: _INSTRUCTIONS - 1] + "…"
+    return text if len(text) <= _MAX_INSTRUCTIONS else text[: _MAX_INSTRUCTIONS - 1] + "…"

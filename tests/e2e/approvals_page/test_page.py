@@ -131,8 +131,8 @@ async def test_a_person_answers_several_at_once_but_no_destructive_call_among_th
         for one in ids[:2]:
             await page.locator(f"#approval-{one}").get_by_role("checkbox").check()
         await expect(page.get_by_text("2 selected")).to_be_visible()
-        late = await found.desk.get(ids[1])
-        await found.desk.decide(late.id, Decision("deny_continue", late.digest, "ann"))
+        late = await found.approvals.get(ids[1])
+        await found.approvals.decide(late.id, Decision("deny_continue", late.digest, "ann"))
         await expect(page.locator(f"#approval-{ids[1]}")).to_have_count(0)
         await page.locator(f"#approval-{ids[2]}").get_by_role("checkbox").check()
         destructive = page.get_by_role("checkbox", name="Select shop__deleteThing")
@@ -141,7 +141,7 @@ async def test_a_person_answers_several_at_once_but_no_destructive_call_among_th
         await destructive.uncheck()
         await page.get_by_role("button", name="Approve selected").click()
         await expect(page.get_by_text("2 answered")).to_be_visible()
-        states = [(await found.desk.get(one)).status for one in ids]
+        states = [(await found.approvals.get(one)).status for one in ids]
 
     assert states == ["approved", "denied", "approved"]
 
@@ -149,7 +149,7 @@ async def test_a_person_answers_several_at_once_but_no_destructive_call_among_th
 @pytest.mark.covers("R-AP-13")
 async def test_of_many_answers_each_is_taken_or_refused_by_itself(shop: Recorder, tmp_path: Path) -> None:
     async with gateway_alone(tmp_path, shop) as (found, url), httpx2.AsyncClient(timeout=30) as client:
-        first, second = [await found.desk.get(await ask(found, name)) for name in ("boat", "ship")]
+        first, second = [await found.approvals.get(await ask(found, name)) for name in ("boat", "ship")]
         many = {"decisions": [{"id": row.id, "digest": row.digest, "decision": "approve"} for row in (first, second)]}
         many["decisions"][0]["digest"] = second.digest
         without = await client.post(f"{url}/approvals/decisions", json=many)
@@ -166,7 +166,7 @@ async def test_late_wrong_and_unknown_answers_are_told_apart(shop: Recorder, tmp
     async with gateway_alone(tmp_path, shop) as (found, url), httpx2.AsyncClient(timeout=30) as client:
         headers = await in_thread(url)
         approval = await ask(found, "boat")
-        row = await found.desk.get(approval)
+        row = await found.approvals.get(approval)
 
         async def post(digest: str, which: str = approval) -> int:
             body = {"decision": "deny_continue", "digest": digest}

@@ -44,11 +44,11 @@ async def asked(found: GatewayService, arguments: JsonObject = ADD, tool: str = 
     """Call a tool that must ask, and return the question."""
     result = await found.enforcer.call(tool, arguments, Call())
     assert (result.structured or {})["status"] == "awaiting_approval"
-    return await found.desk.get((result.structured or {})["approval_id"])
+    return await found.approvals.get((result.structured or {})["approval_id"])
 
 
 async def yes(found: GatewayService, row: Approval, by: str = "ann", **more: object) -> Approval:
-    return await found.desk.decide(row.id, Decision("approve", row.digest, by, **more))  # type: ignore[arg-type]
+    return await found.approvals.decide(row.id, Decision("approve", row.digest, by, **more))  # type: ignore[arg-type]
 
 
 async def outcome(found: GatewayService, row: Approval) -> ToolResult:
@@ -73,7 +73,7 @@ async def test_a_yes_runs_the_call_once_and_the_result_is_fetched(recorder: Reco
         row = await asked(found)
         await yes(found, row)
         first = await outcome(found, row)
-        settled = await found.desk.get(row.id)
+        settled = await found.approvals.get(row.id)
 
     assert first.structured == {"id": 7}
     assert len(recorder.requests) == 1
@@ -92,9 +92,9 @@ async def test_a_waiting_caller_gets_the_result_as_its_own(recorder: Recorder, t
         async with anyio.create_task_group() as group:
             group.start_soon(caller)
             with anyio.fail_after(120):
-                while not await found.desk.pending():
+                while not await found.approvals.pending():
                     await anyio.lowlevel.checkpoint()
-            await yes(found, (await found.desk.pending())[0])
+            await yes(found, (await found.approvals.pending())[0])
 
     assert results[0].structured == {"id": 7}
 
@@ -116,7 +116,7 @@ async def test_the_same_call_made_several_times_at_once_is_one_question(recorder
         async with anyio.create_task_group() as group:
             for _ in range(3):
                 group.start_soon(asked, found)
-        open_questions = await found.desk.pending()
+        open_questions = await found.approvals.pending()
 
     assert len(open_questions) == 1
 
@@ -126,7 +126,7 @@ async def test_the_same_call_made_several_times_at_once_is_one_question(recorder
 async def test_a_no_keeps_its_meaning_and_its_reason(decision, code, recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
-        await found.desk.decide(row.id, Decision(decision, row.digest, "ann", "not today"))
+        await found.approvals.decide(row.id, Decision(decision, row.digest, "ann", "not today"))
         with pytest.raises(DeniedError) as caught:
             await outcome(found, row)
 
@@ -143,7 +143,7 @@ async def test_of_two_people_answering_at_once_one_wins(recorder: Recorder, tmp_
 
         async def answer(by: str, decision: str) -> None:
             try:
-                await found.desk.decide(row.id, Decision(decision, row.digest, by))  # type: ignore[arg-type]
+                await found.approvals.decide(row.id, Decision(decision, row.digest, by))  # type: ignore[arg-type]
             except AlreadyDecidedError as error:
                 losers.append(error)
 
@@ -161,9 +161,9 @@ async def test_an_answer_about_another_call_is_refused(recorder: Recorder, tmp_p
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
         with pytest.raises(DigestMismatchError):
-            await found.desk.decide(row.id, Decision("approve", "0" * 64, "ann"))
+            await found.approvals.decide(row.id, Decision("approve", "0" * 64, "ann"))
 
-        assert (await found.desk.get(row.id)).status == "pending"
+        assert (await found.approvals.get(row.id)).status == "pending"
 
 
 @pytest.mark.covers("R-AP-5")
@@ -171,7 +171,9 @@ async def test_edited_arguments_are_what_runs_and_the_caller_is_told(recorder: R
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
         edited = {"body": {"name": "ship"}}
-        decided = await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited))
+        decided = await found.approvals.decide(
+            row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited)
+        )
         result = await outcome(found, row)
 
     assert loads(recorder.last.body) == {"name": "ship"}
@@ -184,7 +186,7 @@ async def test_edited_arguments_are_what_runs_and_the_caller_is_told(recorder: R
 async def test_an_expired_question_is_a_no(recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
-        monkeypatch.setattr(found.desk, "_now", lambda: row.expires_at)
+        monkeypatch.setattr(found.approvals, "_now", lambda: row.expires_at)
         with pytest.raises(DeniedError, match="expired"):
             await outcome(found, row)
         with pytest.raises(ExpiredError):
@@ -210,7 +212,7 @@ async def test_a_question_outlives_a_restart_and_its_yes_still_runs(recorder: Re
 async def test_a_yes_given_while_nothing_runs_is_carried_out_at_the_next_start(recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as before:
         row = await asked(before)
-        await before.desk.store.swap(row, row)
+        await before.approvals.store.swap(row, row)
     base = sqlite3.connect(tmp_path / "data" / "approvals.db")
     base.execute("UPDATE approvals SET status = 'approved', decision = 'approve', decided_by = 'ann', decided_at = 1")
     base.commit()
@@ -243,10 +245,10 @@ async def test_a_caller_that_leaves_does_not_take_its_question_along(recorder: R
         async with anyio.create_task_group() as group:
             group.start_soon(found.enforcer.call, "shop__addThing", ADD, Call())
             with anyio.fail_after(120):
-                while not await found.desk.pending():
+                while not await found.approvals.pending():
                     await anyio.lowlevel.checkpoint()
             group.cancel_scope.cancel()
-        row = (await found.desk.pending())[0]
+        row = (await found.approvals.pending())[0]
         await yes(found, row)
         await outcome(found, row)
 
@@ -332,7 +334,7 @@ async def test_an_answer_of_another_process_is_announced_however_early_it_comes(
     heard: list[str] = []
     with closing(open_store(str(tmp_path / "approvals.db"))) as store:
         desk = ApprovalService(store, announce=heard.append)
-        row = await desk.ask(desk.new(principal="p", server="s", tool="t", arguments={}, life=60))
+        row = await desk.ask(desk.new(principal="p", server="s", tool="t", arguments={}, lifetime=60))
         await ApprovalService(store).decide(row.id, Decision("deny_continue", row.digest, "ann"))
         heard.clear()
 
@@ -384,7 +386,7 @@ async def test_arguments_that_do_not_fit_are_refused_before_anyone_is_asked(reco
         with pytest.raises(InvalidArgumentsError):
             await found.enforcer.call("shop__deleteThing", {"id": "x"}, Call())
 
-        assert await found.desk.pending() == []
+        assert await found.approvals.pending() == []
 
 
 @pytest.mark.covers("GW-REL-4")
@@ -393,7 +395,7 @@ async def test_a_dry_run_asks_nobody(recorder: Recorder, tmp_path: Path) -> None
         result = await found.enforcer.call("shop__addThing", {**ADD, "_dry_run": True}, Call())
 
         assert (result.structured or {})["method"] == "POST"
-        assert await found.desk.pending() == []
+        assert await found.approvals.pending() == []
 
 
 @pytest.mark.covers("R-AP-11")
@@ -406,7 +408,7 @@ async def test_a_client_that_can_ask_its_user_is_asked_first(recorder: Recorder,
 
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 120}) as found:
         result = await found.enforcer.call("shop__addThing", ADD, Call(client_name="desk", ask_user=ask_user))
-        row = (await found.desk.history())[0]
+        row = (await found.approvals.history())[0]
 
     assert result.structured == {}
     assert shown[0].startswith("desk wants to call shop__addThing (writes).\nPOST ")
@@ -443,7 +445,7 @@ async def test_a_proposal_is_replayed_over_the_calls_of_the_past_and_waits_for_a
         await found.enforcer.call("shop__listThings", {}, Call())
         for number, decision in ((1, "approve"), (2, "deny_continue"), (3, "approve")):
             row = await asked(found, {"id": number}, "shop__deleteThing")
-            await found.desk.decide(row.id, Decision(decision, row.digest, "ann"))
+            await found.approvals.decide(row.id, Decision(decision, row.digest, "ann"))
             with suppress(DeniedError):
                 await outcome(found, row)
         proposed = (await offered.call("policy__propose", {"rule": rule, "rationale": "old"}, Call())).structured or {}
@@ -468,7 +470,7 @@ async def test_a_secret_argument_is_sent_but_stored_nowhere(recorder: Recorder, 
     async with gateway(tmp_path, recorder, audit={"level": "full"}) as found:
         row = await asked(found, login)
         edited = {"body": {"user": "bob", "password": "•••"}}
-        await found.desk.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited))
+        await found.approvals.decide(row.id, Decision("approve_with_edit", row.digest, "ann", arguments=edited))
         await outcome(found, row)
         lost = await asked(found, login)
     async with gateway(tmp_path, recorder) as restarted:
@@ -503,7 +505,7 @@ async def test_a_persons_token_goes_with_the_calls_of_their_conversation_alone(
         await found.enforcer.call("shop__listThings", {}, Call(principal="agent", client_name="other/1"))
         await found.enforcer.call("shop__listThings", {}, Call(principal="local", client_name="talk/1"))
         asked_for = (await found.enforcer.call("shop__addThing", ADD, mine)).structured or {}
-        row = await found.desk.get(asked_for["approval_id"])
+        row = await found.approvals.get(asked_for["approval_id"])
         await yes(found, row)
         await found.enforcer.outcome(row.id, 120, mine)
 
@@ -526,7 +528,7 @@ async def test_of_several_apis_only_those_that_say_so_get_a_persons_token(record
 
 def read_only(found: GatewayService, *, on: bool) -> None:
     """Let SQLite itself refuse every write of the approvals, as it does on a disk that is read-only."""
-    found.store._base._base.execute(f"PRAGMA query_only = {on:d}")  # type: ignore[attr-defined]
+    found.store._database._base.execute(f"PRAGMA query_only = {on:d}")  # type: ignore[attr-defined]
 
 
 _NO_START = """
@@ -548,12 +550,12 @@ async def test_a_store_that_cannot_be_written_holds_up_an_approved_call_and_its_
 
         recorder.default = reply
         row = await asked(found)
-        found.store._base._base.execute(_NO_START)  # type: ignore[attr-defined]
+        found.store._database._base.execute(_NO_START)  # type: ignore[attr-defined]
         await yes(found, row)
         assert (await found.enforcer.outcome(row.id, 0.5, Call())).structured["status"] == "awaiting_approval"
         assert recorder.requests == []
 
-        found.store._base._base.execute("DROP TRIGGER no_start")  # type: ignore[attr-defined]
+        found.store._database._base.execute("DROP TRIGGER no_start")  # type: ignore[attr-defined]
         while not recorder.requests:
             await anyio.sleep(0.01)
         with pytest.raises(GatewayError, match=r"approvals\.db failed(.|\n)*make the disk writable"):

@@ -1,1 +1,1 @@
-"""Approvals: questions to a person that last, are answered once and bind to exactly what was asked."""
+"""Approvals: durable requests to a person, answered once, bound to exactly the request that was shown."""

@@ -1,4 +1,4 @@
-"""Joins questions about calls to the agents that made them: written into their journals, fetched after a restart."""
+"""Records approvals in the journal of the agent whose call needs them, and finds their outcome after a restart."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -16,38 +16,38 @@ from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUp
 from ui_mcp.toolkit.tool import Call, ToolResult
 
 PREFIX = "approvals://"
-_MEND_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
 _log = logger("agent.approvals")
 
 
 class Outcome(Protocol):
-    """Fetches what became of a call that had to wait."""
+    """Waits for the outcome of an approval; `seconds` is the limit, None waits without one."""
 
     def __call__(self, approval_id: str, seconds: float | None, call: Call) -> Awaitable[ToolResult]: ...
 
 
 class ApprovalWatch:
-    """Follows the desk; the name a call was made under tells its conversation and its id."""
+    """Follows the approvals of one store and writes them into the journals of the agents concerned."""
 
     def __init__(
         self,
-        desk: ApprovalService,
+        approvals: ApprovalService,
         announcements: Announcements,
         outcome: Outcome,
-        find: Callable[[str], JournalWriter | None],
+        find_journal: Callable[[str], JournalWriter | None],
         principal: str,
     ) -> None:
-        self._desk = desk
+        self._approvals = approvals
         self._announcements = announcements
         self._outcome = outcome
-        self._find = find
+        self._find_journal = find_journal
         self._principal = principal
-        self._changed: set[str] = set()
-        self._news = anyio.Event()
+        self._changed: set[str] = set()  # ids of approvals whose journal entry is due
+        self._wakeup = anyio.Event()
 
     async def find(self, agent: str, call_id: str) -> Fetch | None:
-        """Return how to learn what became of a call that a person was asked about."""
-        row = await self._desk.store.find_by_agent(f"{agent}/{call_id}")
+        """Return a function that waits for the outcome of a call, None if the call needed no approval."""
+        row = await self._approvals.store.find_by_agent(f"{agent}/{call_id}")
         if row is None:
             return None
         await self._write(row.id)
@@ -55,68 +55,69 @@ class ApprovalWatch:
         return lambda: self._outcome(row.id, None, call)
 
     async def cancel(self, agent: str, call_id: str) -> None:
-        """Take a question back that nobody answered."""
-        row = await self._desk.store.find_by_agent(f"{agent}/{call_id}")
+        """Cancel the approval of a call if it is still pending."""
+        row = await self._approvals.store.find_by_agent(f"{agent}/{call_id}")
         if row is not None:
-            await self._desk.cancel(row.id, "The turn was stopped")
+            await self._approvals.cancel(row.id, "The turn was stopped")
             await self._write(row.id)
 
-    async def catch_up(self, scribe: JournalWriter) -> None:
-        """Write answers that were given while nobody followed."""
-        for item in scribe.timeline.state.items:
+    async def catch_up(self, journal: JournalWriter) -> None:
+        """Record the answers that were given while no process followed this journal."""
+        for item in journal.timeline.state.items:
             if item["kind"] == "approval" and item["status"] == "pending":
-                await self._written(item["approval_id"])
+                await self._write_or_retry(item["approval_id"])
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Follow announcements until cancelled."""
 
-        def heard(announcement: Announcement) -> None:
+        def on_announcement(announcement: Announcement) -> None:
             if isinstance(announcement, ResourceUpdated) and announcement.uri.startswith(PREFIX):
-                self._later(announcement.uri.removeprefix(PREFIX))
+                self._schedule(announcement.uri.removeprefix(PREFIX))
 
-        stop = self._announcements.listen(heard)
+        stop = self._announcements.listen(on_announcement)
         try:
             while True:
-                await self._news.wait()
-                self._news = anyio.Event()
-                while self._changed and await self._written(self._changed.pop()):
+                await self._wakeup.wait()
+                self._wakeup = anyio.Event()
+                while self._changed and await self._write_or_retry(self._changed.pop()):
                     pass
         finally:
             stop()
 
-    def _later(self, approval_id: str) -> None:
+    def _schedule(self, approval_id: str) -> None:
         self._changed.add(approval_id)
-        self._news.set()
+        self._wakeup.set()
 
-    async def _written(self, approval_id: str) -> bool:
-        """Write about a question, or try again when the stores work; say whether it is done."""
+    async def _write_or_retry(self, approval_id: str) -> bool:
+        """Record an approval; if a store fails, wait, schedule it again and return False."""
         try:
             await self._write(approval_id)
         except UiMcpError as error:
-            _log.warning("%s is written later: %s", approval_id, error.message)
-            await anyio.sleep(_MEND_SECONDS)
-            self._later(approval_id)
+            _log.warning("cannot record approval %s yet: %s", approval_id, error.message)
+            await anyio.sleep(_RETRY_SECONDS)
+            self._schedule(approval_id)
             return False
         return True
 
     async def _write(self, approval_id: str) -> None:
         try:
-            row = await self._desk.get(approval_id)
+            row = await self._approvals.get(approval_id)
         except UnknownApprovalError:
-            return  # the announcement was about the list, not about one question
+            return  # the announcement was about approvals://pending, not about one approval
+        # Agents make their calls under the name "<conversation>/<call id>".
         name, separator, call_id = row.agent.rpartition("/")
-        scribe = self._find(name) if separator else None
-        if scribe is None or not (events := events_for(scribe, row, call_id)):
+        journal = self._find_journal(name) if separator else None
+        if journal is None or not (events := events_for(journal, row, call_id)):
             return
         try:
-            await scribe.write(*events)
+            await journal.write(*events)
         except LeaseLostError:
-            _log.info("another process runs %s now and writes about %s", name, approval_id)
+            _log.info("another process has taken over %s and records approval %s", name, approval_id)
 
 
-def events_for(scribe: JournalWriter, row: Approval, call_id: str) -> list[NewEvent]:
-    """Return what the journal does not know yet about a question."""
-    known = scribe.timeline.item(f"p:{row.id}")
+def events_for(journal: JournalWriter, row: Approval, call_id: str) -> list[NewEvent]:
+    """Return the events about an approval that the journal does not hold yet."""
+    known = journal.timeline.item(f"p:{row.id}")
     events: list[NewEvent] = []
     if known is None:
         asked = {

@@ -1,4 +1,4 @@
-"""Asks through the client; signed continuation tokens."""
+"""Asks for approval through the MCP client (elicitation), with signed continuation tokens."""
 
 import hmac
 import time
@@ -13,47 +13,47 @@ from ui_mcp.gateway.sanitize import SecretMasker, escape_control
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Call, InputNeeded, ToolResult
 
-_LIFE = 3_600.0
+_MAX_AGE_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
 class ContinuationSigner:
-    """Signs with one key; the seal names the question, the exact call, the caller and a time."""
+    """Signs tokens with one key; a token names the approval, the exact call, the caller and its expiry."""
 
     key: bytes
 
     def sign(self, row: Approval) -> str:
-        """Return a sealed text that stands for one question."""
-        until = min(row.expires_at, time.time() + _LIFE)
-        facts = dumps([row.id, row.digest, row.principal, row.connection, until]).encode()
-        return f"{urlsafe_b64encode(facts).decode()}.{self._sign(facts)}"
+        """Return a token for one approval, valid until it expires, for an hour at most."""
+        until = min(row.expires_at, time.time() + _MAX_AGE_SECONDS)
+        payload = dumps([row.id, row.digest, row.principal, row.connection, until]).encode()
+        return f"{urlsafe_b64encode(payload).decode()}.{self._sign(payload)}"
 
-    def verify(self, sealed: str, row: Approval) -> bool:
-        """Say whether a text was sealed by us for exactly this question and still holds."""
-        return self._opened(sealed)[:4] == [row.id, row.digest, row.principal, row.connection]
+    def verify(self, token: str, row: Approval) -> bool:
+        """Return whether a token is authentic, not expired and about exactly this approval."""
+        return self._verified(token)[:4] == [row.id, row.digest, row.principal, row.connection]
 
-    def connection(self, sealed: str, principal: str) -> str | None:
-        """Return the connection that was given a sealed text: only it can bring that back."""
-        match self._opened(sealed):
+    def connection(self, token: str, principal: str) -> str | None:
+        """Return the connection that a token was issued to, None if it is not valid for this principal."""
+        match self._verified(token):
             case [_, _, owner, str(connection), _] if owner == principal:
                 return connection
             case _:
                 return None
 
-    def _opened(self, sealed: str) -> list[Json]:
-        """Return the facts of a text that we sealed and that still holds, else nothing."""
+    def _verified(self, token: str) -> list[Json]:
+        """Return the fields of an authentic token that has not expired, else an empty list."""
         try:
-            body, _, signature = sealed.partition(".")
-            facts = urlsafe_b64decode(body.encode())
-            if not hmac.compare_digest(signature.encode(), self._sign(facts).encode()):
+            body, _, signature = token.partition(".")
+            payload = urlsafe_b64decode(body.encode())
+            if not hmac.compare_digest(signature.encode(), self._sign(payload).encode()):
                 return []
-            opened: list[Json] = loads(facts)
+            fields: list[Json] = loads(payload)
         except ValueError:
             return []
-        return opened if len(opened) == 5 and time.time() < opened[4] else []
+        return fields if len(fields) == 5 and time.time() < fields[4] else []
 
-    def _sign(self, facts: bytes) -> str:
-        return hmac.new(self.key, facts, sha256).hexdigest()
+    def _sign(self, payload: bytes) -> str:
+        return hmac.new(self.key, payload, sha256).hexdigest()
 
 
 _KEY = "approval"
@@ -73,41 +73,41 @@ _SCHEMA: JsonObject = {
 }
 
 
-async def elicit_by_request(desk: ApprovalService, row: Approval, call: Call, scrubber: SecretMasker) -> None:
-    """Put the question to the client's user; whoever answers first, here or elsewhere, decides."""
+async def elicit_by_request(approvals: ApprovalService, row: Approval, call: Call, scrubber: SecretMasker) -> None:
+    """Ask the client's user by a request; the first answer counts, from here or from another channel."""
     if row.status != "pending" or call.ask_user is None:
         return
     try:
-        await _take(desk, row, call, await call.ask_user(_message(row, scrubber), _SCHEMA))
+        await _decide(approvals, row, call, await call.ask_user(_message(row, scrubber), _SCHEMA))
     except (ApprovalError, UiMcpError):
-        return  # the question stays open for the other ways to answer
+        return  # the approval stays pending; it can be answered on the page or in a terminal
 
 
 async def elicit_by_result(
-    desk: ApprovalService, row: Approval, call: Call, scrubber: SecretMasker
+    approvals: ApprovalService, row: Approval, call: Call, scrubber: SecretMasker
 ) -> ToolResult | None:
-    """Return the question as a result, or take the answer a repeated call brings; None when nothing is to be asked.
+    """Return the question as a result, or apply the answer that a repeated call carries; None if no question is due.
 
-    An answer counts only with our seal for exactly this call; anything else is asked anew.
+    An answer counts only with a token for exactly this call; otherwise the question is returned again.
     """
     if row.status != "pending" or not call.takes_forms():
         return None
-    seal = ContinuationSigner(await desk.store.key())
-    if call.given is not None and _KEY in call.given.responses and seal.verify(call.given.state, row):
+    signer = ContinuationSigner(await approvals.store.key())
+    if call.given is not None and _KEY in call.given.responses and signer.verify(call.given.state, row):
         try:
-            await _take(desk, row, call, call.given.responses[_KEY])
+            await _decide(approvals, row, call, call.given.responses[_KEY])
         except ApprovalError:
-            return None  # somebody else was first
+            return None  # another answer came first
         return None
     form: JsonObject = {"mode": "form", "message": _message(row, scrubber), "requestedSchema": _SCHEMA}
     requests: JsonObject = {_KEY: {"method": "elicitation/create", "params": form}}
-    return ToolResult((), needs=InputNeeded(requests, seal.sign(row)))
+    return ToolResult((), needs=InputNeeded(requests, signer.sign(row)))
 
 
-async def _take(desk: ApprovalService, row: Approval, call: Call, answer: Json) -> None:
+async def _decide(approvals: ApprovalService, row: Approval, call: Call, answer: Json) -> None:
     reply = _reply(answer, row, call) if isinstance(answer, dict) else None
     if reply is not None:
-        await desk.decide(row.id, reply)
+        await approvals.decide(row.id, reply)
 
 
 def _message(row: Approval, scrubber: SecretMasker) -> str:
@@ -126,7 +126,7 @@ def _reply(answer: JsonObject, row: Approval, call: Call) -> Decision | None:
     reason = content.get("reason") if isinstance(content, dict) else None
     by = f"user of {call.client_name or 'the client'}"
     match answer.get("action"):
-        case "accept" if chosen in ("approve", "deny_continue", "deny_abort"):  # a list: what came may be anything
+        case "accept" if chosen in ("approve", "deny_continue", "deny_abort"):  # not a set: may be unhashable
             decision: Answer = chosen
         case "decline":
             decision = "deny_continue"

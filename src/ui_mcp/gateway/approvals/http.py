@@ -1,4 +1,4 @@
-"""/approvals: page and API."""
+"""HTTP API of approvals: for the gateway's own person listener, and for the listeners of the UI server."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -32,7 +32,7 @@ from ui_mcp.webserver.person_auth import NOT_IN, is_person
 from ui_mcp.webserver.responses import STATUSES
 
 PERSON = "human"
-"""How an answer of the person is signed."""
+"""The name under which the person's answers are stored."""
 
 _STATUS: dict[type[UiMcpError], int] = {
     AlreadyDecidedError: 409,
@@ -46,7 +46,7 @@ _STATUS: dict[type[UiMcpError], int] = {
 Routes = list[BaseRoute]
 
 Replay = Callable[[Rule], Awaitable[JsonObject]]
-"""Says what a proposed rule would have done with the calls of the past."""
+"""Returns what a proposed rule would have decided about past calls."""
 
 
 class DecisionBody(BaseModel):
@@ -61,9 +61,8 @@ class DecisionBody(BaseModel):
     scope: Scope = "once"
     pattern: dict[str, str] | None = None
 
-    def reply(self, who: str) -> Decision:
-        """Return it as the answer of a person."""
-        return Decision(self.decision, self.digest, who, self.reason, self.arguments, self.scope, self.pattern)
+    def to_decision(self, by: str) -> Decision:
+        return Decision(self.decision, self.digest, by, self.reason, self.arguments, self.scope, self.pattern)
 
 
 class Decisions(BaseModel):
@@ -89,16 +88,17 @@ class ProposalDecision(BaseModel):
 
 
 class ApprovalPages:
-    """The handlers, for one store of approvals."""
+    """Handlers for one gateway; every one of them is for the person only."""
 
-    def __init__(self, desk: ApprovalService, proposals: Proposals, replay: Replay, scrubber: SecretMasker) -> None:
-        self._desk = desk
+    def __init__(
+        self, approvals: ApprovalService, proposals: Proposals, replay: Replay, scrubber: SecretMasker
+    ) -> None:
+        self._approvals = approvals
         self._replay = replay
         self._proposals = proposals
         self._scrubber = scrubber
 
     def routes(self) -> Routes:
-        """Return the routes."""
         return [
             Route("/approvals", self.show, methods=["GET"]),
             Route("/approvals/decisions", self.decide_many, methods=["POST"]),
@@ -108,32 +108,30 @@ class ApprovalPages:
         ]
 
     async def show(self, request: Request) -> Response:
-        """Answer with what waits, or with what was answered."""
+        """List pending approvals and proposals; with `?status=history` the answered approvals."""
         if not is_person(request):
             return NOT_IN.response()
         history = request.query_params.get("status") == "history"
-        rows = await self._desk.history() if history else await self._desk.pending()
+        rows = await self._approvals.history() if history else await self._approvals.pending()
         shown = [{**row.to_json(self._scrubber), "covers": pattern_of(row)} for row in rows]
         proposals = [one for one in await self._proposals.all() if one.status == "pending"]
-        told = [{**one.to_json(), "replay": await self._replay(one.rule)} for one in proposals]
-        return JSONResponse({"approvals": shown, "proposals": told})
+        pending = [{**one.to_json(), "replay": await self._replay(one.rule)} for one in proposals]
+        return JSONResponse({"approvals": shown, "proposals": pending})
 
     async def one(self, request: Request) -> Response:
-        """Answer with one approval."""
         if not is_person(request):
             return NOT_IN.response()
         try:
-            return JSONResponse((await self._desk.get(request.path_params["id"])).to_json(self._scrubber))
+            return JSONResponse((await self._approvals.get(request.path_params["id"])).to_json(self._scrubber))
         except UiMcpError as error:
             return _failed(error)
 
     async def decide(self, request: Request) -> Response:
-        """Take an answer."""
         if not is_person(request):
             return NOT_IN.response()
         try:
             given = DecisionBody.model_validate_json(await request.body())
-            row = await self._desk.decide(request.path_params["id"], given.reply(PERSON))
+            row = await self._approvals.decide(request.path_params["id"], given.to_decision(PERSON))
         except ValidationError as error:
             return _invalid(error)
         except UiMcpError as error:
@@ -141,24 +139,23 @@ class ApprovalPages:
         return JSONResponse(row.to_json(self._scrubber))
 
     async def decide_many(self, request: Request) -> Response:
-        """Take several answers, one by one; one that fails does not stop the others."""
+        """Apply several answers in order; one that fails does not stop the others."""
         if not is_person(request):
             return NOT_IN.response()
         try:
             given = Decisions.model_validate_json(await request.body())
         except ValidationError as error:
             return _invalid(error)
-        return JSONResponse({"results": [await one_of_many(self._desk, one, PERSON) for one in given.decisions]})
+        return JSONResponse({"results": [await decide_one(self._approvals, one, PERSON) for one in given.decisions]})
 
     async def settle(self, request: Request) -> Response:
-        """Accept or refuse a proposed rule."""
         if not is_person(request):
             return NOT_IN.response()
         try:
             given = ProposalDecision.model_validate_json(await request.body())
             settled = await self._proposals.settle(request.path_params["id"], given.decision, PERSON)
-            if self._desk.on_rule is not None:
-                await self._desk.on_rule()
+            if self._approvals.on_rule is not None:
+                await self._approvals.on_rule()
         except ValidationError as error:
             return _invalid(error)
         except UiMcpError as error:
@@ -166,18 +163,16 @@ class ApprovalPages:
         return JSONResponse(settled.to_json())
 
 
-async def one_of_many(desk: ApprovalService, one: OneOfMany, who: str) -> JsonObject:
-    """Take one answer of many; say what became of it."""
+async def decide_one(approvals: ApprovalService, one: OneOfMany, by: str) -> JsonObject:
+    """Apply one answer of a batch and return its outcome, or the error, as JSON."""
     try:
-        row = await desk.decide(one.id, one.reply(who))
+        row = await approvals.decide(one.id, one.to_decision(by))
     except UiMcpError as error:
         return {"id": one.id, "error": {"code": error.code, "message": error.message}}
     return {"id": one.id, "status": row.status, "decision": row.decision}
 
 
 def health_route(describe: Callable[[], JsonObject]) -> BaseRoute:
-    """Return `/api/health`."""
-
     async def health(request: Request) -> Response:
         return JSONResponse(describe())
 
@@ -201,22 +196,23 @@ def _json_error(status: int, code: str, message: str, details: dict[str, object]
 
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
 
-_OF_THE_CLIENT = frozenset({"digest", "result"})
-"""With the digest another client could fetch the result as if it had asked."""
+# With the digest another client could fetch the result as if the call were its own.
+_CLIENT_ONLY = frozenset({"digest", "result"})
 
-Who = Callable[[Request], Awaitable[Principal | None]]
-Desks = Callable[[], AbstractAsyncContextManager[ApprovalService | None]]
+Authenticate = Callable[[Request], Awaitable[Principal | None]]
+OpenApprovals = Callable[[], AbstractAsyncContextManager[ApprovalService | None]]
+"""Opens the approvals for the length of a block; None when there is no store."""
 
 
 class ApprovalBridge:
-    """Answers `/approvals…` for callers that `who` recognises; nothing waits where there is no store."""
+    """Serves `/approvals…` to callers that `authenticate` recognises; without a store nothing is pending."""
 
-    def __init__(self, desk: Desks, who: Who) -> None:
-        self._desk = desk
-        self._who = who
+    def __init__(self, open_approvals: OpenApprovals, authenticate: Authenticate) -> None:
+        self._open = open_approvals
+        self._authenticate = authenticate
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the endpoints of the person's own listener."""
+        """Return the endpoints of the person's listener."""
         return [
             Route("/approvals", self.listed, methods=["GET"]),
             Route("/approvals/decisions", self.decide_many, methods=["POST"]),
@@ -225,43 +221,42 @@ class ApprovalBridge:
         ]
 
     def reading_routes(self) -> Sequence[BaseRoute]:
-        """Return the endpoints that only read, for every other listener."""
+        """Return the read-only endpoints, for every other listener."""
         return [Route("/approvals", self.watched, methods=["GET"])]
 
     async def pending(self) -> int:
-        """Count what waits for an answer."""
-        async with self._desk() as desk:
-            return 0 if desk is None else len(await desk.pending())
+        """Return the number of pending approvals."""
+        async with self._open() as approvals:
+            return 0 if approvals is None else len(await approvals.pending())
 
     async def watched(self, request: Request) -> Response:
-        """List the same without what is the asking client's alone: its proof of being that client, and the results."""
-        return await self.listed(request, without=_OF_THE_CLIENT)
+        """List approvals without the digests and results, which belong to the client that made the call."""
+        return await self.listed(request, without=_CLIENT_ONLY)
 
     async def listed(self, request: Request, *, without: Collection[str] = ()) -> Response:
-        """List what waits or was answered."""
-        who = await self._who(request)
-        if who is None or READ not in who.scopes:
-            return _refused(who)
-        async with self._desk() as desk:
+        """List pending approvals and proposals; with `?status=history` the answered approvals."""
+        principal = await self._authenticate(request)
+        if principal is None or READ not in principal.scopes:
+            return _refused(principal)
+        async with self._open() as approvals:
             history = request.query_params.get("status") == "history"
-            rows = [] if desk is None else await (desk.history() if history else desk.pending())
-            proposals = [] if desk is None else await Proposals(desk.store).all()
-            told = [one.to_json() for one in proposals if one.status == "pending"]
+            rows = [] if approvals is None else await (approvals.history() if history else approvals.pending())
+            proposals = [] if approvals is None else await Proposals(approvals.store).all()
+            pending = [one.to_json() for one in proposals if one.status == "pending"]
             shown = [{**row.to_json(), "covers": pattern_of(row)} for row in rows]
             kept = [{key: value for key, value in row.items() if key not in without} for row in shown]
-            return JSONResponse({"approvals": kept, "proposals": told})
+            return JSONResponse({"approvals": kept, "proposals": pending})
 
     async def decide(self, request: Request) -> Response:
-        """Take a person's answer."""
-        who = await self._who(request)
-        if who is None or DECIDE not in who.scopes:
-            return _refused(who)
+        principal = await self._authenticate(request)
+        if principal is None or DECIDE not in principal.scopes:
+            return _refused(principal)
         try:
             given = DecisionBody.model_validate_json(await request.body())
-            async with self._desk() as desk:
-                if desk is None:
+            async with self._open() as approvals:
+                if approvals is None:
                     raise UnknownApprovalError(f"No approval {request.path_params['id']}")
-                row = await desk.decide(request.path_params["id"], given.reply(who.name))
+                row = await approvals.decide(request.path_params["id"], given.to_decision(principal.name))
                 return JSONResponse(row.to_json())
         except ValidationError as error:
             return _approval_bridge_failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
@@ -270,30 +265,34 @@ class ApprovalBridge:
             return _approval_bridge_failed(status, error.code, error.message)
 
     async def decide_many(self, request: Request) -> Response:
-        """Take several answers, each by itself."""
-        who = await self._who(request)
-        if who is None or DECIDE not in who.scopes:
-            return _refused(who)
+        """Apply several answers in order; one that fails does not stop the others."""
+        principal = await self._authenticate(request)
+        if principal is None or DECIDE not in principal.scopes:
+            return _refused(principal)
         try:
             given = Decisions.model_validate_json(await request.body())
         except ValidationError as error:
             return _approval_bridge_failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
-        async with self._desk() as desk:
-            if desk is None:
+        async with self._open() as approvals:
+            if approvals is None:
                 return _approval_bridge_failed(404, "unknown_approval", "Nothing waits here")
-            return JSONResponse({"results": [await one_of_many(desk, one, who.name) for one in given.decisions]})
+            return JSONResponse(
+                {"results": [await decide_one(approvals, one, principal.name) for one in given.decisions]}
+            )
 
     async def settle(self, request: Request) -> Response:
-        """Accept or refuse a proposed rule; gateways notice by themselves."""
-        who = await self._who(request)
-        if who is None or APPROVE_POLICY not in who.scopes:
-            return _refused(who)
+        """Accept or refuse a proposed rule; running gateways pick up the change from the store."""
+        principal = await self._authenticate(request)
+        if principal is None or APPROVE_POLICY not in principal.scopes:
+            return _refused(principal)
         try:
             given = ProposalDecision.model_validate_json(await request.body())
-            async with self._desk() as desk:
-                if desk is None:
+            async with self._open() as approvals:
+                if approvals is None:
                     raise NotFoundError(f"No pending proposal {request.path_params['id']}")
-                settled = await Proposals(desk.store).settle(request.path_params["id"], given.decision, who.name)
+                settled = await Proposals(approvals.store).settle(
+                    request.path_params["id"], given.decision, principal.name
+                )
                 return JSONResponse(settled.to_json())
         except ValidationError as error:
             return _approval_bridge_failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
@@ -301,8 +300,8 @@ class ApprovalBridge:
             return _approval_bridge_failed(404, error.code, error.message)
 
 
-def desks_at(place: Callable[[], str | None]) -> Desks:
-    """Open the store at a place for the length of a request; a file that is not there yet is not made."""
+def approvals_opener(place: Callable[[], str | None]) -> OpenApprovals:
+    """Return a function that opens the store at a path or URL for one request; a missing file is not created."""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[ApprovalService | None]:
@@ -310,7 +309,7 @@ def desks_at(place: Callable[[], str | None]) -> Desks:
         if where is None or (("://" not in where or where.startswith("sqlite:")) and not file_of(where).is_file()):
             yield None
             return
-        store = await to_thread.run_sync(open_store, where)  # a database far away may keep us waiting
+        store = await to_thread.run_sync(open_store, where)  # connecting to a remote database blocks
         try:
             yield ApprovalService(store)
         finally:
@@ -319,10 +318,10 @@ def desks_at(place: Callable[[], str | None]) -> Desks:
     return opened
 
 
-def _refused(who: Principal | None) -> Response:
-    if who is None:
+def _refused(principal: Principal | None) -> Response:
+    if principal is None:
         return _approval_bridge_failed(401, "unauthorized", "Open the page of this server, or send a bearer token")
-    return _approval_bridge_failed(403, "forbidden", f"{who.name} may not do this")
+    return _approval_bridge_failed(403, "forbidden", f"{principal.name} may not do this")
 
 
 def _approval_bridge_failed(status: int, code: str, message: str) -> Response:

@@ -1,4 +1,4 @@
-"""Approval, digest, scope, stored results."""
+"""One approval: its fields and digest, how far an answer reaches, and stored tool results."""
 
 from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ Scope = Literal["once", "session", "always"]
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A row; times are seconds since the epoch."""
+    """A row of the store; times are seconds since the epoch."""
 
     id: str
     created_at: float
@@ -48,38 +48,38 @@ class Approval:
     result: JsonObject | None = None
     delivered: bool = False
     pattern: dict[str, str] | None = None
-    """The arguments a yes for longer covers, by path; see `scope`."""
+    """Globs of the arguments that a lasting approval covers, by path; see `scope`."""
     connection: str = ""
-    """The client connection that asked; with the principal it is the caller."""
+    """The client connection that made the call; principal and connection together identify the caller."""
     operation: str = ""
     """The fingerprint of the operation that was shown."""
     request: str = ""
-    """The digest of the request that was shown; empty when none was, so that nothing may run."""
+    """The digest of the request that was shown; empty when none was shown, and then nothing may run."""
     successor: str | None = None
-    """The question that took its place, because the request had changed when it was about to run."""
+    """The id of the approval that replaced this one because the request had changed before it ran."""
 
     @property
     def is_settled(self) -> bool:
-        """Say whether nothing more will happen to it."""
+        """Whether its outcome is final."""
         return self.status in {"denied", "expired", "cancelled"} or self.execution in {"completed", "failed", "aborted"}
 
     def edited(self, arguments: JsonObject) -> "Approval":
-        """Return the next version with other arguments; its request has yet to be previewed."""
+        """Return the next version, with other arguments; its request has yet to be previewed."""
         version = self.args_version + 1
         changed = replace(self, arguments=arguments, args_version=version, preview=None, request="")
         return replace(changed, digest=digest_of(changed))
 
     def belongs_to(self, principal: str, connection: str) -> bool:
-        """Say whether this caller opened it."""
+        """Return whether this caller made the call."""
         return (self.principal, self.connection) == (principal, connection)
 
     def outline(self) -> JsonObject:
-        """Return what other clients may know: that it waits, not what it sends, answers or is proved by."""
+        """Return what other clients may see: that it exists, but neither its content nor its digest."""
         shown = ("id", "status", "server", "tool", "risk", "created_at", "expires_at")
         return {name: getattr(self, name) for name in shown}
 
     def to_json(self, scrubber: SecretMasker | None = None) -> JsonObject:
-        """Return what people and clients may see."""
+        """Return what people and clients may see, with secrets masked."""
         shown = scrubber or SecretMasker()
         return {
             "id": self.id,
@@ -115,7 +115,7 @@ class Approval:
 
 
 def digest_of(row: Approval) -> str:
-    """Return the digest of exactly this call and request, by exactly this caller, under exactly this policy."""
+    """Return the digest that binds an answer to this call, request, caller and policy version."""
     return digest(
         {
             "server": row.server,
@@ -132,32 +132,32 @@ def digest_of(row: Approval) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A yes that one caller has until the program ends."""
+    """Permission for one caller until the program ends."""
 
     rule: Rule
     principal: str
     connection: str
 
     def covers(self, question: Question, connection: str) -> bool:
-        """Say whether a call is this caller's and what was agreed to."""
+        """Return whether a call is made by this caller and matches what was approved."""
         same_caller = (self.principal, self.connection) == (question.principal, connection)
         return same_caller and matches(self.rule, question) and not why_outdated(self.rule, question.entry)
 
 
 def pattern_of(row: Approval) -> dict[str, str]:
-    """Return the pattern a person gave, else the narrowest that is of use.
+    """Return the pattern that a person gave, else the narrowest useful one.
 
-    Every argument must be as it was; only the body of an HTTP request, which differs each time, may be any.
+    The narrowest one requires every argument to be equal, except the body of an HTTP request, which differs each time.
     """
-    return _narrow(row) if row.pattern is None else row.pattern
+    return _narrowest_pattern(row) if row.pattern is None else row.pattern
 
 
 def rule_for(row: Approval, reason: str) -> Rule:
-    """Return the rule that a yes for longer makes.
+    """Return the rule that a lasting approval creates.
 
-    What the person left as it was shown keeps its JSON type; a glob of their own is compared with any value's text.
+    Arguments that the person left as shown are compared as JSON values; a glob is compared with the value as text.
     """
-    pattern, narrow = pattern_of(row), _narrow(row)
+    pattern, narrow = pattern_of(row), _narrowest_pattern(row)
     kept = {name for name, glob in pattern.items() if glob == narrow.get(name) and glob != "*"}
     return Rule(
         source=_literal(row.server),
@@ -172,17 +172,17 @@ def rule_for(row: Approval, reason: str) -> Rule:
 
 
 def always_rule(row: Approval) -> Rule:
-    """Return the rule that holds until a person removes it."""
+    """Return the rule that stays in force until a person removes it."""
     return rule_for(row, f"{ALWAYS}{row.decided_by}")
 
 
 def session_grant(row: Approval) -> Grant:
-    """Return what holds for this caller until the program ends."""
+    """Return the permission that this caller keeps until the program ends."""
     rule = rule_for(row, f"allowed for this session by {row.decided_by}")
     return Grant(rule, row.principal, row.connection)
 
 
-def _narrow(row: Approval) -> dict[str, str]:
+def _narrowest_pattern(row: Approval) -> dict[str, str]:
     whole_request = row.preview is not None
     return {name: "*" if whole_request and name == "body" else _literal(value) for name, value in row.arguments.items()}
 
@@ -193,9 +193,9 @@ def _literal(value: Json) -> str:
 
 
 def to_json(result: ToolResult) -> JsonObject:
-    """Write a result."""
+    """Encode a tool result for the store."""
     return {
-        "content": [_block(part) for part in result.content],
+        "content": [_encoded(part) for part in result.content],
         "structured": result.structured,
         "is_error": result.is_error,
         "meta": result.meta,
@@ -203,13 +203,13 @@ def to_json(result: ToolResult) -> JsonObject:
 
 
 def from_json(value: JsonObject) -> ToolResult:
-    """Read a result."""
+    """Decode a tool result from the store."""
     return ToolResult(
-        tuple(_content(part) for part in value["content"]), value["structured"], value["is_error"], value["meta"]
+        tuple(_decoded(part) for part in value["content"]), value["structured"], value["is_error"], value["meta"]
     )
 
 
-def _block(part: Content) -> JsonObject:
+def _encoded(part: Content) -> JsonObject:
     match part:
         case Text(text):
             return {"text": text}
@@ -219,7 +219,7 @@ def _block(part: Content) -> JsonObject:
             return {"relayed": block}
 
 
-def _content(value: Json) -> Content:
+def _decoded(value: Json) -> Content:
     if "text" in value:
         return Text(value["text"])
     if "media" in value:

@@ -1,4 +1,4 @@
-"""The person's origin of a gateway that has no chat page: its approvals."""
+"""The person's listener of a gateway that has no chat page; it serves the approvals."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,35 +25,35 @@ from ui_mcp.webserver.server import App
 from ui_mcp.webserver.static import shared_style_route
 
 
-def approvals_app(port: int, pages: ApprovalPages, desk: ApprovalService) -> App:
-    """Build the listener on which the person answers what a gateway asks."""
+def approvals_app(port: int, pages: ApprovalPages, approvals: ApprovalService) -> App:
+    """Build the app on which the person answers approvals."""
     access = Access(str(port))
 
     def page(request: Request) -> Response:
         return person_html(person_page(), access.nonces)
 
-    site = PersonSite(access, page, describing(desk), [*pages.routes(), *_files()])
+    site = PersonSite(access, page, describing(approvals), [*pages.routes(), *_files()])
     return SecurityMiddleware(person_app(site), AccessRules(ports=frozenset({port})))
 
 
-def person_routes(access: Access, desk: ApprovalService) -> list[BaseRoute]:
-    """Return what a listener adds that serves more than the person: the way in, and the page of approvals."""
+def person_routes(access: Access, approvals: ApprovalService) -> list[BaseRoute]:
+    """Return what a shared listener adds for the person: the sign-in, and the page of approvals."""
 
     async def page(request: Request) -> Response:
         return person_html(person_page(), access.nonces)
 
-    return [*entry_routes(access, describing(desk)), HtmlRoute("/approvals", page, methods=["GET"]), *_files()]
+    return [*entry_routes(access, describing(approvals)), HtmlRoute("/approvals", page, methods=["GET"]), *_files()]
 
 
 def _files() -> list[BaseRoute]:
     return [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
 
 
-def describing(desk: ApprovalService) -> Describe:
-    """Return what the page of a gateway is told: there is no app to embed."""
+def describing(approvals: ApprovalService) -> Describe:
+    """Return the description that the page loads; a gateway has no app to embed."""
 
     async def describe(request: Request) -> JsonObject:
-        pending = len(await desk.pending())
+        pending = len(await approvals.pending())
         return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": pending}
 
     return describe

@@ -1,4 +1,4 @@
-"""Rules an agent proposes: checked, replayed over the calls of the past, and put to a person."""
+"""Rules that agents propose: validated, replayed over past calls, and decided by a person."""
 
 import time
 from collections import Counter
@@ -24,7 +24,7 @@ ProposalStatus = Literal["pending", "accepted", "refused", "withdrawn"]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A rule that is not in force."""
+    """A proposed rule; it has no effect unless a person accepts it."""
 
     id: str
     created_at: float
@@ -35,7 +35,6 @@ class Proposal:
     decided_by: str | None = None
 
     def to_json(self) -> JsonObject:
-        """Return what people and clients may see."""
         return {
             "id": self.id,
             "created_at": self.created_at,
@@ -48,10 +47,10 @@ class Proposal:
 
 
 def rule_of(content: JsonObject) -> Rule:
-    """Read a proposed rule.
+    """Parse a proposed rule.
 
     Raises:
-        InvalidArgumentsError: it is not one, or would allow everything.
+        InvalidArgumentsError: it is not a rule, or it would allow everything.
     """
     try:
         rule = Rule.model_validate(content)
@@ -64,7 +63,7 @@ def rule_of(content: JsonObject) -> Rule:
 
 
 def bound(rule: Rule, entries: Sequence[Entry]) -> Rule:
-    """Bind a rule that allows a single tool by its name to the operation that the tool is now."""
+    """Bind a rule that allows a single tool by name to the operation that the tool performs now."""
     named = [
         entry
         for entry in entries
@@ -76,7 +75,7 @@ def bound(rule: Rule, entries: Sequence[Entry]) -> Rule:
 
 
 def replay(catalogue: Catalog, policy: Policy, rule: Rule, history: Sequence[PastCall]) -> JsonObject:
-    """Say what the rule, in force before all others, would have done with the calls of the past."""
+    """Return what the rule, put before all others, would have decided about past calls, as counts."""
     changed = replace(policy, rules=(rule, *policy.rules))
     decisions: Counter[str] = Counter()
     differing: Counter[str] = Counter()
@@ -105,21 +104,18 @@ def replay(catalogue: Catalog, policy: Policy, rule: Rule, history: Sequence[Pas
 
 
 class Proposals:
-    """The proposals of one store."""
-
     def __init__(self, store: ApprovalStore, bound: Callable[[Rule], Rule] = lambda rule: rule) -> None:
         self._store = store
         self._bound = bound
-        """Binds a rule to what it allows now."""
+        """Binds a rule to the operation that it allows at present."""
 
     async def add(self, rule: Rule, rationale: str, principal: str) -> Proposal:
-        """Keep a new proposal."""
         proposal = Proposal(secret_id(), time.time(), principal, rule, rationale)
         await self._save(proposal)
         return proposal
 
     async def all(self) -> list[Proposal]:
-        """Return every proposal, oldest first."""
+        """Return all proposals, oldest first."""
         return [
             Proposal(row[0], row[1], row[2], Rule.model_validate(loads(row[3])), row[4], row[5], row[6])
             for row in await self._store.proposals()

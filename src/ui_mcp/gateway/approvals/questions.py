@@ -1,4 +1,4 @@
-"""Questions to a person: each shows the request that a call means, and is bound to exactly that request."""
+"""Creates approvals: each shows the request that a call would send and is bound to exactly that request."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,109 +20,107 @@ from ui_mcp.toolkit.tool import Call
 
 @dataclass(frozen=True, slots=True)
 class EnforcementSettings:
-    """What the gate works by."""
-
     policy: Callable[[Call], Policy]
     """Returns the policy in force for a caller, standing rules included."""
     approvals: ApprovalSettings = ApprovalSettings()
-    patience: Callable[[Call], float | None] | None = None
-    """How long a caller is kept waiting for a person; None waits for ever."""
+    approval_timeout: Callable[[Call], float | None] | None = None
+    """Returns how many seconds a call waits for an answer; None waits without limit."""
     where: Callable[[], str] = lambda: ""
-    """Tells where a person can answer."""
+    """Returns the address of the page on which a person can answer, "" when there is none."""
 
 
 class Questions:
-    """Opens questions about calls, and finds what they are about again when they are answered."""
+    """Creates approvals and finds the arguments of a call again when it is approved."""
 
     def __init__(
         self,
         catalogue: Catalog,
-        desk: ApprovalService,
-        rulebook: EnforcementSettings,
+        approvals: ApprovalService,
+        settings: EnforcementSettings,
         log: CallLog,
         scrubber: SecretMasker,
     ) -> None:
         self._catalogue = catalogue
-        self._desk = desk
-        self._rulebook = rulebook
+        self._approvals = approvals
+        self._settings = settings
         self._log = log
         self._scrubber = scrubber
-        self._held: dict[str, JsonObject] = {}
-        """Arguments with their secrets, by the id of their question and by its digest, until it runs."""
+        self._unmasked: dict[str, JsonObject] = {}
+        """Arguments with their secrets, by approval id and by digest, until the call runs; never stored on disk."""
 
     async def ask(self, entry: Entry, arguments: JsonObject, call: Call, verdict: Verdict) -> Approval:
-        """Open the question about a call, or join the one that is open."""
+        """Create the approval for a call, or return the identical one that is already pending."""
         preview = await self.preview(entry, arguments, call, "invalid")
-        life = verdict.expiry_s or self._rulebook.approvals.expiry_s
-        new = self._desk.new(
-            principal=call.principal, server=entry.source, tool=entry.name, arguments=arguments, life=life
+        lifetime = verdict.expiry_s or self._settings.approvals.expiry_s
+        new = self._approvals.new(
+            principal=call.principal, server=entry.source, tool=entry.name, arguments=arguments, lifetime=lifetime
         )
         described = replace(
             new,
             connection=call.connection,
             operation=entry.fingerprint,
-            policy_version=self._rulebook.policy(call).version,
+            policy_version=self._settings.policy(call).version,
             risk=risk(entry),
             reason=verdict.reason,
             agent=single_line(call.client_name),
         )
-        row = await self._desk.ask(self._bound(described, arguments, preview))
+        row = await self._approvals.ask(self._bind(described, arguments, preview))
         if row.arguments != arguments:
-            self._held[row.id] = arguments
+            self._unmasked[row.id] = arguments
         return row
 
     async def previewed(self, row: Approval) -> Approval:
-        """Bind edited arguments to the request that they mean; the operation stays the one that was shown.
+        """Bind edited arguments to the request that they would send; the operation stays the one that was shown.
 
         Raises:
-            InvalidArgumentsError: they do not fit.
+            InvalidArgumentsError: the arguments do not fit the tool.
         """
         arguments = self.arguments_of(row)
         call = Call(principal=row.principal, client_name=row.agent, connection=row.connection)
         preview = await self._catalogue.preview(row.tool, arguments, call)
-        return self._bound(row, arguments, preview)
+        return self._bind(row, arguments, preview)
 
     async def preview(self, entry: Entry, arguments: JsonObject, call: Call, outcome: str) -> Preview:
-        """Build the real request; arguments that do not fit are refused now instead of after an answer."""
+        """Build the request, so that invalid arguments are refused before a person is asked."""
         try:
             return await self._catalogue.preview(entry.name, arguments, call)
         except UiMcpError:
             self._log.note(entry, arguments, call, outcome, is_error=True)
             raise
 
-    def _bound(self, row: Approval, arguments: JsonObject, preview: Preview) -> Approval:
-        """Bind a question to the real arguments and request; what is stored of them has its secrets masked."""
+    def _bind(self, row: Approval, arguments: JsonObject, preview: Preview) -> Approval:
+        """Bind an approval to the real arguments and request, and store the arguments with secrets masked."""
         row = replace(row, arguments=arguments, request=preview.digest, preview=preview.shown)
         row = replace(row, digest=digest_of(row), arguments=self._scrubber.json(arguments))
         if row.arguments != arguments:
-            self._held[row.digest] = arguments
+            self._unmasked[row.digest] = arguments
         return row
 
     def forget(self, row: Approval) -> None:
-        """Let the secrets of a question go."""
+        """Drop the secrets of an approval."""
         for key in (row.id, row.digest):
-            self._held.pop(key, None)
+            self._unmasked.pop(key, None)
 
     def arguments_of(self, row: Approval) -> JsonObject:
-        """Return the real arguments of a question.
+        """Return the arguments of an approval with their secrets.
 
         Raises:
-            DeniedError: they held a secret, which is not kept over a restart.
+            DeniedError: the arguments held a secret, which does not survive a restart.
         """
-        if row.digest in self._held:
-            return self._held[row.digest]
-        arguments: JsonObject = unmasked(row.arguments, self._held.get(row.id))
+        if row.digest in self._unmasked:
+            return self._unmasked[row.digest]
+        arguments: JsonObject = unmasked(row.arguments, self._unmasked.get(row.id))
         if MASK in dumps(arguments):
             raise DeniedError(f"A secret of this call to {row.tool} was not kept over a restart; call it again")
         return arguments
 
     async def settled(self, approval_id: str, seconds: float | None) -> Approval:
-        """Wait for what becomes of a question, or of the one that took its place."""
+        """Wait for the outcome of an approval or of its successor; after `seconds` return it as it is."""
         started = anyio.current_time()
         while True:
             left = None if seconds is None else max(started + seconds - anyio.current_time(), 0.0)
-            row = await self._desk.settled(approval_id, left)
+            row = await self._approvals.settled(approval_id, left)
             if row.successor is None:
                 return row
-            await self._desk.delivered(row)
+            await self._approvals.delivered(row)
             approval_id = row.successor

@@ -1,4 +1,4 @@
-"""The desk where questions wait: asks, takes answers, hands out what may run, and tells everyone who watches."""
+"""ApprovalService: creates approvals, takes answers, runs what was approved once, and announces changes."""
 
 import os
 import time
@@ -19,8 +19,8 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 
 PENDING_URI = "approvals://pending"
-_POLL = 0.25
-_MEND_SECONDS = 1.0
+_POLL_SECONDS = 0.25
+_RETRY_SECONDS = 1.0
 T = TypeVar("T")
 _log = logger("compositor.approvals")
 _DENIALS = {"deny_continue", "deny_abort"}
@@ -28,7 +28,7 @@ _DENIALS = {"deny_continue", "deny_abort"}
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person answers."""
+    """A person's answer."""
 
     decision: Answer
     digest: str
@@ -37,24 +37,24 @@ class Decision:
     arguments: JsonObject | None = None
     scope: Scope = "once"
     pattern: dict[str, str] | None = None
-    """Which arguments a yes for longer covers; None leaves it to `approvals.scope`."""
+    """Globs of the arguments that a lasting approval covers; None means the narrowest useful pattern."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What became of an approved call."""
+class CallOutcome:
+    """The outcome of an approved call."""
 
-    good: bool
+    succeeded: bool
     result: JsonObject
     successor: str | None = None
-    """The question that was asked instead of running it."""
+    """The id of a new approval that was created instead of running the call."""
 
 
-Run = Callable[[Approval], Awaitable[Ran]]
+Run = Callable[[Approval], Awaitable[CallOutcome]]
 
 
 class ApprovalService:
-    """All open questions of one store; several processes may share it."""
+    """The approvals of one store; several processes may share the store."""
 
     def __init__(
         self,
@@ -68,33 +68,33 @@ class ApprovalService:
         self._now = now
         self._lease = f"{os.getpid()}:{gethostname()}:{secret_id()}"
         self.changed = anyio.Event()
-        """Set after the next change by any process, as long as this is followed; then there is another one."""
+        """Set at the next change by this process and, while `follow` runs, by others; then replaced by a new event."""
         self._asking = anyio.Lock()
-        """Held from looking for the same question until it is written, so that calls made at once find each other's."""
+        """Held from the look-up to the insert, so that identical concurrent calls share one approval."""
         self.on_rule: Callable[[], Awaitable[None]] | None = None
-        """Called after an answer for always made a rule."""
+        """Called after an answer with scope `always` has created a rule."""
         self.preview: Callable[[Approval], Awaitable[Approval]] | None = None
-        """Shows and binds the request of edited arguments; without it they are asked about again before they run."""
+        """Previews and binds edited arguments; without it they need another approval before they run."""
 
     async def ask(self, row: Approval) -> Approval:
-        """Open a question, or join the identical one whose outcome nobody has fetched yet."""
+        """Store an approval, or return the identical one whose outcome its caller has not fetched yet."""
         row = replace(row, digest=row.digest or digest_of(row))
         async with self._asking:
             for held in await self.store.rows("undelivered", 1000):
                 over = held.status == "cancelled" or held.execution == "aborted" or held.successor is not None
                 if held.digest == row.digest and _conversation(held) == _conversation(row) and not over:
-                    return await self._fresh(held)
+                    return await self._expire_if_due(held)
             await self.store.add(row)
-        self.tell(row.id)
+        self.notify(row.id)
         return row
 
-    def new(self, *, principal: str, server: str, tool: str, arguments: JsonObject, life: float) -> Approval:
-        """Return an unsaved question with its times set; the caller completes it."""
+    def new(self, *, principal: str, server: str, tool: str, arguments: JsonObject, lifetime: float) -> Approval:
+        """Return an approval that is not stored yet, with its times set; `lifetime` is in seconds."""
         now = self._now()
         return Approval(
             id=secret_id(),
             created_at=now,
-            expires_at=now + life,
+            expires_at=now + lifetime,
             principal=principal,
             server=server,
             tool=tool,
@@ -105,37 +105,37 @@ class ApprovalService:
         )
 
     async def get(self, approval_id: str) -> Approval:
-        """Return one question as it stands now.
+        """Return one approval; a pending one past its time is marked as expired first.
 
         Raises:
-            UnknownApprovalError: there is none.
+            UnknownApprovalError: there is no such approval.
         """
         row = await self.store.get(approval_id)
         if row is None:
             raise UnknownApprovalError(f"No approval {approval_id}")
-        return await self._fresh(row)
+        return await self._expire_if_due(row)
 
     async def pending(self) -> Sequence[Approval]:
-        """Return what waits for an answer, oldest first."""
-        rows = [await self._fresh(row) for row in await self.store.rows("open", 1000)]
+        """Return the pending approvals, oldest first."""
+        rows = [await self._expire_if_due(row) for row in await self.store.rows("open", 1000)]
         return [row for row in rows if row.status == "pending"]
 
     async def history(self, limit: int = 100) -> Sequence[Approval]:
-        """Return what was answered, newest first."""
+        """Return the answered approvals, newest first."""
         return await self.store.rows("history", limit)
 
     async def decide(self, approval_id: str, reply: Decision) -> Approval:
-        """Take an answer; the first one counts.
+        """Apply an answer; the first one counts.
 
         Raises:
-            AlreadyDecidedError: somebody else answered.
-            DigestMismatchError: it is about another call.
-            ExpiredError: too late.
+            AlreadyDecidedError: another answer came first.
+            DigestMismatchError: the answer is about another version of the call.
+            ExpiredError: the approval has expired.
             InvalidArgumentsError: edited arguments do not fit the tool.
-            UnknownApprovalError: there is no such question.
+            UnknownApprovalError: there is no such approval.
         """
         row = await self.get(approval_id)
-        _answerable(row, reply)
+        _require_answerable(row, reply)
         decided = replace(
             await self._edited(row, reply),
             status="denied" if reply.decision in _DENIALS else "approved",
@@ -147,13 +147,13 @@ class ApprovalService:
             pattern=reply.pattern,
         )
         if not await self.store.swap(row, decided):
-            _answerable(await self.get(approval_id), reply)
+            _require_answerable(await self.get(approval_id), reply)
             raise AlreadyDecidedError("Somebody else answered at the same moment")
         if decided.status == "approved" and reply.scope == "always":
             await self.store.add_rule(always_rule(decided), reply.by, row.id)
             if self.on_rule is not None:
                 await self.on_rule()
-        self.tell(approval_id)
+        self.notify(approval_id)
         return decided
 
     async def _edited(self, row: Approval, reply: Decision) -> Approval:
@@ -164,61 +164,62 @@ class ApprovalService:
         return edited if self.preview is None else await self.preview(edited)
 
     async def cancel(self, approval_id: str, why: str) -> None:
-        """Withdraw a question that nobody answered."""
+        """Cancel an approval if it is still pending."""
         row = await self.get(approval_id)
         if row.status == "pending":
             await self.store.swap(row, replace(row, status="cancelled", answer_reason=why, decided_at=self._now()))
-            self.tell(approval_id)
+            self.notify(approval_id)
 
     async def settled(self, approval_id: str, seconds: float | None) -> Approval:
-        """Wait until a question is answered and, if so, run; after `seconds` return it as it stands."""
+        """Wait until an approval is denied or expired, or its call has run; after `seconds` return it as it is."""
         with anyio.move_on_after(seconds):
             while True:
                 changed = self.changed
                 row = await self.get(approval_id)
                 if row.is_settled:
-                    self.tell(row.id)  # another process may have taken the answer, perhaps before we looked first
+                    self.notify(row.id)  # another process may have taken the answer; it cannot announce it here
                     return row
-                with anyio.move_on_after(_POLL):
+                with anyio.move_on_after(_POLL_SECONDS):
                     await changed.wait()
         return await self.get(approval_id)
 
     async def delivered(self, row: Approval) -> None:
-        """Note that the caller has the outcome, so that the same call asks anew."""
+        """Mark the outcome as fetched by its caller, so that the same call needs a new approval."""
         await self.store.swap(row, replace(row, delivered=True))
 
     async def run_approved(self, run: Run) -> None:
-        """Run approved calls for ever, each at most once.
+        """Run approved calls until cancelled, each at most once.
 
-        What other processes' people approve is found by `follow`. Nothing runs while the store cannot be written.
+        Approvals given in other processes are noticed through `follow`. Nothing runs while the store cannot be written.
         """
         async with anyio.create_task_group() as group:
             while True:
                 changed = self.changed
                 for row in await with_retry(lambda: self.store.rows("runnable")):
+                    # Claimed by compare-and-set before it runs, so that only one process runs it.
                     executing = replace(row, execution="executing", started_at=self._now(), lease=self._lease)
                     if await with_retry(partial(self.store.swap, row, executing)):
-                        self.tell(row.id)
+                        self.notify(row.id)
                         group.start_soon(self._run, executing, run)
                 await changed.wait()
 
     async def follow(self) -> None:
-        """Wake whoever waits after every change by another process, for ever."""
+        """Wake local waiters after every change by another process, until cancelled."""
         while True:
-            patience = self.store.listen()
+            valid_seconds = self.store.listen()
             self._wake()
-            with anyio.move_on_after(patience):
+            with anyio.move_on_after(valid_seconds):
                 await self.store.wait_notified()
 
     async def recover(self) -> None:
-        """Mark calls that were running when their process died; they are never run again by themselves."""
+        """Mark calls as aborted whose process died while they ran; they are never run again automatically."""
         for row in await self.store.rows("executing", 1000):
-            if row.lease != self._lease and not _alive(row.lease):
+            if row.lease != self._lease and not _holder_runs(row.lease):
                 await self.store.swap(row, replace(row, execution="aborted", finished_at=self._now()))
-                self.tell(row.id)
+                self.notify(row.id)
 
-    def tell(self, approval_id: str) -> None:
-        """Wake whoever waits and announce the change."""
+    def notify(self, approval_id: str) -> None:
+        """Wake local waiters and announce the change to subscribers."""
         self._wake()
         self._announce(PENDING_URI)
         self._announce(f"approvals://{approval_id}")
@@ -229,23 +230,23 @@ class ApprovalService:
 
     async def _run(self, row: Approval, run: Run) -> None:
         ran = await run(row)
-        execution: Execution = "completed" if ran.good else "failed"
+        execution: Execution = "completed" if ran.succeeded else "failed"
         done = replace(row, execution=execution, finished_at=self._now(), result=ran.result, successor=ran.successor)
         await with_retry(lambda: self.store.swap(row, done))
-        self.tell(row.id)
+        self.notify(row.id)
 
-    async def _fresh(self, row: Approval) -> Approval:
+    async def _expire_if_due(self, row: Approval) -> Approval:
         if row.status != "pending" or self._now() < row.expires_at:
             return row
         expired: Status = "expired"
         late = replace(row, status=expired, decided_at=self._now())
         if await self.store.swap(row, late):
-            self.tell(row.id)
+            self.notify(row.id)
             return late
         return await self.store.get(row.id) or late
 
 
-def _answerable(row: Approval, reply: Decision) -> None:
+def _require_answerable(row: Approval, reply: Decision) -> None:
     if row.status == "expired":
         raise ExpiredError(f"Approval {row.id} expired")
     if row.status != "pending":
@@ -260,25 +261,25 @@ def _answerable(row: Approval, reply: Decision) -> None:
 
 
 async def with_retry(work: Callable[[], Awaitable[T]]) -> T:
-    """Use the store as soon as it works: for what nobody is there to be told that it failed."""
-    told = False
+    """Retry until the store works; for work without a caller to whom an error could be reported."""
+    warned = False
     while True:
         try:
             return await work()
         except GatewayError as error:
-            if not told:
-                _log.warning("waiting for the approvals: %s", error.message)
-            told = True
-            await anyio.sleep(_MEND_SECONDS)
+            if not warned:
+                _log.warning("the approvals store is unavailable; retrying: %s", error.message)
+            warned = True
+            await anyio.sleep(_RETRY_SECONDS)
 
 
-def _alive(lease: str | None) -> bool:
-    """Say whether the process that holds a lease still runs."""
+def _holder_runs(lease: str | None) -> bool:
+    """Return whether the process that holds a lease may still run."""
     pid, _, rest = (lease or "").partition(":")
     if not pid.isdigit():
         return False
     if ":" in rest and rest.partition(":")[0] != gethostname():
-        return True  # only its own machine can tell
+        return True  # on another host, where this cannot be checked
     if int(pid) == os.getpid():
         return False
     try:
@@ -291,5 +292,5 @@ def _alive(lease: str | None) -> bool:
 
 
 def _conversation(row: Approval) -> str:
-    """Return which conversation of an agent asks; each has to see its own questions."""
+    """Return the agent's conversation; identical calls of two conversations get an approval each."""
     return row.agent.rpartition("/")[0]

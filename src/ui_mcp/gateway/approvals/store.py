@@ -1,4 +1,4 @@
-"""Where approvals last: a protocol, and one implementation in SQL that any `Base` carries."""
+"""Stores approvals, standing rules and proposals in SQL, on SQLite or PostgreSQL."""
 
 import secrets
 import sqlite3
@@ -41,13 +41,13 @@ _TABLES = {
 }
 
 _ADDED = {"pattern": "'null'", "connection": "''", "operation": "''", "request": "''", "successor": "NULL"}
-"""Columns of `approvals` that older stores lack, with what a row of before has there."""
+"""Columns of `approvals` that older stores lack, with their value in existing rows."""
 
 _STATEMENTS = (
     *(f"CREATE TABLE IF NOT EXISTS {name} ({columns})" for name, columns in _TABLES.items()),
     "CREATE INDEX IF NOT EXISTS approvals_open ON approvals (status, execution)",
 )
-"""Statements that both SQLite and PostgreSQL take."""
+"""Valid in both SQLite and PostgreSQL."""
 
 _WHERE = {
     "open": "status = 'pending' ORDER BY created_at",
@@ -57,128 +57,125 @@ _WHERE = {
     "undelivered": "delivered = 0 ORDER BY created_at",
 }
 
-_COUNTS = "id > coalesce((SELECT CAST(value AS INTEGER) FROM approval_keys WHERE name = 'foreign_rules'), 0)"
-"""Rules that came with a store of somebody else do not."""
+_IN_FORCE = "id > coalesce((SELECT CAST(value AS INTEGER) FROM approval_keys WHERE name = 'foreign_rules'), 0)"
+"""Excludes the rules of a store that another account created; see `_require_own`."""
 
 
 class ApprovalStore:
-    """Rows, rules and proposals; every change of a row is compare-and-set on status, execution and digest."""
+    """Every change of an approval is a compare-and-set on its status, execution and digest."""
 
-    def __init__(self, base: Database) -> None:
-        self._base = base
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def close(self) -> None:
-        """Let go of the database."""
-        self._base.close()
+        self._database.close()
 
     def listen(self) -> float:
-        """Be told of other processes' changes from now on; return for how long to rely on that."""
-        return self._base.listen()
+        """Start listening for changes by other processes; return for how many seconds one wait may rely on it."""
+        return self._database.listen()
 
     async def wait_notified(self) -> None:
-        """Return when another process has changed something."""
-        await self._base.wait_notified()
+        """Return when another process has changed the store."""
+        await self._database.wait_notified()
 
     async def add(self, row: Approval) -> None:
-        """Store a new row."""
         columns, marks = ", ".join(_COLUMNS), ", ".join("?" * len(_COLUMNS))
         statement = f"INSERT INTO approvals ({columns}) VALUES ({marks})"  # noqa: S608 - our own columns
-        await self._base.change(statement, _packed(row))
+        await self._database.change(statement, _encoded(row))
         await self._remember_version(row)
 
     async def get(self, approval_id: str) -> Approval | None:
-        """Return one row."""
-        found = await self._base.rows(f"SELECT {', '.join(_COLUMNS)} FROM approvals WHERE id = ?", (approval_id,))  # noqa: S608
-        return _unpacked(found[0]) if found else None
+        found = await self._database.rows(f"SELECT {', '.join(_COLUMNS)} FROM approvals WHERE id = ?", (approval_id,))  # noqa: S608
+        return _decoded(found[0]) if found else None
 
     async def rows(self, where: str, limit: int = 100) -> Sequence[Approval]:
-        """Return rows: `open`, `history`, `runnable`, `executing` or `undelivered`, oldest first but for history."""
+        """Return `open`, `history`, `runnable`, `executing` or `undelivered` rows, oldest first except `history`."""
         statement = f"SELECT {', '.join(_COLUMNS)} FROM approvals WHERE {_WHERE[where]} LIMIT ?"  # noqa: S608
-        return [_unpacked(row) for row in await self._base.rows(statement, (limit,))]
+        return [_decoded(row) for row in await self._database.rows(statement, (limit,))]
 
     async def digests(self, approval_id: str) -> Sequence[str]:
-        """Return the digests of every version of a row, edited ones included."""
-        found = await self._base.rows("SELECT digest FROM approval_versions WHERE id = ?", (approval_id,))
+        """Return the digests of all versions of an approval, edited ones included."""
+        found = await self._database.rows("SELECT digest FROM approval_versions WHERE id = ?", (approval_id,))
         return [row[0] for row in found]
 
     async def find_by_agent(self, agent: str) -> Approval | None:
-        """Return the newest row that a caller of this name opened."""
+        """Return the newest approval of this agent name."""
         statement = f"SELECT {', '.join(_COLUMNS)} FROM approvals WHERE agent = ? ORDER BY created_at DESC LIMIT 1"  # noqa: S608
-        found = await self._base.rows(statement, (agent,))
-        return _unpacked(found[0]) if found else None
+        found = await self._database.rows(statement, (agent,))
+        return _decoded(found[0]) if found else None
 
     async def swap(self, before: Approval, after: Approval) -> bool:
-        """Replace `before` by `after` if nobody changed it meanwhile; say whether that worked."""
+        """Replace `before` by `after` unless the row has changed meanwhile; return whether it was replaced."""
         sets = ", ".join(f"{name} = ?" for name in _COLUMNS)
-        changed = await self._base.change(
+        changed = await self._database.change(
             f"UPDATE approvals SET {sets} WHERE id = ? AND status = ? AND execution = ? AND digest = ?",  # noqa: S608
-            (*_packed(after), before.id, before.status, before.execution, before.digest),
+            (*_encoded(after), before.id, before.status, before.execution, before.digest),
         )
         if changed and after.args_version != before.args_version:
             await self._remember_version(after)
         return changed == 1
 
     async def rules(self) -> Sequence[tuple[int, Rule]]:
-        """Return the rules people made with an answer for always or by accepting a proposal, numbered."""
-        found = await self._base.rows(f"SELECT id, rule FROM standing_rules WHERE {_COUNTS} ORDER BY id", ())  # noqa: S608
+        """Return the numbered rules made by answers with scope `always` or by accepted proposals."""
+        found = await self._database.rows(f"SELECT id, rule FROM standing_rules WHERE {_IN_FORCE} ORDER BY id", ())  # noqa: S608
         return [(row[0], Rule.model_validate(loads(row[1]))) for row in found]
 
     async def add_rule(self, rule: Rule, by: str, approval_id: str) -> None:
-        """Keep a rule."""
         text = dumps(rule.model_dump(exclude_defaults=True))
-        await self._base.change(
+        await self._database.change(
             "INSERT INTO standing_rules (id, rule, created_by, approval) "
             "SELECT coalesce(max(id), 0) + 1, ?, ?, ? FROM standing_rules",
             (text, by, approval_id),
         )
 
     async def remove_rule(self, number: int) -> bool:
-        """Forget a rule."""
-        return await self._base.change("DELETE FROM standing_rules WHERE id = ?", (number,)) == 1
+        """Delete a rule; return whether it existed."""
+        return await self._database.change("DELETE FROM standing_rules WHERE id = ?", (number,)) == 1
 
     async def rules_version(self) -> str:
-        """Return a text that changes when any process changed the rules."""
-        found = await self._base.rows(
-            f"SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM standing_rules WHERE {_COUNTS}",  # noqa: S608
+        """Return a text that differs after any process has changed the rules."""
+        found = await self._database.rows(
+            f"SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM standing_rules WHERE {_IN_FORCE}",  # noqa: S608
             (),
         )
         return ":".join(map(str, found[0]))
 
     async def save_proposal(self, values: tuple[Json, ...]) -> None:
-        """Insert or replace a proposal row."""
-        await self._base.change(
+        await self._database.change(
             "INSERT INTO proposals VALUES (?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (id) DO UPDATE SET status = excluded.status, decided_by = excluded.decided_by",
             values,
         )
 
     async def settle_proposal(self, proposal_id: str, status: str, by: str) -> bool:
-        """Settle a pending proposal; say whether nobody had."""
+        """Settle a proposal; return whether it was still pending."""
         statement = "UPDATE proposals SET status = ?, decided_by = ? WHERE id = ? AND status = 'pending'"
-        return await self._base.change(statement, (status, by, proposal_id)) == 1
+        return await self._database.change(statement, (status, by, proposal_id)) == 1
 
     async def proposals(self) -> Sequence[tuple[Any, ...]]:
-        """Return all proposals, oldest first."""
-        return await self._base.rows(
+        """Return the rows of all proposals, oldest first."""
+        return await self._database.rows(
             "SELECT id, created_at, principal, rule, rationale, status, decided_by FROM proposals ORDER BY created_at",
             (),
         )
 
     async def key(self) -> bytes:
-        """Return the secret that seals what clients carry for us; every process on this store shares it."""
+        """Return the key that signs continuation tokens; all processes on this store share it."""
         fresh = secrets.token_hex(32)
-        await self._base.change("INSERT INTO approval_keys VALUES ('seal', ?) ON CONFLICT (name) DO NOTHING", (fresh,))
-        found = await self._base.rows("SELECT value FROM approval_keys WHERE name = 'seal'", ())
+        await self._database.change(
+            "INSERT INTO approval_keys VALUES ('seal', ?) ON CONFLICT (name) DO NOTHING", (fresh,)
+        )
+        found = await self._database.rows("SELECT value FROM approval_keys WHERE name = 'seal'", ())
         return bytes.fromhex(found[0][0])
 
     async def _remember_version(self, row: Approval) -> None:
-        await self._base.change(
+        await self._database.change(
             "INSERT INTO approval_versions VALUES (?, ?, ?, ?) ON CONFLICT (id, args_version) DO NOTHING",
             (row.id, row.args_version, dumps(row.arguments), row.digest),
         )
 
 
-def _packed(row: Approval) -> tuple[Json, ...]:
+def _encoded(row: Approval) -> tuple[Json, ...]:
     def one(name: str) -> Json:
         value = getattr(row, name)
         return dumps(value) if name in _JSON else int(value) if name in _WHOLE else value
@@ -186,7 +183,7 @@ def _packed(row: Approval) -> tuple[Json, ...]:
     return tuple(one(name) for name in _COLUMNS)
 
 
-def _unpacked(values: tuple[Any, ...]) -> Approval:
+def _decoded(values: tuple[Any, ...]) -> Approval:
     named = dict(zip(_COLUMNS, values, strict=True))
     for name in _JSON:
         named[name] = loads(named[name])
@@ -198,8 +195,8 @@ def open_store(place: str) -> ApprovalStore:
     """Open the store at a path, `sqlite:///PATH` or `postgresql://…`; a file is created when missing.
 
     Raises:
-        ConfigError: the URL names no store we know, or its driver is missing.
-        CompositorError: the store cannot be opened.
+        ConfigError: the URL has an unknown scheme, or its driver is missing.
+        GatewayError: the store cannot be opened.
     """
     scheme = urlsplit(place).scheme
     if scheme in {"postgresql", "postgres"}:
@@ -214,15 +211,15 @@ def open_store(place: str) -> ApprovalStore:
 
 
 def _require_own(base: sqlite3.Connection, file: Path) -> None:
-    """Take from a store that this account did not make what would run calls without a question.
+    """Disarm a store that this account did not create, so that no call runs without a question.
 
-    A repository can bring a store in its data directory. Its rules are kept but no longer count, calls that were
-    approved in it expire, and its seal is replaced.
+    A repository can bring a store in its data directory. Its rules stay in the table but are ignored, its approved
+    calls expire, and its keys are replaced.
     """
     if file.absolute().is_relative_to(user_data_path("nlui")):
         return
     with base:
-        base.execute("BEGIN IMMEDIATE")  # so that of two processes one seals it and the other finds that
+        base.execute("BEGIN IMMEDIATE")  # of two processes that open the store, only one seals it
         found = base.execute("SELECT value FROM approval_keys WHERE name = 'store'").fetchone()
         name, _, given = found[0].partition(":") if found else ("", "", "")
         if found and is_sealed(given, "approvals", name):
@@ -240,11 +237,11 @@ def _require_own(base: sqlite3.Connection, file: Path) -> None:
 
 
 def _sealed(name: str) -> str:
-    """Return the seal of a store, nothing where the account can keep no key; its rules ask again after each start."""
+    """Return the seal of a store, "" when the account cannot keep a key; rules are then ignored after each start."""
     try:
         return seal("approvals", name)
     except OSError as error:
-        _log.warning("There is no key to seal approvals with: %s", error)
+        _log.warning("cannot read or create the key that seals approvals: %s", error)
         return ""
 
 

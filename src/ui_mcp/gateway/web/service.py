@@ -77,7 +77,7 @@ def chat_app(chat: Serving, endpoints: McpRoutes, access: Access) -> App:
         *NluiSources(chat.targets, Listing(lambda: tools_of(chat.gateway), PRESETS), result_of(chat.gateway)).routes(),
         *NluiConfig(chat.model, providers).routes(),
         *Timelines(chat.conversations.open, may_watch(access, token)).routes(),
-        *person_routes(access, chat.gateway.desk),
+        *person_routes(access, chat.gateway.approvals),
         *approval_routes(chat.gateway),
         *page_routes(access.nonces),
     ]
@@ -88,7 +88,7 @@ def chat_app(chat: Serving, endpoints: McpRoutes, access: Access) -> App:
 async def open_chat_page(asked: GatewayOptions) -> AsyncIterator[Serving]:
     """Run gateway, chat store, journal and conversations for the length of the block."""
     async with AsyncExitStack() as stack:
-        gateway = await stack.enter_async_context(open_gateway(asked, mode="guard", patience=_patience))
+        gateway = await stack.enter_async_context(open_gateway(asked, mode="guard", approval_timeout=_approval_timeout))
         data: Path = gateway.context.data
         chat = await stack.enter_async_context(open_chat(f"sqlite:///{data / 'chat.db'}"))
         journal = SqliteJournal(data / "agent.db")
@@ -99,7 +99,7 @@ async def open_chat_page(asked: GatewayOptions) -> AsyncIterator[Serving]:
         model = ModelSettingsService(model_settings(gateway.settings.llm), gateway.settings.proxy, file, data)
         talks: Conversations
         writer = lambda name: talks.writer(name)  # noqa: E731, PLW0108 - `talks` is not made yet
-        watch = ApprovalWatch(gateway.desk, gateway.announcements, gateway.enforcer.outcome, writer, AGENT)
+        watch = ApprovalWatch(gateway.approvals, gateway.announcements, gateway.enforcer.outcome, writer, AGENT)
         talks = Conversations(chat, journal, loops(gateway, chat, model, watch), tasks, watch.catch_up)
         tasks.start_soon(watch.run)
         targets = TargetSettingsService(gateway, file, _demo_in(tasks))
@@ -143,7 +143,7 @@ def loops(
                 settings,
                 deltas,
                 questions=questions,
-                handlers=[UpstreamChanges(gateway.changes_since)],
+                handlers=[UpstreamChanges(gateway.on_upstream_change)],
                 noted=lambda own: gateway.audited(own, "loop"),
             )
 
@@ -180,12 +180,12 @@ def decider(gateway: GatewayService) -> Callable[[str, JsonObject], Awaitable[Js
             arguments=edited,
             scope=scope,
         )
-        row = await gateway.desk.decide(approval_id, reply)
+        row = await gateway.approvals.decide(approval_id, reply)
         return {"approval_id": row.id, "status": row.status}
 
     return decide
 
 
-def _patience(call: Call) -> float | None:
+def _approval_timeout(call: Call) -> float | None:
     # Our own loop waits for a person as long as it takes; clients of the gateway have limits of their own.
     return None if call.principal == AGENT else 45.0
