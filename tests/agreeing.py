@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ui_mcp.config import rights, trusted_place
-from ui_mcp.gateway.config.agreement import wish_of, wishes
+from ui_mcp.gateway.config.agreement import trust_request, trust_requests
 from ui_mcp.trust import Agreements
 from ui_mcp.workspace import Workspace
 
@@ -11,7 +11,7 @@ from ui_mcp.workspace import Workspace
 def agree(base: Path, home: Path | None = None) -> None:
     """Agree to everything that a base directory asks for; `home` is that of an account without XDG variables."""
     account = Agreements(home / ".config/ui-mcp/trusted.json" if home else None)
-    for wish in wishes(Workspace.at(base)):
+    for wish in trust_requests(Workspace.at(base)):
         account.add(wish.place, wish.contents)
 
 
@@ -23,6 +23,6 @@ def agree_to_file(file: Path) -> Path:
 
 def agree_to_gateway(file: Path, account: Path | None = None) -> Path:
     """Agree to an nlui.yaml, as `nlui trust` does; `account` is another configuration directory; return the file."""
-    wish = wish_of(file)
+    wish = trust_request(file)
     Agreements(account / "ui-mcp/trusted.json" if account else None).add(wish.place, wish.contents)
     return file

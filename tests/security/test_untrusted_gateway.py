@@ -19,7 +19,7 @@ from terminals import run_in_terminal
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.app.watch_routes import approvals_of
 from ui_mcp.gateway.config import editor
-from ui_mcp.gateway.config.agreement import found_file, wish_of
+from ui_mcp.gateway.config.agreement import found_file, trust_request
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements
@@ -242,7 +242,7 @@ def test_what_is_shown_hides_no_command_and_shows_no_credential(clone: Path) -> 
     }
     file.write_text(json.dumps(settings))
 
-    shown = "\n".join(wish_of(file).lines)
+    shown = "\n".join(trust_request(file).lines)
 
     assert "canary" not in shown
     for part in ("evil-command", "${HOME}", "http://elsewhere", '"allow"'):

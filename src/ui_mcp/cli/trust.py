@@ -16,7 +16,7 @@ from ui_mcp.cli import options as shared
 from ui_mcp.errors import ConfigError, RefusedError
 
 if TYPE_CHECKING:
-    from ui_mcp.gateway.config.agreement import Wish
+    from ui_mcp.gateway.config.agreement import TrustRequest
     from ui_mcp.workspace import Workspace
 
 HELP = "agree to project settings that widen rights"
@@ -29,26 +29,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.gateway.config.agreement import wishes
+    from ui_mcp.gateway.config.agreement import trust_requests
     from ui_mcp.workspace import Workspace
 
     workspace = Workspace.at(options.dir)
     if options.revoke:
         return _revoke(workspace)
-    asked = wishes(workspace)
+    asked = trust_requests(workspace)
     if not asked:
         print(f"{workspace.config_file} widens no rights: there is nothing to agree to.")
         return 0
     return settle(asked, "ui-mcp trust", yes=options.yes)
 
 
-def settle(asked: "list[Wish]", command: str, *, yes: bool) -> int:
+def settle(asked: "list[TrustRequest]", command: str, *, yes: bool) -> int:
     """Show the settings, ask the person, and record the agreement; return the exit code."""
     from ui_mcp.gateway.config.agreement import agree
 
-    for wish in asked:
-        print(f"{wish.place}{' (agreed)' if wish.agreed else ''}", *wish.lines, sep="\n  ")
-    if all(wish.agreed for wish in asked):
+    for request in asked:
+        print(f"{request.place}{' (agreed)' if request.agreed else ''}", *request.lines, sep="\n  ")
+    if all(request.agreed for request in asked):
         print(f"You have agreed to all of this; `{command} --revoke` withdraws it.")
         return 0
     if not _confirmed(command, yes=yes):
@@ -61,27 +61,27 @@ def settle(asked: "list[Wish]", command: str, *, yes: bool) -> int:
 
 def offer(source: str | None) -> None:
     """At a terminal, ask about the nlui.yaml that a gateway would use from the working directory."""
-    from ui_mcp.gateway.config.agreement import agree, found_file, wish_of
+    from ui_mcp.gateway.config.agreement import agree, found_file, trust_request
 
     file = found_file(source)
     if file is None or not _can_ask():
         return
-    wish = wish_of(file)
-    if wish.agreed:
+    request = trust_request(file)
+    if request.agreed:
         return
     # On stderr: stdout may be a pipe that receives the command's output.
-    print(f"{file} is new or has changed since you agreed to it:", *wish.lines, sep="\n  ", file=sys.stderr)
+    print(f"{file} is new or has changed since you agreed to it:", *request.lines, sep="\n  ", file=sys.stderr)
     if _answer("Use it? [y/N] ", sys.stderr):
-        agree([wish])
+        agree([request])
 
 
 def _revoke(workspace: "Workspace") -> int:
-    from ui_mcp.gateway.config.agreement import wishes
+    from ui_mcp.gateway.config.agreement import trust_requests
     from ui_mcp.trust import Agreements
 
     places = [workspace.base]
     with suppress(ConfigError):  # an invalid file must not keep its agreement alive
-        places += [wish.place for wish in wishes(workspace)]
+        places += [request.place for request in trust_requests(workspace)]
     taken = [Agreements().remove(place) for place in places]
     print(
         "Withdrawn; this takes effect at the next start."

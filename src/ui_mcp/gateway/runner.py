@@ -17,7 +17,7 @@ from ui_mcp.file_watcher import Rest
 from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, health_route
 from ui_mcp.gateway.approvals.person_http import approvals_app
 from ui_mcp.gateway.config import loader
-from ui_mcp.gateway.config.configuration import GatewayOptions, Stamp, _may_be_secret, _stamp, configuration
+from ui_mcp.gateway.config.configuration import GatewayOptions, Stamp, configuration, may_be_secret, read_stamp
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mount_connection import connector
 from ui_mcp.gateway.service import GatewayContext, GatewayService
@@ -46,14 +46,14 @@ _log = logger("nlui")
 async def follow_file(gateway: GatewayService, file: Path, stamp: Stamp, load: loader.Load = loader.load) -> None:
     """Reload after every change of the file since `stamp`, and after every new agreement, until cancelled."""
     agreements = Agreements().file
-    agreed = await _stamp(agreements)
+    agreed = await read_stamp(agreements)
     with closing(Rest(POLL_SECONDS)) as rest:
         async with anyio.create_task_group() as tasks:
             if sys.platform != "win32":
                 tasks.start_soon(_on_signal, gateway, file, load)
             while True:
-                before, agreed = agreed, await _stamp(agreements)
-                if await _stamp(file) != stamp or agreed != before:
+                before, agreed = agreed, await read_stamp(agreements)
+                if await read_stamp(file) != stamp or agreed != before:
                     stamp = await _wait_quiet(file)
                     await reload(gateway, file, load)
                 await rest.wait_changed([file, agreements])
@@ -88,10 +88,10 @@ if sys.platform != "win32":
 
 async def _wait_quiet(file: Path) -> Stamp:
     """Wait until the file has stopped changing, and return its stamp."""
-    stamp = await _stamp(file)
+    stamp = await read_stamp(file)
     while True:
         await anyio.sleep(QUIET_SECONDS)
-        before, stamp = stamp, await _stamp(file)
+        before, stamp = stamp, await read_stamp(file)
         if stamp == before:
             return stamp
 
@@ -129,7 +129,7 @@ async def open_gateway(
         data=data,
         cache=user_cache_path("nlui") if not settings.data_dir else data / "cache",
         connect=connector(read.variables),
-        secrets=tuple(filter(_may_be_secret, (os.environ.get(name, "") for name in sorted(read.variables)))),
+        secrets=tuple(filter(may_be_secret, (os.environ.get(name, "") for name in sorted(read.variables)))),
         announcements=announcements or Announcements(),
         mode=options.mode or mode,
         where=lambda: page.url,

@@ -14,7 +14,7 @@ from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config import loader
-from ui_mcp.gateway.config.agreement import visible, wishes
+from ui_mcp.gateway.config.agreement import trust_requests, visible
 from ui_mcp.ui import own_files as files
 from ui_mcp.ui.file_layout import Action, decide, look
 from ui_mcp.ui.install_plan import bundled_files
@@ -137,7 +137,7 @@ def configuration(workspace: Workspace) -> tuple[Config | None, Finding]:
 def trust(workspace: Workspace) -> Finding:
     """Report the settings that need the person's agreement."""
     try:
-        waiting = [wish for wish in wishes(workspace) if not wish.agreed]
+        waiting = [wish for wish in trust_requests(workspace) if not wish.agreed]
     except UiMcpError as error:
         return problem("trust", error.message, "Fix that line; docs/settings.md lists every setting.")
     if not waiting:

@@ -300,14 +300,14 @@ def _print_result(result: ToolResult) -> None:
 
 
 def _trust(options: argparse.Namespace) -> int:
-    from ui_mcp.gateway.config.agreement import wish_of
+    from ui_mcp.gateway.config.agreement import trust_request
 
     file = place_of(Path(options.file))
     if options.revoke:
         taken = Agreements().remove(file)
         print("Withdrawn; this takes effect at the next start." if taken else f"There is no agreement for {file}.")
         return 0
-    return settle([wish_of(file)], "nlui trust", yes=options.yes)
+    return settle([trust_request(file)], "nlui trust", yes=options.yes)
 
 
 def _report_error(error: UiMcpError, code: int) -> int:

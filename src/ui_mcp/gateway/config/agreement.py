@@ -1,4 +1,4 @@
-"""What the person is asked to agree to in one project: settings that widen rights, and what its gateway mounts."""
+"""What a project asks the person to agree to: settings that widen rights, and what its gateway mounts."""
 
 import os
 import re
@@ -23,55 +23,55 @@ _PASSWORD = re.compile(r"(://[^\s:/@]*):[^\s@]*@")
 
 
 class NotAgreedError(ConfigError):
-    """A file came with a project and says something that the person has not agreed to."""
+    """A file that came with a project says something to which the person has not agreed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """One thing that takes effect once the person agrees."""
+class TrustRequest:
+    """One file, or part of one, that takes effect once the person agrees."""
 
     place: Path
     contents: Json | bytes
     lines: list[str]
-    """What it asks for, in words for the person."""
+    """What it asks for, one line per setting, for the person to read."""
 
     @property
     def agreed(self) -> bool:
-        """Whether the person agreed to exactly this."""
+        """Whether the person agreed to exactly these contents."""
         return Agreements().hold(self.place, self.contents)
 
 
-def wishes(workspace: Workspace) -> list[Wish]:
+def trust_requests(workspace: Workspace) -> list[TrustRequest]:
     """Return what the project asks for, agreed to or not.
 
     Raises:
-        ConfigError: a configuration file is wrong.
+        ConfigError: a configuration file is invalid.
     """
     rights = settings.rights(workspace.config_file)
     lines = [visible(f"{key} = {dumps(value)}") for key, value in rights.items()]
-    found = [Wish(settings.trusted_place(workspace.config_file), rights, lines)] if rights else []
+    found = [TrustRequest(settings.trusted_place(workspace.config_file), rights, lines)] if rights else []
     named = rights.get("gateway.config")
     file = workspace.named(str(named)).resolve() if named else None
     within = [file] if file is not None and file.is_relative_to(workspace.project) else []
     files = dict.fromkeys([*within, workspace.project / loader.FILE])
-    return found + [wish_of(file) for file in files if file.is_file()]
+    return found + [trust_request(file) for file in files if file.is_file()]
 
 
-def wish_of(file: Path) -> Wish:
-    """Return what a gateway's file asks for.
+def trust_request(file: Path) -> TrustRequest:
+    """Return what an nlui.yaml asks for.
 
     Raises:
-        ConfigError: it cannot be read.
+        ConfigError: the file cannot be read.
     """
     data = _bytes(file)
-    return Wish(place_of(file), data, _contents(data))
+    return TrustRequest(place_of(file), data, _contents(data))
 
 
 def found_file(source: str | None) -> Path | None:
-    """Return the nlui.yaml that a gateway would take from the working directory because none was named.
+    """Return the nlui.yaml that a gateway takes from the working directory because none was named.
 
-    A file that the command line or NLUI_CONFIG names was chosen, and one in the account's configuration directory is
-    the person's own: these need no agreement.
+    A file named on the command line or in NLUI_CONFIG was chosen by the person, and so was one in the account's
+    configuration directory; these need no agreement.
     """
     own = user_config_path()
     file = None if source or os.environ.get("NLUI_CONFIG") else loader.find(None, os.environ, own)
@@ -80,35 +80,35 @@ def found_file(source: str | None) -> Path | None:
     return place_of(file)
 
 
-def agree(asked: list[Wish]) -> None:
-    """Remember that the person agrees to all of these."""
-    for wish in asked:
-        Agreements().add(wish.place, wish.contents)
+def agree(requests: list[TrustRequest]) -> None:
+    """Store the person's agreement to all of these."""
+    for request in requests:
+        Agreements().add(request.place, request.contents)
 
 
 def load_agreed(file: Path, project: Path) -> loader.Loaded:
-    """Read a gateway's file; one that came with the project only as the person agreed to it.
+    """Read an nlui.yaml; one inside the project only if the person agreed to its contents.
 
     Raises:
-        NotAgreedError: the person has not agreed to what is in it now.
-        ConfigError: it is wrong.
+        NotAgreedError: the person has not agreed to the present contents.
+        ConfigError: the file is invalid.
     """
     file = file.resolve()
     return _load_as_agreed(file, "ui-mcp trust") if file.is_relative_to(project) else loader.load(file)
 
 
 def load_found(file: Path) -> loader.Loaded:
-    """Read a gateway's file that was found, not named, as the person agreed to it.
+    """Read an nlui.yaml that was found, not named, if the person agreed to its contents.
 
     Raises:
-        NotAgreedError: the person has not agreed to what is in it now.
-        ConfigError: it is wrong.
+        NotAgreedError: the person has not agreed to the present contents.
+        ConfigError: the file is invalid.
     """
     return _load_as_agreed(place_of(file), "nlui trust")
 
 
 def _load_as_agreed(file: Path, command: str) -> loader.Loaded:
-    data = _bytes(file)  # read once: what is checked is what takes effect
+    data = _bytes(file)  # read once, so that exactly what is checked takes effect
     if not Agreements().hold(file, data):
         raise NotAgreedError(
             f"{file} is not in effect: it is new or has changed since you agreed to it\n"
@@ -132,7 +132,7 @@ def _contents(data: bytes) -> list[str]:
 
 
 def _lines(value: Json, key: str) -> Iterator[str]:
-    """Write every setting on a line of its own, one for each member of a list."""
+    """Yield one line per setting, and one per member of a list of mappings."""
     match value:
         case dict() if not key or key in _SECTIONS:
             for name, member in value.items():
@@ -141,13 +141,13 @@ def _lines(value: Json, key: str) -> Iterator[str]:
             for number, member in enumerate(value):
                 yield f"{key}[{number}] = {dumps(_masked(member, ''))}"
         case _:
-            # A mapping may have any name, and one such as "env" must not hide the command of a server.
+            # A server may be named "env"; that must not mask its command.
             name = "" if isinstance(value, dict) else key.rpartition(".")[2]
             yield f"{key} = {dumps(_masked(value, name))}"
 
 
 def _masked(value: Json, key: str) -> Json:
-    """Leave out credentials that stand in the file itself; the name of a variable or file is shown."""
+    """Mask credentials written in the file itself; references to variables, files and keyrings stay visible."""
     match value:
         case dict():
             return {name: _masked(member, key if key in _MASKED else str(name)) for name, member in value.items()}
@@ -160,6 +160,6 @@ def _masked(value: Json, key: str) -> Json:
 
 
 def visible(text: str) -> str:
-    """Write out what a terminal would obey or hide, such as escape sequences; leave passwords of addresses out."""
+    """Escape characters that a terminal would interpret or hide, and mask passwords in URLs."""
     text = _PASSWORD.sub(r"\1:…@", text)
-    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
+    return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)

@@ -1,4 +1,4 @@
-"""What a gateway runs with: the file found or named, what the person agreed to, and warnings."""
+"""Resolves what a gateway runs with: a file or an address, the person's agreement, and warnings."""
 
 import os
 from dataclasses import dataclass
@@ -15,14 +15,15 @@ from ui_mcp.gateway.config.settings import GatewaySettings, Mode, TargetSettings
 from ui_mcp.trust import place_of
 
 Stamp = tuple[int, int, int]
+"""Modification time in nanoseconds, size and inode of a file."""
 
 
-async def _stamp(file: Path) -> Stamp:
+async def read_stamp(file: Path) -> Stamp:
     return await anyio.to_thread.run_sync(stamp_of, file)
 
 
 def stamp_of(file: Path) -> Stamp:
-    """Return what differs after every change; zeros when there is no such file."""
+    """Return a value that differs after every change of a file; zeros if there is no such file."""
     try:
         found = file.stat()
     except OSError:
@@ -30,56 +31,56 @@ def stamp_of(file: Path) -> Stamp:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-_SHORT_SECRET = 6
-_NOWHERE = "no nlui.yaml here and no address given: there are no targets (nlui init writes a file to start from)"
+_MIN_SECRET_LENGTH = 6
+_NO_FILE = "no nlui.yaml here and no address given: there are no targets (nlui init writes a file to start from)"
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """What the command line said."""
+    """Options from the command line or the embedding program."""
 
     source: str | None = None
-    """A configuration file, or the address of an API."""
+    """A configuration file, an API description, or the address of an API."""
     host: str | None = None
     port: int | None = None
     mode: Mode | None = None
     compact: bool = False
     verbosity: int = 0
     quiet: bool = False
-    """Whether the command reports warnings itself."""
+    """Whether only errors are logged, because the command reports warnings itself."""
     settings: GatewaySettings | None = None
-    """Settings made by the program itself; no file is read then."""
+    """Settings built by the program; no file is read then."""
     load: Load = load
-    """Reads the configuration file, at first and after each change."""
+    """Reads the configuration file, at the start and after each change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Settings with what they were read from."""
+    """Settings and where they came from."""
 
     settings: GatewaySettings
     warnings: list[str]
     variables: frozenset[str]
+    """Environment variables that the settings refer to."""
     file: Path | None = None
-    """None when there is none."""
     stamp: Stamp = (0, 0, 0)
-    """Of the file, before it was read."""
+    """The stamp of the file before it was read."""
     load: Load = load
     """Reads the file again after a change."""
     not_agreed: str = ""
-    """Why the file is not in effect; "" when it is."""
+    """Why the file is not in effect, "" if it is."""
 
     @property
     def writable(self) -> Path | None:
-        """Where changes made on the page are written; None where there is no file that is in effect."""
+        """The file to which changes made on the page are written; None if no file is in effect."""
         return None if self.not_agreed else self.file
 
 
-def configuration(asked: GatewayOptions) -> Configuration:
-    """Read the configuration, or make one of a bare address or document."""
-    if asked.settings is not None:
-        return Configuration(asked.settings, [], frozenset())
-    source = asked.source
+def configuration(options: GatewayOptions) -> Configuration:
+    """Read the configuration, or build one from the address or description of an API."""
+    if options.settings is not None:
+        return Configuration(options.settings, [], frozenset())
+    source = options.source
     if source and _is_document(source):
         name = urlsplit(source).hostname or Path(source).stem if "://" in source else Path(source).stem
         key = "base_url" if "://" in source else "spec"
@@ -87,19 +88,19 @@ def configuration(asked: GatewayOptions) -> Configuration:
         return Configuration(GatewaySettings(targets=(target,)), [], frozenset())
     file = find(source, os.environ, user_config_path())
     if file is None:
-        return Configuration(GatewaySettings(), [_NOWHERE], frozenset())
-    load = load_found if found_file(source) else asked.load
+        return Configuration(GatewaySettings(), [_NO_FILE], frozenset())
+    load = load_found if found_file(source) else options.load
     stamp = stamp_of(file)
     try:
         loaded = load(file)
     except NotAgreedError as error:
         why = error.message
         return Configuration(GatewaySettings(), [why], frozenset(), place_of(file), stamp, load, why)
-    empty = [] if loaded.settings.targets or loaded.settings.backends else [_nothing(file)]
+    empty = [] if loaded.settings.targets or loaded.settings.backends else [_empty_warning(file)]
     return Configuration(loaded.settings, loaded.warnings + empty, loaded.variables, place_of(file), stamp, load)
 
 
-def _nothing(file: Path) -> str:
+def _empty_warning(file: Path) -> str:
     return f"{file}: names no targets and no servers; add them there, or on the page of the chat"
 
 
@@ -114,9 +115,9 @@ def _is_document(source: str) -> bool:
     try:
         return is_openapi(parse(path.read_bytes()))
     except ConfigError:
-        return False  # reading it as a configuration names the line
+        return False  # reading it as a configuration reports the line of the error
 
 
-def _may_be_secret(value: str) -> bool:
-    """Say whether a value taken from the environment must not be shown; paths, addresses and numbers may be."""
-    return len(value) >= _SHORT_SECRET and not value.isdigit() and not value.startswith(("/", "~", ".", "http"))
+def may_be_secret(value: str) -> bool:
+    """Return whether a value from the environment must be masked; paths, addresses and numbers are not."""
+    return len(value) >= _MIN_SECRET_LENGTH and not value.isdigit() and not value.startswith(("/", "~", ".", "http"))

@@ -1,4 +1,4 @@
-"""Changes nlui.yaml as a careful person would: only what changes is rewritten, comments elsewhere stay, mode 0600."""
+"""Edits nlui.yaml in place: only what changes is rewritten, and comments elsewhere stay."""
 
 import os
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from ui_mcp.trust import Agreements, place_of
 
 
 def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
-    """Rewrite a file with what `alter` makes of its contents, atomically.
+    """Replace the contents of a file by what `alter` returns, atomically and with mode 0600.
 
-    Only the person changes it here, so an agreement to the old contents goes over to the new ones.
+    Only the person makes changes here, so an agreement to the old contents is extended to the new ones.
 
     Raises:
         ConfigError: the file cannot be read or written.
@@ -24,50 +24,50 @@ def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
         before = file.read_bytes() if file.exists() else b""
         text = before.decode().replace("\r\n", "\n").replace("\r", "\n")
         old = parse(text.encode()) or {}
-        beside = file.with_name(f".{file.name}.new")
+        draft = file.with_name(f".{file.name}.new")
         data = edited(text, alter(old)).encode()
-        beside.unlink(missing_ok=True)  # a link there would lead elsewhere
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        draft.unlink(missing_ok=True)  # O_EXCL below refuses an existing file or link
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
         if Agreements().hold(place_of(file), before):
-            Agreements().add(place_of(file), data)  # first, so that whoever follows the file finds it agreed to
-        beside.replace(file)
+            Agreements().add(place_of(file), data)  # first, so that a gateway that follows the file finds it agreed to
+        draft.replace(file)
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
 
 
 def own_file(file: Path, data: bytes) -> Path:
-    """Write a file that only its owner can read, in a folder likewise; return it.
+    """Write a file of mode 0600 in a folder of mode 0700, atomically; return its path.
 
     Raises:
-        DiskError: it cannot be written.
+        DiskError: the file cannot be written.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside = file.with_name(f".{file.name}.new")
-        beside.unlink(missing_ok=True)
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        draft = file.with_name(f".{file.name}.new")
+        draft.unlink(missing_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
-        beside.replace(file)
+        draft.replace(file)
     except OSError as error:
         raise DiskError(f"Cannot write {file}", error) from error
     return file
 
 
 def edited(text: str, wanted: JsonObject) -> str:
-    """Return `text` changed so that it means `wanted`; parts that cannot be changed in place are written anew."""
+    """Return `text` changed so that it parses to `wanted`; what cannot be changed in place is written anew."""
     node = yaml.compose(text, Loader=yaml.SafeLoader) if text.strip() else None
     if isinstance(node, yaml.MappingNode) and not node.flow_style:
         changed = _mapping(text, node, parse(text.encode()), wanted)
-        if _means(changed, wanted):
+        if _parses_to(changed, wanted):
             return changed
     return _dump(wanted, 0)
 
 
 def _mapping(text: str, node: yaml.MappingNode, old: JsonObject, wanted: JsonObject) -> str:
-    """Change a block mapping from its end to its beginning, so that earlier positions stay right."""
+    """Change a block mapping from its end to its beginning, so that earlier offsets stay valid."""
     indent = node.start_mark.column
     fresh = {key: value for key, value in wanted.items() if key not in old}
     if fresh:
@@ -92,7 +92,7 @@ def _value(text: str, pair: tuple[yaml.Node, yaml.Node], old: Json, wanted: Json
         and isinstance(wanted, dict)
     ):
         return _mapping(text, node, old, wanted)
-    if isinstance(node, yaml.SequenceNode) and not node.flow_style and _grows(old, wanted):
+    if isinstance(node, yaml.SequenceNode) and not node.flow_style and _is_extension(old, wanted):
         at = _end_of(text, node.end_mark.index)
         more = _dump(list(wanted)[len(list(old)) :], node.start_mark.column)
         return f"{text[:at]}{_newline(text[:at])}{more}{text[at:]}"
@@ -103,12 +103,12 @@ def _value(text: str, pair: tuple[yaml.Node, yaml.Node], old: Json, wanted: Json
     return text[:start] + _dump({str(key_node.value): wanted}, indent).lstrip(" ") + text[end:]
 
 
-def _grows(old: Json, wanted: Json) -> bool:
+def _is_extension(old: Json, wanted: Json) -> bool:
     return isinstance(old, list) and isinstance(wanted, list) and wanted[: len(old)] == old and len(old) > 0
 
 
 def _end_of(text: str, at: int) -> int:
-    """Return where the lines of a value end, leaving comments and blank lines that follow it to what comes next."""
+    """Return where a value ends; comments and blank lines after it belong to what follows."""
     lines = text[:at].splitlines(keepends=True)
     while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
         lines.pop()
@@ -133,7 +133,7 @@ def _scalar(value: Json) -> str:
     return text.removesuffix("...\n").strip()
 
 
-def _means(text: str, wanted: JsonObject) -> bool:
+def _parses_to(text: str, wanted: JsonObject) -> bool:
     try:
         return bool(parse(text.encode()) == wanted)
     except (yaml.YAMLError, ConfigError, ValueError):

@@ -1,4 +1,4 @@
-"""Finds and reads nlui.yaml; the one rule where each store is."""
+"""Finds and reads nlui.yaml: expands variables and secrets, validates, warns about unknown keys."""
 
 import os
 import re
@@ -17,16 +17,16 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import closest
 
 FILE = "nlui.yaml"
-_WAY_OUT = "nlui init writes a file to start from; nlui --help lists the commands."
+_HINT = "nlui init writes a file to start from; nlui --help lists the commands."
 SECRETS = frozenset({"token", "password", "client_secret", "refresh_token", "api_key"})
-_NAMED = r"\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
+_BRACED_NAME = r"\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 
-_VARIABLE = re.compile(rf"\$\$(?=\{{)|\${_NAMED}")
+_VARIABLE = re.compile(rf"\$\$(?=\{{)|\${_BRACED_NAME}")
 """`${NAME}` or `${NAME:-default}`; `$${` stands for `${` itself."""
 
 
 class Loaded:
-    """Settings, the warnings about them, and the environment variables they took secrets from."""
+    """Settings, warnings about them, and the environment variables that they refer to."""
 
     def __init__(self, settings: GatewaySettings, warnings: list[str], variables: frozenset[str]) -> None:
         self.settings = settings
@@ -35,20 +35,20 @@ class Loaded:
 
 
 Load = Callable[[Path], Loaded]
-"""Reads a file; raises ConfigError when it is wrong, NotAgreedError when the person has not agreed to it."""
+"""Reads a file; raises ConfigError if it is invalid, NotAgreedError if the person has not agreed to it."""
 
 
 def find(given: str | None, environment: Mapping[str, str], user_config: Path) -> Path | None:
-    """Return the configuration file to use.
+    """Return the configuration file to use, None if there is none.
 
     Raises:
-        ConfigError: the one that was named is not there.
+        ConfigError: the named file does not exist.
     """
     named = given or environment.get("NLUI_CONFIG")
     if named:
         path = Path(named).expanduser()
         if not path.is_file():
-            raise ConfigError(f"There is no file {named}\n{_WAY_OUT}")
+            raise ConfigError(f"There is no file {named}\n{_HINT}")
         return path
     candidates = (Path(FILE), user_config / "nlui" / FILE)
     return next((path for path in candidates if path.is_file()), None)
@@ -58,7 +58,7 @@ def load(file: Path, environment: Mapping[str, str] | None = None) -> Loaded:
     """Read a file.
 
     Raises:
-        ConfigError: names the line and what is wrong.
+        ConfigError: the file is invalid; the message names the line.
     """
     try:
         data = file.read_bytes()
@@ -68,7 +68,11 @@ def load(file: Path, environment: Mapping[str, str] | None = None) -> Loaded:
 
 
 def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -> Loaded:
-    """Read the text of a file; relative document paths are taken from `folder`."""
+    """Parse the contents of a file; relative paths of documents are resolved against `folder`.
+
+    Raises:
+        ConfigError: the contents are invalid; the message names the line.
+    """
     try:
         tree = parse(data)
     except ConfigError as error:
@@ -76,7 +80,7 @@ def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -
     if tree is None:
         tree = {}
     if not isinstance(tree, dict):
-        raise ConfigError(f"{name}: holds neither settings nor an OpenAPI document\n{_WAY_OUT}")
+        raise ConfigError(f"{name}: holds neither settings nor an OpenAPI document\n{_HINT}")
     used: set[str] = set()
     expanded = _expanded(tree, "", environment, used)
     try:
@@ -86,8 +90,8 @@ def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -
         line = _line(data, problem["loc"])
         where = ".".join(str(part) for part in problem["loc"])
         raise ConfigError(f"{name}:{line}: {where}: {wording(problem)}") from error
-    warnings = [f"{name}: {text}" for text in _unknown(tree, GatewaySettings, "")]
-    return Loaded(_rooted(settings, folder), warnings, frozenset(used))
+    warnings = [f"{name}: {text}" for text in _unknown_keys(tree, GatewaySettings, "")]
+    return Loaded(_with_absolute_specs(settings, folder), warnings, frozenset(used))
 
 
 def _unreadable(error: ConfigError, name: str) -> ConfigError:
@@ -95,7 +99,7 @@ def _unreadable(error: ConfigError, name: str) -> ConfigError:
     return ConfigError(f"{name}:{mark.line + 1}: not YAML: {problem}" if mark else f"{name}: {error.message}")
 
 
-def _rooted(settings: GatewaySettings, folder: Path) -> GatewaySettings:
+def _with_absolute_specs(settings: GatewaySettings, folder: Path) -> GatewaySettings:
     targets = tuple(
         target.model_copy(update={"spec": str((folder / target.spec).resolve())})
         if target.spec and "://" not in target.spec
@@ -112,12 +116,12 @@ def _expanded(value: Json, key: str, environment: Mapping[str, str], used: set[s
         case list():
             return [_expanded(member, key, environment, used) for member in value]
         case str():
-            return _text(value, key, environment, used)
+            return _expanded_text(value, key, environment, used)
         case _:
             return value
 
 
-def _text(value: str, key: str, environment: Mapping[str, str], used: set[str]) -> str:
+def _expanded_text(value: str, key: str, environment: Mapping[str, str], used: set[str]) -> str:
     def variable(match: re.Match[str]) -> str:
         if match[0] == "$$":
             return "$"
@@ -132,18 +136,18 @@ def _text(value: str, key: str, environment: Mapping[str, str], used: set[str]) 
         return value
     kind, _, rest = value.partition(":")
     if kind == "env":
-        return variable(re.fullmatch(_VARIABLE, f"${{{rest}}}") or _bad(key, value))
+        return variable(re.fullmatch(_VARIABLE, f"${{{rest}}}") or _no_variable(key, value))
     if kind == "file":
         try:
             return Path(rest).expanduser().read_text(encoding="utf-8").strip()
-        except (OSError, ValueError, RuntimeError) as error:  # not there, not text, or in the home of nobody
+        except (OSError, ValueError, RuntimeError) as error:  # missing, not text, or `~user` of an unknown user
             reason = getattr(error, "strerror", None) or error
             raise ConfigError(f"{key}: cannot read {rest!r}: {reason}") from error
     return _from_keyring(rest) if kind == "keyring" else value
 
 
 def literal(value: Json) -> Json:
-    """Write values so that the file gives them back as they are: no text in them names a variable."""
+    """Escape values so that the file yields them unchanged: `${` in a text is not a reference."""
     match value:
         case dict():
             return {key: literal(member) for key, member in value.items()}
@@ -155,7 +159,7 @@ def literal(value: Json) -> Json:
             return value
 
 
-def _bad(key: str, value: str) -> re.Match[str]:
+def _no_variable(key: str, value: str) -> re.Match[str]:
     raise ConfigError(f"{key}: {value!r} names no variable")
 
 
@@ -169,14 +173,14 @@ def _from_keyring(name: str) -> str:
         ) from error
     try:
         found: str | None = keyring.get_password(service, user)
-    except Exception as error:  # backends raise what they like
+    except Exception as error:  # keyring backends raise exceptions of any type
         raise ConfigError(f"The keyring cannot be read: {error}") from error
     if not found:
         raise ConfigError(f"The keyring has no password for {service}/{user}")
     return found
 
 
-def _unknown(tree: JsonObject, model: type[BaseModel], prefix: str) -> Iterator[str]:
+def _unknown_keys(tree: JsonObject, model: type[BaseModel], prefix: str) -> Iterator[str]:
     known = {str(alias): name for name, field in model.model_fields.items() for alias in _spellings(name, field)}
     for key, value in tree.items():
         if key not in known:
@@ -187,11 +191,11 @@ def _unknown(tree: JsonObject, model: type[BaseModel], prefix: str) -> Iterator[
         if inner is None:
             continue
         if isinstance(value, dict) and inner.__name__ not in {"Override", "SchemeAuth", "BackendSettings"}:
-            yield from _unknown(value, inner, f"{prefix}{key}.")
+            yield from _unknown_keys(value, inner, f"{prefix}{key}.")
         elif isinstance(value, list):
             for number, member in enumerate(value):
                 if isinstance(member, dict):
-                    yield from _unknown(member, inner, f"{prefix}{key}[{number}].")
+                    yield from _unknown_keys(member, inner, f"{prefix}{key}[{number}].")
 
 
 def _spellings(name: str, field: Any) -> Iterator[str]:
@@ -208,7 +212,7 @@ def _model_in(annotation: Any) -> type[Part] | None:
 
 
 def _line(data: bytes, path: tuple[int | str, ...]) -> int:
-    """Find the line a value stands on; 1 where only a more tolerant reader could read the file."""
+    """Return the line of a value, 1 if PyYAML cannot parse what our more tolerant reader accepts."""
     try:
         node = yaml.compose(data, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):

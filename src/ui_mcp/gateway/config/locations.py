@@ -1,4 +1,4 @@
-"""Where the gateway of a project keeps approvals, and which of its files app code must not touch."""
+"""Where the gateway of a project stores its approvals."""
 
 import os
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ from ui_mcp.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class NamedFile:
-    """The nlui.yaml that `gateway.config` of a project names."""
+    """The nlui.yaml that the setting `gateway.config` of a project names."""
 
     file: Path
     project: Path
 
 
 def named_file(workspace: Workspace, config: Config) -> NamedFile | None:
-    """Return the file that `gateway.config` names."""
+    """Return the file that the setting `gateway.config` names, None if it is not set."""
     given = config.gateway.config
     return NamedFile(workspace.named(given), workspace.project) if given else None
 
 
 def approvals_url(named: NamedFile | None) -> str:
-    """Return the approvals store of a gateway: of the file that `gateway.config` names, else of the one found here.
+    """Return path or URL of the approvals: of the named file's gateway, else of the one found here.
 
     Raises:
-        ConfigError: the file is wrong, or the person has not agreed to the named one.
+        ConfigError: the file is invalid, or the person has not agreed to the named one.
     """
     return _settings(named).approvals_url
 

@@ -1,4 +1,4 @@
-"""JSON or YAML 1.2 → plain values, with notes."""
+"""Parses JSON or YAML 1.2 into plain values, with notes about oddities."""
 
 import math
 import re
@@ -24,7 +24,7 @@ Status = Literal["ok", "degraded", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One oddity; `operation` is empty when it concerns the document."""
+    """One oddity of a document; `operation` is "" if it concerns the whole document."""
 
     pointer: str
     code: str
@@ -32,39 +32,37 @@ class Note:
     operation: str = ""
 
     def to_json(self) -> JsonObject:
-        """Return the fields for a report."""
         return asdict(self)
 
 
 class Notes:
-    """Collects notes, each once."""
+    """Collects notes without duplicates."""
 
     def __init__(self) -> None:
         self._found: dict[Note, None] = {}
 
     def add(self, pointer: str, code: str, message: str) -> None:
-        """Remember one oddity."""
         self._found[Note(pointer, code, message)] = None
 
     def all(self) -> tuple[Note, ...]:
-        """Return them in the order they were found."""
+        """Return the notes in the order in which they were added."""
         return tuple(self._found)
 
 
 MAX_BYTES = 50 * 1024 * 1024
 
 MAX_DEPTH = 200
-"""Deeper than any honest document, and well within what writing JSON and walking a schema can take."""
+"""Deeper than any real document, and well below the recursion limits of JSON encoding and schema walking."""
 
 _MAX_NODES = 5_000_000
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_WORDS: dict[str, Json] = {"": None, "~": None}
+_KEYWORDS: dict[str, Json] = {"": None, "~": None}
 
 
-_WORDS |= dict.fromkeys(("null", "Null", "NULL"))
+_KEYWORDS |= dict.fromkeys(("null", "Null", "NULL"))
 
 
-_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
+_KEYWORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
 
 
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
@@ -74,15 +72,15 @@ _LEADING_ZERO = re.compile(r"[-+]?0[0-9]")
 _NUMERIC_START = frozenset("0123456789+-.")
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 
-_LONGEST_NUMBER = 310
-"""A number of more digits is beyond a float, too."""
+_MAX_NUMBER_LENGTH = 310
+"""A number with more digits does not fit into a float either."""
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that YAML does not allow in its text."""
+"""Characters that YAML does not allow."""
 
 
 def parse(data: bytes, notes: Notes | None = None) -> Json:
-    """Read a document.
+    """Parse a document.
 
     Raises:
         ConfigError: it is too large, nested too deeply, or neither JSON nor YAML.
@@ -94,18 +92,18 @@ def parse(data: bytes, notes: Notes | None = None) -> Json:
         try:
             tree = loads(text)
         except ValueError:
-            pass
+            pass  # a YAML flow collection begins with the same characters
         else:
             _check_depth(tree)
             return tree
     notes = notes or Notes()
     try:
-        return _built(text, notes)
+        return _parse_yaml(text, notes)
     except yaml.YAMLError as error:
         raise ConfigError(f"Neither JSON nor YAML: {error}") from error
 
 
-def _built(text: str, notes: Notes) -> Json:
+def _parse_yaml(text: str, notes: Notes) -> Json:
     try:
         return _Builder(notes).build(text)
     except yaml.reader.ReaderError:
@@ -135,7 +133,7 @@ def _too_deep() -> ConfigError:
 
 
 def decode(data: bytes) -> str:
-    """Decode UTF-8 or UTF-16, with or without a byte order mark."""
+    """Decode UTF-8 or UTF-16, with or without a byte order mark; invalid bytes become U+FFFD."""
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
@@ -143,23 +141,23 @@ def decode(data: bytes) -> str:
 
 
 def scalar(text: str) -> Json:
-    """Give plain YAML text its JSON value; a number that even a float cannot hold stays text."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in _NUMERIC_START or len(text) > _LONGEST_NUMBER:
+    """Return the JSON value of a plain YAML scalar; a number too large for a float stays text."""
+    if text in _KEYWORDS:
+        return _KEYWORDS[text]
+    if text[0] not in _NUMERIC_START or len(text) > _MAX_NUMBER_LENGTH:
         return text
     if _INTEGER.fullmatch(text):
         return _number(int(text), text)
     if _RADIX.fullmatch(text):
         return _number(int(text, 0), text)
-    # `017` and `1.2.3` stay text: a leading zero is a code far more often than a number.
+    # `017` and `1.2.3` stay text: a leading zero usually means a code, not a number.
     if _FLOAT.fullmatch(text) and not _LEADING_ZERO.match(text):
         return _number(float(text), text)
     return text
 
 
 def _number(value: float, text: str) -> Json:
-    """Return a number as JSON can hold it: integers beyond 64 bits as floats, as JSON readers have it."""
+    """Return a number that JSON can represent: integers beyond 64 bits become floats, as in JSON parsers."""
     if isinstance(value, int) and not _SMALLEST <= value <= _LARGEST:
         try:
             return float(value)
@@ -169,7 +167,7 @@ def _number(value: float, text: str) -> Json:
 
 
 def _is_too_large(text: str) -> bool:
-    """Say whether text is a number that `scalar` could not take as one."""
+    """Return whether a text is a number that `scalar` left as text."""
     if text[:1] not in _NUMERIC_START or _LEADING_ZERO.match(text):
         return False
     return any(kind.fullmatch(text) for kind in (_INTEGER, _FLOAT, _RADIX))
@@ -181,7 +179,7 @@ class _Frame:
     anchor: str | None
     size: int = 1
     height: int = 0
-    """How many levels lie below."""
+    """Number of levels below."""
     key: str | None = None
     merges: list[JsonObject] = field(default_factory=list)
 
@@ -191,7 +189,7 @@ class _Builder:
         self._notes = notes
         self._stack: list[_Frame] = []
         self._anchors: dict[str, tuple[Json, int, int]] = {}
-        """The value of each anchor, how many nodes it has and how many levels lie below it."""
+        """Value, number of nodes and number of levels below, by anchor."""
         self._root: Json = None
         self._done = False
 
@@ -269,7 +267,7 @@ class _Builder:
         frame.height = max(frame.height, height + 1)
         if len(self._stack) + height > MAX_DEPTH:
             raise _too_deep()
-        if frame.size > _MAX_NODES:
+        if frame.size > _MAX_NODES:  # an alias bomb: nested aliases grow exponentially
             raise ConfigError("YAML aliases expand to too many values")
         if type(frame.value) is list:
             frame.value.append(value)
@@ -288,7 +286,7 @@ def _line(event: yaml.Event) -> int:
 
 
 def is_openapi(tree: Json) -> bool:
-    """Say whether a value looks like an OpenAPI document of any version."""
+    """Return whether a value looks like an OpenAPI document of any version."""
     return (
         isinstance(tree, dict)
         and ("openapi" in tree or "swagger" in tree)

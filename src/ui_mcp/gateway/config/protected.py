@@ -1,4 +1,4 @@
-"""Files of a gateway that app code must neither read nor write; imports no settings, so that it is cheap."""
+"""The gateway files that app code must neither read nor write; imports no settings, to stay cheap."""
 
 import os
 from pathlib import Path
@@ -11,19 +11,19 @@ from ui_mcp.workspace import Workspace
 
 
 def gateway_places(workspace: Workspace, config: Config) -> tuple[str, ...]:
-    """Return the nlui.yaml files a gateway could use here, and the data directory each of them names."""
+    """Return the nlui.yaml files that a gateway could use here, and the data directories that they name."""
     named = [workspace.named(config.gateway.config)] if config.gateway.config else []
     usual = (os.environ.get("NLUI_CONFIG"), workspace.project / "nlui.yaml", "nlui.yaml")
     files = [*named, *(Path(file).expanduser() for file in usual if file), user_config_path() / "nlui" / "nlui.yaml"]
     present = [file.resolve() for file in files if file.is_file()]
     places = dict.fromkeys(place for file in present for place in (str(file), *_stores(file)))
-    # A data directory around the project would close the project itself; its files are kept by their names.
+    # A data directory that contains the project would block the project itself; its files are protected by name.
     return tuple(place for place in places if not workspace.base.is_relative_to(place))
 
 
 def _stores(file: Path) -> list[str]:
-    """Return where a file says that data lasts; it is read without its secrets, and a broken one names nothing."""
-    from ui_mcp.gateway.config.parse import parse  # YAML takes a while to import, and few projects have such a file
+    """Return the data paths that a file names, without resolving its secrets; none if it is invalid."""
+    from ui_mcp.gateway.config.parse import parse  # importing YAML is slow, and few projects have such a file
 
     try:
         tree = parse(file.read_bytes())

@@ -1,4 +1,4 @@
-"""What nlui.yaml may say; difference of two settings."""
+"""The settings of nlui.yaml, and the difference between two versions of them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -285,12 +285,12 @@ class GatewaySettings(Part):
 
     @property
     def data_folder(self) -> Path:
-        """Where the gateway keeps what lasts."""
+        """The folder for persistent data."""
         return Path(self.data_dir).expanduser() if self.data_dir else user_data_path("nlui")
 
     @property
     def approvals_url(self) -> str:
-        """Path or URL of the approvals; the gateway, its listeners and the command line all use this one."""
+        """Path or URL of the approvals; used by the gateway, its listeners and the command line."""
         return self.approvals_in(self.data_folder)
 
     def approvals_in(self, data: Path) -> str:
@@ -299,7 +299,7 @@ class GatewaySettings(Part):
 
     @property
     def backends(self) -> tuple[BackendSettings, ...]:
-        """All servers to mount, each once."""
+        """All servers to mount, without duplicates."""
         named = tuple(entry.model_copy(update={"name": entry.name or name}) for name, entry in self.mcp_servers.items())
         found: list[BackendSettings] = []
         for backend in (*self.mcp.servers, *self.mcp.clients, *named):
@@ -314,14 +314,14 @@ S = TypeVar("S", TargetSettings, BackendSettings)
 
 @dataclass(frozen=True, slots=True)
 class Difference(Generic[S]):
-    """What to stop, then what to start."""
+    """Names of sources to stop, then settings of sources to start."""
 
     stop: tuple[str, ...]
     start: tuple[S, ...]
 
 
 def difference(running: Mapping[str, S], wanted: Iterable[S]) -> Difference[S]:
-    """Compare what runs with what is wanted; a source whose settings changed is stopped and started."""
+    """Compare the running sources with the wanted ones; one whose settings changed is stopped and started."""
     named = {name_of(one): one.model_copy(update={"name": name_of(one)}) for one in reversed(tuple(wanted))}
     same = {name for name, settings in running.items() if named.get(name) == settings}
     return Difference(
@@ -331,7 +331,7 @@ def difference(running: Mapping[str, S], wanted: Iterable[S]) -> Difference[S]:
 
 
 def name_of(settings: S) -> str:
-    """Return the name a source runs under."""
+    """Return the name under which a source runs."""
     if isinstance(settings, TargetSettings):
         return source_name(settings.name or settings.base_url or settings.spec)
     return source_name(settings.name)
