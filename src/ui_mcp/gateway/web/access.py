@@ -1,7 +1,7 @@
-"""Who may do what at the nlui chat.
+"""Access control of the nlui chat.
 
-Programs begin conversations of their own; everything else that changes something is for the person. Where a token is
-set, only its holders and the person get in at all.
+Programs may begin conversations of their own; every other change is for the person. If a token is set, only requests
+with the token and the person are admitted at all.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,16 +29,16 @@ from ui_mcp.webserver.person_auth import (
 
 UPLOAD = "/api/specs/upload"
 FOR_PROGRAMS = frozenset({"/api/chat", "/api/chat/stop", "/mcp", "/sse", "/message", "/messages"})
-"""What may change something without the person: MCP, and conversations that a program began itself."""
+"""Paths on which programs may make changes: MCP, and conversations that a program began itself."""
 SETTINGS = ("/api/config/", "/api/targets", "/api/specs/", "/api/presets")
-"""What pages of other origins do not even read, whatever `server.cors` lists."""
+"""Paths that pages of other origins may not even read, regardless of `server.cors`."""
 _FILES = ("/nlui/", "/person/assets/", "/look/")
 _HEADERS = ("authorization", "x-target-authorization", "content-type", "last-event-id")
 TOKEN_NEEDED = Refused(401, "unauthorized", "A token is needed, or the code that the terminal of nlui shows")
 
 
 class NluiAccess:
-    """Tells the person from programs and refuses what is for the person only."""
+    """Middleware that tells the person from programs and refuses what is for the person only."""
 
     def __init__(self, app: ASGIApp, access: Access, token: str | None = None) -> None:
         self.app = app
@@ -46,7 +46,6 @@ class NluiAccess:
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
             return
@@ -55,7 +54,7 @@ class NluiAccess:
             await self.app(scope, receive, careful(send))
             return
         if scope["type"] == "websocket":
-            await receive()
+            await receive()  # ASGI: the connect event has to be received before a response
         await found.response()(scope, receive, careful(send))
 
     def _refusal(self, connection: HTTPConnection) -> Refused | None:
@@ -63,7 +62,7 @@ class NluiAccess:
         if driven(connection):
             return DRIVEN_BROWSER
         if scope["type"] == "websocket":
-            return None  # it brings the credential, or the token, in its first frame
+            return None  # its first frame carries the credential or the token
         if not self._admitted(connection):
             return TOKEN_NEEDED
         if scope["path"].startswith(SETTINGS) and not own_or_unsaid(connection):
@@ -82,26 +81,29 @@ class NluiAccess:
         path = connection.scope["path"]
         if self._token is None or path in {"/", ENTER} or path.startswith(_FILES):
             return True
-        return _knows(self._access, self._token, connection, None)
+        return _is_authorized(self._access, self._token, connection, None)
 
 
 def may_watch(access: Access, token: str | None) -> Callable[[HTTPConnection, str | None], Awaitable[bool]]:
-    """Return who may read where a token is set: its holders, and the person; a socket says it in its first frame."""
+    """Return a check for readers: if a token is set, they need it or the person's credential.
 
-    async def may(connection: HTTPConnection, said: str | None) -> bool:
-        return token is None or _knows(access, token, connection, said)
+    A WebSocket sends either in its first frame, which is the second argument of the check.
+    """
+
+    async def may(connection: HTTPConnection, credential: str | None) -> bool:
+        return token is None or _is_authorized(access, token, connection, credential)
 
     return may
 
 
-def _knows(access: Access, token: str, connection: HTTPConnection, said: str | None) -> bool:
-    given = bearer(connection.scope) or said
+def _is_authorized(access: Access, token: str, connection: HTTPConnection, credential: str | None) -> bool:
+    given = bearer(connection.scope) or credential
     if given is not None and same_secret(given, token):
         return True
-    return access.recognises(connection.headers.get(CREDENTIAL_HEADER) or said)
+    return access.recognises(connection.headers.get(CREDENTIAL_HEADER) or credential)
 
 
 def with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
-    """Let front ends of other origins use the API, with the rights of programs."""
+    """Let front ends of other origins use the API with the rights of programs."""
     methods, headers = ("GET", "POST", "PUT", "DELETE"), _HEADERS
     return CORSMiddleware(app, allow_origins=origins, allow_methods=methods, allow_headers=headers)

@@ -1,4 +1,4 @@
-"""NLUI's chat API: conversations, messages, streams of events, tools."""
+"""HTTP API of the chat: conversations, messages, event streams, tool selection."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
@@ -22,8 +22,6 @@ SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "too
 
 
 class ConversationsApi(Protocol):
-    """The conversations behind the API."""
-
     async def list_agents(self) -> list[AgentSummary]: ...
     async def create(self) -> str: ...
     async def open(self, name: str) -> Conversation: ...
@@ -35,39 +33,36 @@ class ConversationsApi(Protocol):
 
 
 Decide = Callable[[str, JsonObject], Awaitable[JsonObject]]
-"""Answers an approval: id and the body of the request."""
+"""Answers an approval, given its id and the body of the request."""
 
-Carry = Callable[[str, str], None]
-"""Sends a person's own bearer token on with the calls of a conversation."""
+ForwardToken = Callable[[str, str], None]
+"""Forwards a person's own bearer token (second argument) with the calls of a conversation (first)."""
 
 
 class ForwardedTokens:
-    """Takes tokens off requests: `Authorization`, or `X-Target-Authorization` where that one is the server's own."""
+    """Reads tokens from `Authorization`, or from `X-Target-Authorization` if the server has a token of its own."""
 
-    def __init__(self, carry: Carry, *, has_token: bool) -> None:
-        self._carry = carry
+    def __init__(self, forward: ForwardToken, *, has_token: bool) -> None:
+        self._forward = forward
         self._header = "x-target-authorization" if has_token else "authorization"
 
     def take(self, request: Request, conversation: str) -> None:
-        """Remember the token of a request, if it has one."""
+        """Forward the bearer token of a request, if it has one."""
         kind, _, token = request.headers.get(self._header, "").partition(" ")
         if kind.lower() == "bearer" and token.strip():
-            self._carry(conversation, token.strip())
+            self._forward(conversation, token.strip())
 
 
 class NluiApi:
-    """Answers the requests of the chat page and of other front ends."""
-
     def __init__(
-        self, talks: ConversationsApi, sessions: ChatSessions, decide: Decide, carried: ForwardedTokens
+        self, conversations: ConversationsApi, sessions: ChatSessions, decide: Decide, tokens: ForwardedTokens
     ) -> None:
-        self._talks = talks
+        self._conversations = conversations
         self._sessions = sessions
         self._decide = decide
-        self._carried = carried
+        self._tokens = tokens
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the endpoints."""
         one = "/api/conversations/{id}"
         return [
             Route("/api/chat", answering(self.chat), methods=["POST"]),
@@ -90,33 +85,34 @@ class NluiApi:
         ]
 
     async def chat(self, request: Request) -> Response:
-        """Take a message and stream what comes of it; who leaves does not stop it."""
+        """Post a message and stream the events of its turn; a client that disconnects does not stop the turn."""
         body = await body_of(request)
         message, client_id = text_of(body, "message"), body.get("client_id")
         begins = "session_id" not in body and _given_name(body) is None
-        conversation = await (self._talks.open(await self._talks.create()) if begins else self._meant(request, body))
-        self._carried.take(request, conversation.name)
+        if begins:
+            conversation = await self._conversations.open(await self._conversations.create())
+        else:
+            conversation = await self._addressed(request, body)
+        self._tokens.take(request, conversation.name)
         session = await self._sessions.begin(conversation)
         session.said(
-            await self._talks.say(conversation.name, message, client_id if isinstance(client_id, str) else None)
+            await self._conversations.say(conversation.name, message, client_id if isinstance(client_id, str) else None)
         )
         return event_stream(session.texts())
 
     async def events(self, request: Request) -> Response:
-        """Take a stream up where it broke."""
+        """Resume a stream after the event that `Last-Event-ID` names."""
         session = self._sessions.get(request.path_params["session"])
         last = request.headers.get("last-event-id", "")
         return event_stream(session.texts(int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0))
 
     async def stop(self, request: Request) -> Response:
-        """Stop a running turn."""
-        conversation = await self._meant(request, await body_of(request))
+        conversation = await self._addressed(request, await body_of(request))
         return JSONResponse({"stopped": conversation.stop()})
 
     async def confirm(self, request: Request) -> Response:
-        """Answer a question about a call."""
         body = await body_of(request)
-        conversation = await self._meant(request, body)
+        conversation = await self._addressed(request, body)
         asked = [item for item in conversation.journal.timeline.state.items if item["kind"] == "approval"]
         wanted = body.get("approval_id")
         pending = [item for item in asked if item["status"] == "pending" and wanted in {None, item["approval_id"]}]
@@ -127,48 +123,47 @@ class NluiApi:
         return JSONResponse(await self._decide(approval["approval_id"], decision))
 
     async def agents(self, request: Request) -> Response:
-        """List the agents that are being served, with their states."""
-        lives = [(life.agent, self._talks.served(life.agent)) for life in await self._talks.list_agents()]
-        return JSONResponse([{"id": name, "state": one.run_state if one else "idle"} for name, one in lives])
+        """List all agents with their states; one that is not served is idle."""
+        names = [summary.agent for summary in await self._conversations.list_agents()]
+        served = [(name, self._conversations.served(name)) for name in names]
+        return JSONResponse([{"id": name, "state": one.run_state if one else "idle"} for name, one in served])
 
     async def abort(self, request: Request) -> Response:
-        """Stop the turn of an agent."""
         return JSONResponse({"stopped": (await self._known(request)).stop()})
 
     async def resume(self, request: Request) -> Response:
-        """Serve an agent again; what a person said and nobody answered is answered."""
+        """Serve an agent again; it then answers messages that were left unanswered."""
         return JSONResponse({"id": request.path_params["id"], "state": (await self._known(request)).run_state})
 
     async def conversations(self, request: Request) -> Response:
-        """List conversations, the newest first."""
-        return JSONResponse([_listed(life) for life in await self._talks.list_agents()])
+        """List conversations, newest first."""
+        return JSONResponse([_summary_json(summary) for summary in await self._conversations.list_agents()])
 
     async def create(self, request: Request) -> Response:
-        """Begin a conversation."""
-        return JSONResponse({"id": await self._talks.create(), "title": "", "messages": []}, 201)
+        return JSONResponse({"id": await self._conversations.create(), "title": "", "messages": []}, 201)
 
     async def read(self, request: Request) -> Response:
-        """Return a conversation's messages."""
+        """Return a conversation with its messages."""
         conversation = await self._known(request)
         messages = shown_messages(conversation)
         title = next((message["content"] for message in messages if message["role"] == "user"), "")
         return JSONResponse({"id": conversation.name, "title": title[:80], "messages": messages})
 
     async def delete(self, request: Request) -> Response:
-        """Forget a conversation."""
+        """Delete a conversation and end its streams."""
         name = request.path_params["id"]
-        if not await self._talks.delete_agent(name):
+        if not await self._conversations.delete_agent(name):
             raise NotFoundError(f"No conversation {name}")
         self._sessions.end(name, "The conversation was deleted")
         return JSONResponse({"ok": True})
 
     async def edit(self, request: Request) -> Response:
-        """Say something else instead of an earlier message, and go on from there."""
+        """Replace an earlier message and continue from there."""
         body = await body_of(request)
         text = text_of(body, "content", "message")
         conversation = await self._known(request)
         await conversation.rewind(_message_at(conversation, request.path_params["index"])["item"])
-        await self._talks.say(conversation.name, text)
+        await self._conversations.say(conversation.name, text)
         return JSONResponse({"ok": True})
 
     async def cut(self, request: Request) -> Response:
@@ -178,7 +173,7 @@ class NluiApi:
         return JSONResponse({"ok": True})
 
     async def regenerate(self, request: Request) -> Response:
-        """Ask the last question before an index once more."""
+        """Repeat the last user message up to an index."""
         body = await body_of(request)
         conversation = await self._known(request)
         messages = shown_messages(conversation)
@@ -192,26 +187,24 @@ class NluiApi:
         return JSONResponse({"ok": True})
 
     async def selection(self, request: Request) -> Response:
-        """Return which tools the conversation may use."""
-        return JSONResponse((await self._talks.selection(request.path_params["id"])).as_json())
+        return JSONResponse((await self._conversations.selection(request.path_params["id"])).as_json())
 
     async def select(self, request: Request) -> Response:
-        """Choose which tools the conversation may use."""
         body = await body_of(request)
         sources = body.get("enabled_sources")
         enabled = None if sources is None else _names(sources, "enabled_sources")
         chosen = Selection(enabled, _names(body.get("disabled_tools", []), "disabled_tools"))
-        await self._talks.select(request.path_params["id"], chosen)
+        await self._conversations.select(request.path_params["id"], chosen)
         return JSONResponse(chosen.as_json())
 
     async def _known(self, request: Request) -> Conversation:
         name = request.path_params["id"]
-        if name not in {life.agent for life in await self._talks.list_agents()}:
+        if name not in {summary.agent for summary in await self._conversations.list_agents()}:
             raise NotFoundError(f"No conversation {name}")
-        return await self._talks.open(name)
+        return await self._conversations.open(name)
 
-    async def _meant(self, request: Request, body: JsonObject) -> Conversation:
-        """Return the conversation of a session, whose id is a secret; the person may name it outright.
+    async def _addressed(self, request: Request, body: JsonObject) -> Conversation:
+        """Return the conversation of a session, whose id is a secret; only the person may name a conversation directly.
 
         Raises:
             NotFoundError: there is no such session.
@@ -224,7 +217,7 @@ class NluiApi:
             raise NotFoundError("Unknown session_id")
         if not is_person(request):
             raise DeniedError("Only the person's page may name a conversation; send the session_id of your stream")
-        return await self._talks.open(name)
+        return await self._conversations.open(name)
 
 
 def _given_name(body: JsonObject) -> str | None:
@@ -233,7 +226,7 @@ def _given_name(body: JsonObject) -> str | None:
 
 
 def shown_messages(conversation: Conversation) -> list[JsonObject]:
-    """Return what the conversation shows, numbered."""
+    """Return the visible messages of a conversation, numbered from 0."""
     items = [
         item
         for item in conversation.journal.timeline.state.items
@@ -264,17 +257,15 @@ def _names(given: object, name: str) -> frozenset[str]:
     return frozenset(given)
 
 
-def _listed(life: AgentSummary) -> JsonObject:
-    title = life.first_text[:80]
-    return {"id": life.agent, "title": title, "created_at": life.began, "updated_at": life.ended}
+def _summary_json(summary: AgentSummary) -> JsonObject:
+    title = summary.first_text[:80]
+    return {"id": summary.agent, "title": title, "created_at": summary.began, "updated_at": summary.ended}
 
 
 NLUI_PAGE = BUNDLE / "web" / "nlui"
 
 
 def page_routes(nonces: PageNonces) -> Sequence[BaseRoute]:
-    """Return the page at `/` and its files."""
-
     async def page(request: Request) -> Response:
         return person_html(NLUI_PAGE / "index.html", nonces)
 

@@ -1,4 +1,4 @@
-"""Conversations of the page."""
+"""The conversations of the chat page: opened on demand, served by an agent loop each, deleted."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -23,7 +23,7 @@ READER = principal("orchestrator", "orchestrator")
 
 
 class ChatInbox:
-    """An inbox of a chat store in the same process."""
+    """The inbox of an agent, on a chat store in the same process."""
 
     def __init__(self, chat: Chat, conversation: str) -> None:
         self._chat = chat
@@ -31,22 +31,20 @@ class ChatInbox:
         self._seen: str | None = None
 
     async def read(self, after: str | None, limit: int) -> InboxPage:
-        """Return messages of people after a cursor."""
+        """Return people's messages after a cursor."""
         ask = ReadRequest(after_id=after, limit=limit, authors=["user"], conversation=self._conversation)
         page = (await self._chat.read(READER, ask)).to_json()
         self._seen = page["last_id"]
         return InboxPage(page["messages"], page["last_id"], page["has_more"])
 
     async def hint(self, seconds: float) -> None:
-        """Return when something may be new."""
+        """Return when there may be new messages, after `seconds` at the latest."""
         await self._chat.wait(
             READER, ReadRequest(after_id=self._seen, authors=["user"], conversation=self._conversation), seconds
         )
 
 
 class Conversations:
-    """Opens, lists and forgets conversations."""
-
     def __init__(
         self,
         chat: Chat,
@@ -65,15 +63,16 @@ class Conversations:
         self._opening = anyio.Lock()
 
     async def list_agents(self) -> list[AgentSummary]:
-        """Return what has been talked about, newest first."""
+        """Return the conversations, newest first."""
         return await self._journal.list_agents()
 
     async def create(self) -> str:
-        """Name a new conversation."""
+        """Return the name of a new conversation; it is stored with its first message."""
         return f"c-{secret_id()[:12]}"
 
     async def open(self, name: str) -> Conversation:
-        """Return a conversation, served."""
+        """Return a conversation; start serving it if it is not served yet."""
+        # One conversation must not be served twice: its journal has a single lease.
         async with self._opening:
             if name not in self._open:
                 conversation = Conversation(name, self._journal, ChatInbox(self._chat, name), self._make_loop(name))
@@ -88,29 +87,27 @@ class Conversations:
         return self._open.get(name)
 
     def writer(self, name: str) -> JournalWriter | None:
-        """Return who writes the journal of a conversation, if it is served here."""
+        """Return the journal writer of a conversation if it is served here."""
         served = self._open.get(name)
         return served.writer if served else None
 
     async def say(self, name: str, text: str, client_id: str | None = None) -> str:
-        """Post a person's message; return its id."""
+        """Post a person's message and return its id."""
         await self.open(name)
         (posted,) = await self._chat.post(HUMAN, "user", name, [Draft(text, client_id=client_id)])
         return id_text(posted.id)
 
     async def delete_agent(self, name: str) -> bool:
-        """Stop serving a conversation and remove its journal; the chat's log keeps the messages."""
+        """Stop serving a conversation and delete its journal; the chat log keeps the messages."""
         self._open.pop(name, None)
         if scope := self._scopes.pop(name, None):
             scope.cancel()
         return await self._journal.delete_agent(name)
 
     async def selection(self, name: str) -> Selection:
-        """Return which tools a conversation may use."""
         return selection_of((await self.open(name)).journal.events)
 
     async def select(self, name: str, selection: Selection) -> None:
-        """Choose which tools a conversation may use."""
         await (await self.open(name)).journal.write(NewEvent("tools_selected", selection.as_json()))
 
     async def _serve(self, conversation: Conversation, *, task_status: anyio.abc.TaskStatus[None]) -> None:
@@ -123,7 +120,7 @@ POST = "chat_assistant_post"
 
 
 class ConversationToolset:
-    """The shared tools, and posting into one conversation, which the loop does on the model's behalf."""
+    """The shared tools, and posting into one conversation, which the loop does for the model."""
 
     def __init__(self, chat: Toolset, shared: Toolset, conversation: str) -> None:
         self._chat = chat
@@ -131,11 +128,10 @@ class ConversationToolset:
         self._conversation = conversation
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        """List only the shared tools: plain text is posted by itself."""
+        """List only the shared tools: the loop posts plain text by itself."""
         return await self._shared.tools(call)
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        """Post, or call a shared tool."""
         if name == POST:
             return await self._chat.call(POST, {**arguments, "conversation": self._conversation}, call)
         return await self._shared.call(name, arguments, call)

@@ -1,4 +1,4 @@
-"""Demo shop and its configuration."""
+"""The demo: a coffee shop API and a configuration with a scripted model."""
 
 import os
 import sys
@@ -65,7 +65,7 @@ SPEC: JsonObject = {
 
 
 def demo_api() -> Starlette:
-    """Return a shop with orders of its own."""
+    """Return the shop API, with its own copy of the orders."""
     orders: dict[int, JsonObject] = {int(order["id"]): dict(order) for order in ORDERS}
 
     async def document(request: Request) -> Response:
@@ -122,7 +122,7 @@ SCRIPT: list[JsonObject] = [
 
 
 async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
-    """Serve the shop on this machine until cancelled; started with its address."""
+    """Serve the shop on a free loopback port until cancelled; report its address when started."""
     from ui_mcp.webserver.server import bind, listening, port_of
 
     listener = bind("127.0.0.1", 0)
@@ -132,10 +132,10 @@ async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
 
 
 @asynccontextmanager
-async def demo_unless_configured(asked: GatewayOptions) -> AsyncIterator[GatewayOptions]:
-    """Return what was asked for, or the demo if nothing was and no configuration is found."""
-    if asked.source or asked.settings or loader.find(None, os.environ, user_config_path()):
-        yield asked
+async def demo_unless_configured(options: GatewayOptions) -> AsyncIterator[GatewayOptions]:
+    """Yield the given options, or those of the demo if no source is given and no configuration is found."""
+    if options.source or options.settings or loader.find(None, os.environ, user_config_path()):
+        yield options
         return
     from tempfile import TemporaryDirectory
 
@@ -143,7 +143,7 @@ async def demo_unless_configured(asked: GatewayOptions) -> AsyncIterator[Gateway
     async with create_task_group() as tasks:
         url = await tasks.start(serve_demo_api)
         with TemporaryDirectory(prefix="nlui-demo-") as data:
-            yield replace(asked, settings=_demo_settings(data, url))
+            yield replace(options, settings=_demo_settings(data, url))
         tasks.cancel_scope.cancel()
 
 

@@ -1,4 +1,4 @@
-"""The model of the nlui chat while it runs: shown with its key masked, changed, tried out, written to nlui.yaml."""
+"""The model of the chat: shown with its key masked, changed and tested at run time, saved in nlui.yaml."""
 
 import os
 import time
@@ -35,8 +35,8 @@ PROVIDERS: tuple[JsonObject, ...] = (
 )
 _FIELDS = ("provider", "api_base", "model", "max_context_tokens", "max_output_tokens", "timeout_s", "stream")
 _SHOWN = {"api_base", "model", "max_context_tokens", "max_output_tokens", "stream"}
-_MOST_LISTED = 16 * 1024 * 1024
-_WORDS = {"401": "The key is refused", "403": "The key may not do this", "404": "There is no such model or address"}
+_MAX_LIST_BYTES = 16 * 1024 * 1024
+_FAILURES = {"401": "The key is refused", "403": "The key may not do this", "404": "There is no such model or address"}
 
 NO_MODEL = """\
 No model is set up yet. Choose one on the left (**Model**, *Change*), or name it under `llm` in nlui.yaml:
@@ -45,7 +45,7 @@ OpenAI, Anthropic, Gemini, or one that runs on this machine (Ollama, LM Studio).
 
 
 class ModelSettingsService:
-    """The model in use; replacing it does not disturb an answer that is being given."""
+    """The model in use; a change takes effect with the next answer."""
 
     def __init__(self, settings: ModelSettings, proxy: str | None, file: Path | None, data: Path) -> None:
         self.settings = settings
@@ -55,17 +55,17 @@ class ModelSettingsService:
         self._model = _chosen(settings, proxy)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Answer with the model of this moment."""
+        """Answer with the current model."""
         events = self._model.stream(request)
-        async for event in events if self.settings.stream else _whole(events):
+        async for event in events if self.settings.stream else _joined_text(events):
             yield event
 
     def shown(self) -> JsonObject:
-        """Describe the model with its key masked."""
+        """Return the settings with the key masked."""
         key = self.settings.api_key
-        facts = self.settings.model_dump(include=_SHOWN)
+        fields = self.settings.model_dump(include=_SHOWN)
         return {
-            **facts,
+            **fields,
             "provider": provider_of(self.settings),
             "api_key": masked(key),
             "has_key": bool(key),
@@ -73,10 +73,10 @@ class ModelSettingsService:
         }
 
     def use_proxy(self, proxy: str | None) -> None:
-        """Reach the model through a proxy, or directly.
+        """Reach the model through a proxy; None for a direct connection.
 
         Raises:
-            InvalidArgumentsError: the proxy would read the key.
+            InvalidArgumentsError: the proxy could read the key, because the model's address is not https.
         """
         if proxy and self.settings.api_key and not _base(self.settings).startswith("https://"):
             raise InvalidArgumentsError("A proxy would read the key on its way: the model's address is not https")
@@ -84,10 +84,10 @@ class ModelSettingsService:
         self.change({})
 
     def change(self, body: JsonObject) -> JsonObject:
-        """Use other settings from the next answer on, and write them down if there is a file.
+        """Use other settings from the next answer on, and save them if there is a file.
 
         Raises:
-            InvalidArgumentsError: a field makes no sense.
+            InvalidArgumentsError: a field is invalid.
             ConfigError: the settings name no model.
         """
         given = self._merged(body)
@@ -99,8 +99,8 @@ class ModelSettingsService:
             reference = self._reference(body, settings)
 
             def altered(tree: JsonObject) -> JsonObject:
-                known = _known(tree)
-                # What did not change stays as it is written: it may name a variable.
+                known = _saved_settings(tree)
+                # Unchanged settings stay as they are in the file: they may refer to a variable.
                 kept = {key: one for key, one in fresh.items() if key not in known or given[key] != before.get(key)}
                 llm = {**known, **kept, "api_key": reference}
                 return {**tree, "llm": {key: one for key, one in llm.items() if one not in ("", [], None)}}
@@ -110,7 +110,7 @@ class ModelSettingsService:
         return {**self.shown(), "saved": self._file is not None}
 
     async def test(self, body: JsonObject) -> JsonObject:
-        """Ask a model one word; say what it answered, or plainly why it did not."""
+        """Ask a model for one word; return its answer, or a plain explanation of the failure."""
         started = time.monotonic()
         try:
             model = _chosen(model_settings(self._merged(body)), self.proxy, retries=0)
@@ -123,12 +123,12 @@ class ModelSettingsService:
         except TimeoutError:
             return {"ok": False, "error": f"No answer within {TEST_SECONDS:.0f} seconds"}
         except ModelError as error:
-            words = _WORDS.get(str(error.details.get("status")))
-            return {"ok": False, "error": f"{words}. {error.message}" if words else error.message}
+            message = _FAILURES.get(str(error.details.get("status")))
+            return {"ok": False, "error": f"{message}. {error.message}" if message else error.message}
         return {"ok": True, "answer": text[:200], "ms": round((time.monotonic() - started) * 1000)}
 
     async def models(self, body: JsonObject) -> list[str]:
-        """List what a model server offers; empty when it does not tell."""
+        """Return the names of the models that a server offers; empty if it does not list any."""
         settings = model_settings(self._merged(body))
         headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
         if provider_of(settings) == "anthropic":
@@ -137,7 +137,7 @@ class ModelSettingsService:
             headers = {"x-goog-api-key": settings.api_key}
         base = _base(settings)
         try:
-            async with open_client(limit=_MOST_LISTED, proxy=self.proxy, trust_env=True, timeout=5) as client:
+            async with open_client(limit=_MAX_LIST_BYTES, proxy=self.proxy, trust_env=True, timeout=5) as client:
                 answer = loads((await client.get(f"{base.rstrip('/')}/models", headers=headers)).content)
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
             return []
@@ -152,25 +152,25 @@ class ModelSettingsService:
             merged["api_key"] = _from_environment(str(body["api_key_env"]), model_settings({**merged, "api_key": "-"}))
         elif isinstance(key, str) and key and "…" not in key:
             merged["api_key"] = key
-        elif key == "" or _moved(self.settings, merged):
-            merged["api_key"] = ""  # a key goes nowhere but to the provider and origin it was given for
+        elif key == "" or _changes_recipient(self.settings, merged):
+            merged["api_key"] = ""  # a key is sent only to the provider and origin that it was given for
         else:
             merged["api_key"] = self.settings.api_key
         return merged
 
     def _reference(self, body: JsonObject, settings: ModelSettings) -> str | None:
-        """Return what stands for the key in the file; a typed key itself goes into a file of its own."""
+        """Return what the file says instead of the key; a typed key is stored in a file of its own."""
         if body.get("api_key_env"):
             return f"${{{body['api_key_env']}}}"
         if not settings.api_key:
             return None
         if settings.api_key == self.settings.api_key:
-            return _written(self._file)
+            return _saved_reference(self._file)
         return f"file:{editor.own_file(self._data / 'secrets' / 'llm-key', settings.api_key.encode())}"
 
 
-async def _whole(events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
-    """Pass an answer on with its text in one piece."""
+async def _joined_text(events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
+    """Join text deltas, so that the answer arrives in one piece."""
     text = ""
     async for event in events:
         if isinstance(event, TextDelta):
@@ -183,17 +183,17 @@ async def _whole(events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]
 
 
 def _chosen(settings: ModelSettings, proxy: str | None, *, retries: int = 5) -> Model:
-    """Return the model; where none is set up, one that says how to."""
+    """Return the model; without settings, a scripted one that explains how to choose a model."""
     if provider_of(settings) == "scripted" and not settings.script:
         settings = settings.model_copy(update={"provider": "scripted", "script": [{"emit": [{"say": NO_MODEL}]}]})
     return choose_model(settings, proxy, retries=retries)
 
 
 async def providers() -> list[JsonObject]:
-    """List the vendors we know, and say which local ones answer."""
+    """Return the known vendors; for local ones, whether their port accepts connections."""
     found = [dict(provider) for provider in PROVIDERS]
 
-    async def look(provider: JsonObject) -> None:
+    async def probe(provider: JsonObject) -> None:
         where = urlsplit(str(provider["api_base"]))
         if where.hostname != "127.0.0.1":
             return
@@ -208,12 +208,12 @@ async def providers() -> list[JsonObject]:
 
     async with anyio.create_task_group() as tasks:
         for provider in found:
-            tasks.start_soon(look, provider)
+            tasks.start_soon(probe, provider)
     return found
 
 
 def masked(key: str) -> str:
-    """Show as much of a key as tells it from another."""
+    """Return the first and last four characters of a key, enough to tell it from another."""
     return f"{key[:4]}…{key[-4:]}" if len(key) > 12 else ("…" if key else "")
 
 
@@ -225,7 +225,12 @@ def _names(answer: Json) -> list[str]:
 
 
 def _from_environment(name: str, settings: ModelSettings) -> str:
-    """Return a vendor's own variable, for that vendor's own address; nothing else of the environment can be named."""
+    """Return the value of a vendor's own variable, only for that vendor's own address.
+
+    Raises:
+        InvalidArgumentsError: the variable is not a vendor's, is not set, or the address is not the vendor's.
+    """
+    # Any other variable could be sent to a server that the caller names.
     vendor = next((one for one in PROVIDERS if one["key"] == name), None) if name else None
     known = ", ".join(str(one["key"]) for one in PROVIDERS if one["key"])
     if vendor is None:
@@ -247,20 +252,20 @@ def _base(settings: ModelSettings) -> str:
     return settings.api_base or next(str(one["api_base"]) for one in PROVIDERS if one["id"] == provider)
 
 
-def _moved(old: ModelSettings, new: JsonObject) -> bool:
-    """Say whether a key would go to another provider or origin than it was given for."""
+def _changes_recipient(old: ModelSettings, new: JsonObject) -> bool:
+    """Return whether a key would go to another provider or origin than it was given for."""
     if not old.api_key:
         return False
     settings = model_settings({**new, "api_key": old.api_key})
     return provider_of(settings) != provider_of(old) or not same_origin(_base(settings), _base(old))
 
 
-def _known(tree: JsonObject) -> JsonObject:
+def _saved_settings(tree: JsonObject) -> JsonObject:
     llm = tree.get("llm")
     return {key: value for key, value in llm.items() if key != "api_key"} if isinstance(llm, dict) else {}
 
 
-def _written(file: Path | None) -> str | None:
+def _saved_reference(file: Path | None) -> str | None:
     from ui_mcp.gateway.config.parse import parse
 
     tree = parse(file.read_bytes()) if file and file.exists() else {}

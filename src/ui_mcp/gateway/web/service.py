@@ -1,4 +1,4 @@
-"""`nlui serve`: a chat page over your own APIs and MCP servers, with approvals, in one process."""
+"""`nlui serve`: a chat page over APIs and MCP servers, with approvals, in one process."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -58,7 +58,7 @@ answer briefly in markdown. Results of tools are shown to the person as tables a
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A running chat."""
+    """The parts of a running chat."""
 
     gateway: GatewayService
     conversations: Conversations
@@ -68,12 +68,12 @@ class Serving:
 
 
 def chat_app(chat: Serving, endpoints: McpRoutes, access: Access) -> App:
-    """Put everything the chat listener serves behind what tells the person from programs."""
+    """Build the app of the chat listener, with access control in front of all routes."""
     server = chat.gateway.settings.server
     token = server.token or None
-    carried = ForwardedTokens(partial(chat.gateway.forward_token, AGENT), has_token=token is not None)
+    tokens_to_forward = ForwardedTokens(partial(chat.gateway.forward_token, AGENT), has_token=token is not None)
     routes = [
-        *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(chat.gateway), carried).routes(),
+        *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(chat.gateway), tokens_to_forward).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(chat.gateway), PRESETS), result_of(chat.gateway)).routes(),
         *NluiConfig(chat.model, providers).routes(),
         *Timelines(chat.conversations.open, may_watch(access, token)).routes(),
@@ -85,28 +85,29 @@ def chat_app(chat: Serving, endpoints: McpRoutes, access: Access) -> App:
 
 
 @asynccontextmanager
-async def open_chat_page(asked: GatewayOptions) -> AsyncIterator[Serving]:
+async def open_chat_page(options: GatewayOptions) -> AsyncIterator[Serving]:
     """Run gateway, chat store, journal and conversations for the length of the block."""
     async with AsyncExitStack() as stack:
-        gateway = await stack.enter_async_context(open_gateway(asked, mode="guard", approval_timeout=_approval_timeout))
+        opening = open_gateway(options, mode="guard", approval_timeout=_approval_timeout)
+        gateway = await stack.enter_async_context(opening)
         data: Path = gateway.context.data
         chat = await stack.enter_async_context(open_chat(f"sqlite:///{data / 'chat.db'}"))
         journal = SqliteJournal(data / "agent.db")
         stack.push_async_callback(journal.close)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
-        file = configuration(asked).writable
+        file = configuration(options).writable
         model = ModelSettingsService(model_settings(gateway.settings.llm), gateway.settings.proxy, file, data)
-        talks: Conversations
-        writer = lambda name: talks.writer(name)  # noqa: E731, PLW0108 - `talks` is not made yet
+        conversations: Conversations
+        writer = lambda name: conversations.writer(name)  # noqa: E731, PLW0108 - `conversations` is assigned below
         watch = ApprovalWatch(gateway.approvals, gateway.announcements, gateway.enforcer.outcome, writer, AGENT)
-        talks = Conversations(chat, journal, loops(gateway, chat, model, watch), tasks, watch.catch_up)
+        conversations = Conversations(chat, journal, loops(gateway, chat, model, watch), tasks, watch.catch_up)
         tasks.start_soon(watch.run)
-        targets = TargetSettingsService(gateway, file, _demo_in(tasks))
-        yield Serving(gateway, talks, model, targets, tasks)
+        targets = TargetSettingsService(gateway, file, _demo_starter(tasks))
+        yield Serving(gateway, conversations, model, targets, tasks)
 
 
-def _demo_in(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
+def _demo_starter(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
     urls: list[str] = []
 
     async def demo() -> str:
@@ -120,13 +121,13 @@ def _demo_in(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
 def loops(
     gateway: GatewayService, chat: Chat, model: ModelSettingsService, questions: ApprovalLookup
 ) -> Callable[[str], MakeLoop]:
-    """Return how the loop of a conversation is made."""
+    """Return a factory of the loop of each conversation."""
     keys = Authenticator(AccessTokens(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
     posts = gateway.audited(ChatTools(chat_context(chat, keys), "assistant"), "chat")
     offered = GatewayToolset(gateway)
 
     def of(name: str) -> MakeLoop:
-        def make(scribe: JournalWriter, deltas: Deltas) -> Loop:
+        def make(journal: JournalWriter, deltas: Deltas) -> Loop:
             settings = LoopSettings(
                 system=f"{SYSTEM}\n{instructions(gateway)}",
                 text_policy="implicit_post",
@@ -135,11 +136,11 @@ def loops(
                 max_output_tokens=model.settings.max_output_tokens,
                 principal=AGENT,
             )
-            shared: Toolset = Selected(offered, lambda: selection_of(scribe.events))
+            shared: Toolset = Selected(offered, lambda: selection_of(journal.events))
             return Loop(
                 model,
                 ConversationToolset(posts, shared, name),
-                scribe,
+                journal,
                 settings,
                 deltas,
                 questions=questions,
@@ -153,18 +154,18 @@ def loops(
 
 
 async def tools_of(gateway: GatewayService) -> list[JsonObject]:
-    """List the tools of the chat."""
+    """List the tools that the chat's agent may use."""
     listed = await GatewayToolset(gateway).tools(Call(principal=AGENT))
     return [{"name": tool.name, "description": tool.description, "parameters": tool.input_schema} for tool in listed]
 
 
 def result_of(gateway: GatewayService) -> Callable[[str], Awaitable[StoredResult]]:
-    """Return how stored answers of the chat's calls are read."""
+    """Return a function that reads stored results of the agent's calls."""
     return lambda handle: gateway.results.read(handle, AGENT)
 
 
 def decider(gateway: GatewayService) -> Callable[[str, JsonObject], Awaitable[JsonObject]]:
-    """Return how a question about a call is answered."""
+    """Return a function that answers an approval."""
 
     async def decide(approval_id: str, body: JsonObject) -> JsonObject:
         edited = body.get("arguments")
@@ -187,5 +188,5 @@ def decider(gateway: GatewayService) -> Callable[[str, JsonObject], Awaitable[Js
 
 
 def _approval_timeout(call: Call) -> float | None:
-    # Our own loop waits for a person as long as it takes; clients of the gateway have limits of their own.
+    # Our own loop can wait without limit; MCP clients of the gateway have their own request timeouts.
     return None if call.principal == AGENT else 45.0

@@ -1,4 +1,4 @@
-"""API over model and sources."""
+"""HTTP API of the chat's settings: APIs and tools, model and proxy."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,6 @@ from ui_mcp.webserver.responses import answering, body_of, text_of
 
 
 class Targets(Protocol):
-    """The APIs behind the API."""
-
     async def listed(self) -> list[JsonObject]: ...
     async def add(self, body: JsonObject) -> JsonObject: ...
     async def remove(self, name: str) -> None: ...
@@ -31,15 +29,11 @@ class Targets(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What is only listed."""
-
     tools: Callable[[], Awaitable[list[JsonObject]]]
     presets: Sequence[JsonObject]
 
 
 class NluiSources:
-    """Answers what is asked about tools and where they come from."""
-
     def __init__(self, targets: Targets, listing: Listing, result: Callable[[str], Awaitable[StoredResult]]) -> None:
         self._targets = targets
         self._tools = listing.tools
@@ -47,7 +41,6 @@ class NluiSources:
         self._result = result
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the endpoints."""
         one = "/api/targets/{name}"
         return [
             Route("/api/targets", answering(self.listed), methods=["GET"]),
@@ -67,40 +60,34 @@ class NluiSources:
         ]
 
     async def listed(self, request: Request) -> Response:
-        """List the sources of tools with their health."""
+        """List the sources with their health and the names of their tools."""
         return JSONResponse(await self._targets.listed())
 
     async def add(self, request: Request) -> Response:
-        """Add an API."""
         return JSONResponse(await self._targets.add(await body_of(request)), 201)
 
     async def probe(self, request: Request) -> Response:
-        """Look for the document of an address."""
         return JSONResponse(await self._targets.probe(text_of(await body_of(request), "base_url", "url")))
 
     async def remove(self, request: Request) -> Response:
-        """Remove an API."""
         await self._targets.remove(request.path_params["name"])
         return JSONResponse({"ok": True})
 
     async def reload(self, request: Request) -> Response:
-        """Read the document of an API again."""
         return JSONResponse(await self._targets.reload(request.path_params["name"]))
 
     async def report(self, request: Request) -> Response:
-        """Say how well the document of an API was understood."""
+        """Return how well each operation of an API's document was understood."""
         return JSONResponse(self._targets.report(request.path_params["name"]))
 
     async def presets(self, request: Request) -> Response:
-        """List ready-made APIs."""
         return JSONResponse(list(self._presets))
 
     async def import_preset(self, request: Request) -> Response:
-        """Add a ready-made API."""
         return JSONResponse(await self._targets.import_preset(request.path_params["name"]), 201)
 
     async def upload(self, request: Request) -> Response:
-        """Add an API by its document; the name of the sender's file is never used as a path."""
+        """Add an API from an uploaded document; the uploaded file name is never used as a path."""
         try:
             async with request.form(max_files=1, max_fields=4) as form:
                 spec = form.get("spec")
@@ -113,29 +100,25 @@ class NluiSources:
         return JSONResponse(await self._targets.upload(name if isinstance(name, str) else "", data), 201)
 
     async def tools(self, request: Request) -> Response:
-        """List all tools."""
         return JSONResponse(await self._tools())
 
     async def result(self, request: Request) -> Response:
-        """Return the whole of an answer that was too long for the model; nothing in it is run."""
+        """Return a stored result in full."""
         kept = await self._result(request.path_params["handle"])
+        # The result is untrusted: the sandbox keeps a browser from running anything in it.
         headers = {"Content-Security-Policy": "sandbox; default-src 'none'", "Cache-Control": "no-store"}
         return Response(kept.data, headers=headers, media_type=kept.media_type)
 
     async def health(self, request: Request) -> Response:
-        """Say how everything is."""
         sources = await self._targets.listed()
-        told = [{**source, "tools": len(source["tools"])} for source in sources]
-        return JSONResponse({"status": "ok", "tools": len(await self._tools()), "sources": told})
+        summaries = [{**source, "tools": len(source["tools"])} for source in sources]
+        return JSONResponse({"status": "ok", "tools": len(await self._tools()), "sources": summaries})
 
     async def info(self, request: Request) -> Response:
-        """Say what this is."""
         return JSONResponse({"language": "en", "tools": len(await self._tools())})
 
 
 class ModelApi(Protocol):
-    """The model behind the API."""
-
     proxy: str | None
 
     def shown(self) -> JsonObject: ...
@@ -146,14 +129,13 @@ class ModelApi(Protocol):
 
 
 class NluiConfig:
-    """Answers what is asked about the model; keys are only ever shown masked."""
+    """Keys are only ever returned masked."""
 
     def __init__(self, model: ModelApi, providers: Callable[[], Awaitable[list[JsonObject]]]) -> None:
         self._model = model
         self._providers = providers
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the endpoints."""
         return [
             Route("/api/config/llm", answering(self.shown), methods=["GET"]),
             Route("/api/config/llm", answering(self.change), methods=["PUT"]),
@@ -168,44 +150,37 @@ class NluiConfig:
         ]
 
     async def shown(self, request: Request) -> Response:
-        """Tell which model answers."""
         return JSONResponse(self._model.shown())
 
     async def change(self, request: Request) -> Response:
-        """Let another model answer."""
         return JSONResponse(self._model.change(await body_of(request)))
 
     async def providers(self, request: Request) -> Response:
-        """List the vendors, and which local ones run."""
         return JSONResponse(await self._providers())
 
     async def models(self, request: Request) -> Response:
-        """List the models of a server."""
         return JSONResponse({"models": await self._model.models(await body_of(request))})
 
     async def test(self, request: Request) -> Response:
-        """Try a model."""
         return JSONResponse(await self._model.test(await body_of(request)))
 
     async def stream(self, request: Request) -> Response:
-        """Show answers while they are written, or only when they are whole."""
+        """Choose whether answers are shown while they are generated, or only when complete."""
         wanted = (await body_of(request)).get("stream")
         if not isinstance(wanted, bool):
             raise InvalidArgumentsError("stream must be true or false")
         return JSONResponse({"stream": self._model.change({"stream": wanted})["stream"]})
 
     async def language(self, request: Request) -> Response:
-        """Take the wish for a language; there is one."""
+        """Accept only "en"."""
         if (await body_of(request)).get("language") != "en":
             raise InvalidArgumentsError("English is the only language there is: en")
         return JSONResponse({"language": "en"})
 
     async def proxy(self, request: Request) -> Response:
-        """Tell through which proxy models are reached."""
         return JSONResponse({"proxy": self._model.proxy or ""})
 
     async def use_proxy(self, request: Request) -> Response:
-        """Reach models through a proxy, or directly."""
         given = (await body_of(request)).get("proxy") or None
         if given is not None and not str(given).startswith(("http://", "https://", "socks5://")):
             raise InvalidArgumentsError("proxy must begin with http://, https:// or socks5://")

@@ -1,4 +1,4 @@
-"""Event streams of the page."""
+"""Event streams of the chat API: one per message, recorded so that a client can resume."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
@@ -13,26 +13,26 @@ from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.webserver.responses import event_text
 
 Named = tuple[str, JsonObject]
-_OVER = {"done", "error", "denied", "aborted"}
+_FINISHED = {"done", "error", "denied", "aborted"}
 
 
 class NluiEvents:
-    """Follows a conversation until the turn that answers a message said meanwhile has ended."""
+    """Translates the frames of a conversation into chat events, until the turn that answers one message ends."""
 
     def __init__(self, session_id: str, conversation_id: str, goes_on: Callable[[], bool]) -> None:
-        """Make one before the message is said; `goes_on` tells whether another turn follows the one that ended."""
+        """Create it before the message is posted; `goes_on` returns whether another turn follows the one that ended."""
         self._session = session_id
         self._conversation = conversation_id
         self._goes_on = goes_on
         self._tools: dict[str, str] = {}
-        """Names of the calls whose result is still to come, by item."""
+        """Names of the calls without a result so far, by item id."""
         self._seen: set[str] = set()
         self.taken = False
-        """Whether the message has reached the conversation; a turn that ends before is another one's."""
+        """Whether the message has reached the conversation; a turn that ends earlier answers another message."""
         self.done = False
 
     def opening(self) -> Named:
-        """Return the first event."""
+        """Return the first event of a stream."""
         return "session", {"session_id": self._session, "conversation_id": self._conversation}
 
     def of(self, frame: JsonObject) -> Iterator[Named]:
@@ -53,12 +53,12 @@ class NluiEvents:
                     yield from self._appended(op["item"]) if op["op"] == "append" else self._updated(op)
 
     def replay(self, items: Iterable[JsonObject]) -> Iterator[Named]:
-        """Translate a message that was taken before now and what followed it, up to the next one that had a turn."""
+        """Translate a message posted earlier and what followed, up to the next message with a turn of its own."""
         self.taken = True
         ended = False
         for item in items:
             match item["kind"]:
-                case "end_turn":  # not yet the end: a message that came too late for this turn is answered in the next
+                case "end_turn":  # not final: a message that came too late for this turn is answered in the next
                     ended = True
                     self._seen.add(item["id"])
                 case "user_message" if ended:
@@ -106,15 +106,15 @@ class NluiEvents:
 
     def _updated(self, op: JsonObject) -> Iterator[Named]:
         yield from self._result(op["id"], op["set"])
-        # A rewind closes the open turn, and one that had not begun leaves no item that says so.
+        # A rewind ends the open turn; a turn that had not begun leaves no item that shows it.
         if op["set"].get("superseded") and self.taken and not self._goes_on():
             yield from self._end()
 
     def _result(self, item: str, values: JsonObject) -> Iterator[Named]:
-        if item in self._tools and values.get("status") in _OVER and values.get("content"):
+        if item in self._tools and values.get("status") in _FINISHED and values.get("content"):
             content = values["content"]
-            told = {"id": item.removeprefix("t:"), "name": self._tools.pop(item)}
-            yield "tool_result", told | {"result": content["result"], "is_error": content["is_error"]}
+            call = {"id": item.removeprefix("t:"), "name": self._tools.pop(item)}
+            yield "tool_result", call | {"result": content["result"], "is_error": content["is_error"]}
 
     def _end(self) -> Iterator[Named]:
         if not self.done:
@@ -122,24 +122,24 @@ class NluiEvents:
             yield "done", {"conversation_id": self._conversation}
 
 
-MOST = 200
+MAX_SESSIONS = 200
 
 
 class ChatSession:
-    """One message and everything that comes of it; it goes on when nobody listens."""
+    """One message and the events of its turn; recorded whether or not a client reads them."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.id = secret_id()
         self.conversation = conversation
         self._events = NluiEvents(self.id, conversation.name, lambda: conversation.goes_on)
         self._texts: list[str] = []
-        self._over = False
+        self._ended = False
         self._more = anyio.Event()
         self._recording = anyio.CancelScope()
         self._boundary = Boundary(f"stream of {conversation.name}", self._failed)
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Record until the turn has ended; started once nothing can be missed."""
+        """Record until the turn has ended; reports as started once no event can be missed."""
         events = self._events
         try:
             with self._boundary, self._recording, self.conversation.news.watched() as news:
@@ -151,17 +151,17 @@ class ChatSession:
                     if events.done:
                         return
         finally:
-            self._over = True
+            self._ended = True
             self._more.set()
 
     def end(self, reason: str) -> None:
-        """Stop before the turn has ended, and say why."""
-        if not self._over:
+        """Stop before the turn has ended, with an error event that gives the reason."""
+        if not self._ended:
             self._failed(reason)
         self._recording.cancel()
 
     def said(self, message_id: str) -> None:
-        """Note which message this is; one that was said before is answered with what came of it then."""
+        """Set the message; one that was posted before is answered from the record of its turn."""
         earlier = self.conversation.after(message_id)
         if earlier is None:
             return
@@ -171,13 +171,13 @@ class ChatSession:
             self._recording.cancel()
 
     async def texts(self, after: int = 0) -> AsyncIterator[str]:
-        """Yield the events after a number, and then those to come."""
+        """Yield the events after a number, then those to come until the turn ends."""
         while True:
             more = self._more
             for text in self._texts[after:]:
                 after += 1
                 yield text
-            if self._over and after >= len(self._texts):
+            if self._ended and after >= len(self._texts):
                 return
             await more.wait()
 
@@ -191,23 +191,23 @@ class ChatSession:
 
 
 class ChatSessions:
-    """The newest sessions, by their secret ids."""
+    """The latest sessions by their secret ids; the oldest is dropped when there are too many."""
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
         self._open: dict[str, ChatSession] = {}
 
     async def begin(self, conversation: Conversation) -> ChatSession:
-        """Record what happens in a conversation from now on."""
+        """Record the events of a conversation from now on."""
         session = ChatSession(conversation)
         await self._tasks.start(session.run)
         self._open[session.id] = session
-        while len(self._open) > MOST:
+        while len(self._open) > MAX_SESSIONS:
             self._open.pop(next(iter(self._open)))
         return session
 
     def end(self, conversation: str, reason: str) -> None:
-        """End the streams of a conversation."""
+        """End all streams of a conversation."""
         for session in self._open.values():
             if session.conversation.name == conversation:
                 session.end(reason)
@@ -216,7 +216,7 @@ class ChatSessions:
         """Return a session.
 
         Raises:
-            NotFoundError: there is none, or it is long over.
+            NotFoundError: there is no such session, or it was dropped.
         """
         session = self._open.get(str(session_id))
         if session is None:

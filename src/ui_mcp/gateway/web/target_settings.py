@@ -1,4 +1,4 @@
-"""The APIs of the nlui chat while it runs: probed, added, reloaded, removed, and written to nlui.yaml."""
+"""The APIs of the chat: probed, added, reloaded and removed at run time, saved in nlui.yaml."""
 
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
@@ -23,14 +23,14 @@ from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import source_name
 
-MOST_UPLOAD = 4 * 1024 * 1024
+MAX_UPLOAD_BYTES = 4 * 1024 * 1024
 PRESETS: tuple[JsonObject, ...] = (
     {"name": "shop", "description": "A small coffee shop on this machine, with orders to list and to ship."},
 )
 
 
 class TargetSettingsService:
-    """Changes which APIs the gateway offers."""
+    """Changes which APIs the gateway offers; without a file, changes last until it stops."""
 
     def __init__(self, gateway: GatewayService, file: Path | None, demo: Callable[[], Awaitable[str]]) -> None:
         self._gateway = gateway
@@ -47,11 +47,11 @@ class TargetSettingsService:
         return [{**health, "tools": named.get(str(health["name"]), [])} for health in sources]
 
     async def add(self, body: JsonObject) -> JsonObject:
-        """Take one more API.
+        """Add an API and wait for its document.
 
         Raises:
             InvalidArgumentsError: it has neither an address nor a document.
-            MountError: the name is taken.
+            MountError: there is already a source of this name.
         """
         kept = {key: value for key, value in body.items() if key in {"name", "base_url", "spec", "description", "auth"}}
         if kept.get("spec") and not str(kept["spec"]).startswith(("http://", "https://")):
@@ -61,17 +61,17 @@ class TargetSettingsService:
     async def _add(self, kept: JsonObject) -> JsonObject:
         name = await self._gateway.attach_target(_settings(kept))
         if self._file is not None:
-            entry = self._written({**kept, "name": name})
+            entry = self._saved_entry({**kept, "name": name})
             editor.change(self._file, lambda tree: {**tree, "targets": [*(tree.get("targets") or []), entry]})
         target = self._gateway.targets[name]
         await target.first.wait()
         return {"name": name, "saved": self._file is not None, **_outcome(target)}
 
     async def remove(self, name: str) -> None:
-        """Let an API go.
+        """Remove an API, also from the file.
 
         Raises:
-            NotFoundError: there is none of this name.
+            NotFoundError: there is no API of this name.
         """
         if not await self._gateway.detach_target(name):
             raise NotFoundError(f"There is no API named {name}")
@@ -79,10 +79,10 @@ class TargetSettingsService:
             editor.change(self._file, lambda tree: _without(tree, name))
 
     async def reload(self, name: str) -> JsonObject:
-        """Read the document of an API again.
+        """Reload the document of an API.
 
         Raises:
-            NotFoundError: there is none of this name.
+            NotFoundError: there is no API of this name.
         """
         target = self._target(name)
         target.source.error = ""
@@ -91,19 +91,19 @@ class TargetSettingsService:
         return {"name": name, **_outcome(target)}
 
     def report(self, name: str) -> JsonObject:
-        """Say per operation how well it was understood.
+        """Return how well each operation was understood.
 
         Raises:
-            NotFoundError: there is none of this name.
+            NotFoundError: there is no API of this name.
         """
         source = self._target(name).source
         return source.api.report() if source.api else {"error": source.error or "not loaded", "operations": []}
 
     async def probe(self, url: str) -> JsonObject:
-        """Look for the document of an address without adding anything; every place tried is told.
+        """Search for the document of an address without adding anything; return every URL that was tried.
 
         Raises:
-            InvalidArgumentsError: it is no address.
+            InvalidArgumentsError: it is not an http address, or it cannot be reached.
         """
         if not url.startswith(("http://", "https://")):
             raise InvalidArgumentsError("base_url must begin with http:// or https://")
@@ -117,12 +117,12 @@ class TargetSettingsService:
         return {"found": bool(found.found), "spec_url": where, "documents": found.found, "tried": tried}
 
     async def upload(self, name: str, data: bytes) -> JsonObject:
-        """Keep a document under a name of our own and offer its operations.
+        """Store a document under a generated file name and add its API.
 
         Raises:
-            InvalidArgumentsError: it is no OpenAPI document, or too large.
+            InvalidArgumentsError: it is not an OpenAPI document, or larger than 4 MiB.
         """
-        if len(data) > MOST_UPLOAD:
+        if len(data) > MAX_UPLOAD_BYTES:
             raise InvalidArgumentsError("Documents may have at most 4 MiB")
         tree = await to_thread.run_sync(parse, data)
         if not isinstance(tree, dict) or not is_openapi(tree):
@@ -139,7 +139,7 @@ class TargetSettingsService:
         """Add a ready-made API.
 
         Raises:
-            NotFoundError: there is none of this name.
+            NotFoundError: there is no preset of this name.
         """
         if name not in {preset["name"] for preset in PRESETS}:
             raise NotFoundError(f"There is no preset named {name}")
@@ -147,15 +147,15 @@ class TargetSettingsService:
         await self._gateway.targets[found].first.wait()
         return {"name": found, "saved": False, **_outcome(self._gateway.targets[found])}
 
-    def _written(self, entry: JsonObject) -> JsonObject:
-        """Return the entry for the file: credentials in files of their own, and no text that names a variable."""
+    def _saved_entry(self, entry: JsonObject) -> JsonObject:
+        """Return the entry for the file, with credentials in files of their own and `${` escaped."""
         folder, name = self._gateway.context.data / "secrets", str(entry["name"])
 
         def kept(value: Json, path: tuple[str, ...]) -> Json:
             if isinstance(value, dict):
                 return {key: kept(member, (*path, str(key))) for key, member in value.items()}
             if path and path[-1] in SECRETS and isinstance(value, str) and value:
-                # Names of schemes may hold anything; a digest tells them apart and is no path.
+                # Scheme names may contain anything, also path separators; hence the digest.
                 scheme = sha256("\0".join(path).encode("utf-8", "replace")).hexdigest()[:16] if len(path) > 2 else ""
                 file = folder / "-".join(part for part in (name, scheme, path[-1]) if part)
                 return literal(f"file:{own_file(file, value.encode('utf-8', 'replace'))}")
