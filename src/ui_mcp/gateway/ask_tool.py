@@ -66,7 +66,7 @@ async def ask(context: tuple[GatewayService, Toolset], args: AskArgs, call: Call
         principal=call.principal,
     )
     journal, name = MemoryJournal(), secret_id()
-    lease = await journal.take_lease(name, name, 86_400)
+    lease = await journal.take_lease(name, name, 86_400)  # a day, longer than any call takes
     if lease is None:
         raise AgentError("The lease on a new journal is already taken")
     writer = JournalWriter(journal, name, lease)

@@ -108,7 +108,7 @@ class Audit:
         if not self._failing:
             _log.warning("cannot write %s: %s; its lines are kept in memory until it can be written", file, error)
         self._failing = True
-        self._unwritten = self._unwritten[-_MAX_UNWRITTEN:]
+        self._unwritten = self._unwritten[-_MAX_UNWRITTEN:]  # the oldest lines are lost first
         with suppress(RuntimeError):  # no event loop: the next line retries
             if not self._retry_scheduled:
                 asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._retry, file)
@@ -124,12 +124,14 @@ class Audit:
         record |= {name: getattr(line, name) for name in _FIELDS}
         exact = canonical(arguments)
         record["bytes_in"] = len(exact)
+        # Tells equal calls from different ones without recording the arguments.
         record["args_digest"] = sha256(exact.encode()).hexdigest()[:16]
         if self._level in {"args", "full"}:
             record["args"] = self._scrubber.json(arguments)
         if line.method != OWN and line.outcome not in UNDECIDED:
             kept = arguments if len(exact) <= _MAX_KEPT_ARGUMENTS else None
             self._recent.append(PastCall(line.id, line.principal, line.tool, line.outcome, kept))
+        # Masked as text as well: a secret may be part of a longer value, such as a URL.
         return self._scrubber.text(dumps(record)) + "\n"
 
     def history(self, limit: int) -> Sequence[PastCall]:
@@ -214,12 +216,13 @@ class AuditedToolset:
         try:
             require_json(arguments)
         except InvalidArgumentsError:
+            # Recorded without its arguments, which cannot be encoded.
             await self._note(name, {}, call, started, None)
             raise
         try:
             result = await self._tools.call(name, arguments, call)
         except UnknownToolError:
-            raise
+            raise  # nothing was called
         except UiMcpError:
             await self._note(name, arguments, call, started, None)
             raise

@@ -119,7 +119,7 @@ async def _contained(source: Source, work: Awaitable[T]) -> T:
     try:
         return await work
     except (UiMcpError, OSError):
-        raise
+        raise  # expected failures, which have a message for the caller
     except Exception as error:
         _log.warning("%s failed unexpectedly", source.name, exc_info=error)
         raise UpstreamError(f"{source.name} {message_of(error)}") from error

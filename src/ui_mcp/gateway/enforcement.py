@@ -152,6 +152,7 @@ class PolicyEnforcer:
         """
         row = await self._approvals.get(approval_id)
         if not row.belongs_to(call.principal, call.connection):
+            # All versions count: the arguments may have been edited since the caller got its digest.
             known = await self._approvals.store.digests(approval_id)
             if row.principal != call.principal or not any(same_secret(digest, one) for one in known):
                 raise DeniedError(
@@ -172,6 +173,7 @@ class PolicyEnforcer:
             entry = self._catalogue.entry(row.tool)
             arguments = self._questions.arguments_of(row)
             self._questions.forget(row)
+            # The rules may have changed since the person was asked.
             verdict = decide(self._settings.policy(call), Question(entry, arguments, row.principal))
             if verdict.decision.startswith("deny"):
                 self._log.note(entry, row.arguments, call, f"policy_{verdict.decision}", row.id)
@@ -190,6 +192,7 @@ class PolicyEnforcer:
         try:
             require_json(arguments)
         except InvalidArgumentsError:
+            # Recorded without its arguments, which cannot be encoded.
             self._log.note(entry, {}, call, "invalid", is_error=True)
             raise
         try:
@@ -226,6 +229,7 @@ class PolicyEnforcer:
                 row = await self._questions.settled(row.id, seconds)
                 group.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
+            # The caller disconnected; the approval stays pending.
             self._log.note(entry, arguments, call, "asked", row.id)
             raise
         return await self._delivered(row, call)
@@ -287,7 +291,7 @@ class PolicyEnforcer:
         try:
             result = await self._call_source(entry, arguments, call, permit)
         except ChangedError:
-            if approval_id is None:
+            if approval_id is None:  # else `_ask_again` records it
                 self._log.note(entry, arguments, call, "changed", started=started, is_error=True)
             raise
         except UpstreamError as error:
@@ -307,6 +311,7 @@ class PolicyEnforcer:
     async def _call_source(self, entry: Entry, arguments: JsonObject, call: Call, permit: Permit) -> ToolResult:
         if entry.kind != "backend":
             return await self._catalogue.call(entry.name, arguments, call, permit)
+        # The output of a mounted server is untrusted: it is labelled, and its nesting is limited.
         labelled = label_call(call, entry.source)
         result = await self._catalogue.call(entry.name, arguments, labelled, permit)
         blocks = [part.block for part in result.content if isinstance(part, Relayed)]

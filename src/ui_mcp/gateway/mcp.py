@@ -169,6 +169,7 @@ class MountedResources:
                 raise ResourceNotFoundError(uri)
             return await connection.read(unquote(parts.path.removeprefix("/resource/")), call)
         owner = self._owners.get(uri)
+        # URIs made from a template are in no list: ask every server, the one that listed the URI first.
         order = sorted(live, key=lambda name: name != owner)
         for name in order:
             with self._gateway.mounts[name].requests:
@@ -256,6 +257,7 @@ async def _each(
 
 
 def _renamed(resource: Resource, server: str) -> Resource:
+    # The URI itself belongs to the server that listed it first.
     uri = f"compositor://{server}/resource/{quote(resource.uri, safe='')}"
     return Resource(uri, resource.name, resource.description, resource.mime_type, resource.title, resource.size)
 

@@ -146,6 +146,7 @@ class Mount:
             return await connection.call(entry.local_name, arguments, call)
         except UpstreamError as error:
             with anyio.move_on_after(0.5):  # after a crash the error arrives shortly before the pipe closes
+                # Any other code is an answer of a server that still runs; -32000 means a closed connection.
                 if "rpc_code" not in error.details or error.details["rpc_code"] == -32000:
                     await connection.lost.wait()
             hints = entry.tool.annotations
@@ -232,7 +233,7 @@ class Mount:
     async def _relist_on_change(self, connection: Connection) -> None:
         while True:
             await self._relist.wait()
-            self._relist = anyio.Event()
+            self._relist = anyio.Event()  # before listing, so that a change during the request is not lost
             try:
                 self._adopt(await connection.tools(Call()))
             except UiMcpError as error:
@@ -253,6 +254,7 @@ class Mount:
             return usable
         timeout = self.settings.start_timeout_s if self._status.state == "pending" else _RECONNECT_TIMEOUT_SECONDS
         with anyio.move_on_after(timeout):
+            # In short steps, because `_up` is replaced whenever the connection is lost.
             while (found := self._usable()) is None:
                 with anyio.move_on_after(0.1):
                     await self._up.wait()
@@ -303,6 +305,7 @@ class Mount:
 
     def _on_failure(self, why: str) -> None:
         self._status.error = why
+        # With an earlier list the tools stay listed, and calls wait for the reconnect.
         self._set_state("stale" if self._entries else "failed")
         self._first_attempt_done.set()
         if self.settings.drop_when_down:

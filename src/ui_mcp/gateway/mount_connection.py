@@ -185,6 +185,7 @@ class SavedMounts:
         draft.replace(self._file)
 
     def _is_ours(self, saved: JsonObject) -> bool:
+        # Only a data directory elsewhere can come with a repository and name commands to run.
         if self._file.is_relative_to(user_data_path("nlui")):
             return True
         return is_sealed(saved.get("seal"), self._file, canonical(saved["servers"]))
@@ -235,7 +236,7 @@ async def _connected(
             yield server
             return
     except MountError:
-        if started or settings.transport == "http":
+        if started or settings.transport == "http":  # once started, the transport was the right one
             raise
     # Servers that only know SSE answer the streamable transport with 400, 404 or 405.
     async with connect(SseUrl(settings.url, settings.headers), options) as server:

@@ -60,6 +60,7 @@ def decide(policy: Policy, question: Question) -> Verdict:
             why = why_outdated(rule, question.entry)
             if not why:
                 return Verdict(rule.decision, rule.reason or f"rule {number}", rule.expiry_s)
+            # The person is asked again, and the reason of the question explains why.
             outdated = f"; {rule.reason or f'rule {number}'!r} no longer holds: {why}"
     verdict = _without_rules(policy, question)
     return replace(verdict, reason=verdict.reason + outdated) if verdict.decision == "ask" else verdict
@@ -131,6 +132,7 @@ def _guard(entry: Entry) -> Verdict:
     if hints.read_only is not None or hints.destructive is not None:
         reads = hints.read_only is True
         return Verdict("allow" if reads else "ask", "announced as read-only" if reads else "announced as changing")
+    # Without annotations the first word of the name decides; unknown words count as changing something.
     first = re.match(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", entry.local_name).lower())
     reads = first is not None and first[0] in _READING_VERBS
     return Verdict("allow" if reads else "ask", "its name says it reads" if reads else "nothing says it only reads")

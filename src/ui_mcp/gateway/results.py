@@ -98,6 +98,7 @@ def _largest(value: Json, path: str) -> tuple[str, list[Json], int] | None:
         if found and (best is None or found[2] > best[2]):
             best = found
     if best is None and isinstance(value, list) and value:
+        # A single row cannot be cut, but arrays inside it can.
         inner = _largest(value[0], f"{path}.0" if path else "0")
         best = inner
     return best
@@ -108,7 +109,7 @@ def _fitting(rows: list[Json], budget: int) -> int:
     for index, row in enumerate(rows):
         used += len(dumps(row).encode()) + 1
         if used > budget:
-            return max(index, 1)
+            return max(index, 1)  # one row at least, to show its shape
     return len(rows)
 
 
@@ -189,6 +190,7 @@ class ResultStore:
             NotFoundError: there is no such handle for this principal, or it has expired.
         """
         owner, media_type, created = self._owners.get(handle, ("", "", 0.0))
+        # The pattern also keeps a handle from naming another file.
         if not _HANDLE.fullmatch(handle) or owner != principal or self._now() - created > _LIFETIME_SECONDS:
             raise NotFoundError(f"No stored result {handle}\nHandles live for an hour; make the call again.")
         held = self._held.get(handle)

@@ -45,6 +45,7 @@ _log = logger("nlui")
 
 async def follow_file(gateway: GatewayService, file: Path, stamp: Stamp, load: loader.Load = loader.load) -> None:
     """Reload after every change of the file since `stamp`, and after every new agreement, until cancelled."""
+    # A new agreement can put an unchanged file into effect.
     agreements = Agreements().file
     agreed = await read_stamp(agreements)
     with closing(Rest(POLL_SECONDS)) as rest:
@@ -138,7 +139,7 @@ async def open_gateway(
     )
     gateway = GatewayService(settings, context)
     async with gateway.running(), anyio.create_task_group() as tasks:
-        if approval_timeout is None:
+        if approval_timeout is None:  # else the program has a page of its own
             tasks.start_soon(page.open_when_asked, gateway)
         if read.file is not None:
             if read.not_agreed:

@@ -31,6 +31,7 @@ class SecretMasker:
 
     def text(self, text: str) -> str:
         """Mask the known values in a text, longest first."""
+        # Longest first, because one secret may contain another.
         for value in sorted(self._known, key=len, reverse=True):
             if value in text:
                 text = text.replace(value, MASK)

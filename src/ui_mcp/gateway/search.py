@@ -172,6 +172,7 @@ def _shape(entry: Entry) -> _Shape:
     nouns = frozenset(_words(fixed[-1])) if fixed else frozenset(_words(entry.local_name))
     names = frozenset(_words(entry.local_name)) | nouns
     by_id = bool(parts) and parts[-1].startswith("{")
+    # GET on a path that ends with a parameter reads one item.
     if entry.method == "GET" and verb in {"list", "get"}:
         verb = "get" if by_id and verb == "list" and "list" not in words else verb
     return _Shape(verb, nouns, len(fixed), names, by_id)
@@ -190,7 +191,7 @@ def _bag(entry: Entry) -> Counter[str]:
         ("description", (entry.tool.description,)),
         ("parameter", (*properties, *inner, *_described(properties))),
     ):
-        for word in set(_words(" ".join(texts))):
+        for word in set(_words(" ".join(texts))):  # repetition within a field does not count
             bag[word] += _WEIGHTS[field]  # type: ignore[assignment]
     return bag
 
@@ -214,6 +215,7 @@ def _words(text: str) -> Iterable[str]:
 
 
 def _stem(word: str) -> str:
+    # A rough stemmer is enough: index and query are stemmed alike.
     for ending, kept in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
         if word.endswith(ending) and len(word) > len(ending) + 2:
             return word[: -len(ending)] + kept

@@ -56,14 +56,11 @@ class GatewayContext:
     cache: Path
     connect: Connect
     announcements: Announcements = field(default_factory=Announcements)
-    mode: Mode = "host"
-    """The policy mode if the configuration names none."""
+    mode: Mode = "host"  # used if the configuration names none
     approval_timeout: Callable[[Call], float | None] | None = None
     """Returns how many seconds a call waits for an answer of a person; None waits without limit."""
-    where: Callable[[], str] = lambda: ""
-    """Returns the address of the approvals page, "" while there is none."""
-    secrets: tuple[str, ...] = ()
-    """Values of the configuration that are masked everywhere."""
+    where: Callable[[], str] = lambda: ""  # the address of the approvals page, "" while there is none
+    secrets: tuple[str, ...] = ()  # values of the configuration that are masked everywhere
 
 
 class GatewayService:
@@ -89,10 +86,8 @@ class GatewayService:
         self.targets: dict[str, LiveTarget] = {}
         self.mounts: dict[str, Mount] = {}
         self._saved_mounts = SavedMounts(context.data / "mounts.json")
-        self._attached: set[str] = set()
-        """Names of mounts that were attached at run time."""
-        self._added: set[str] = set()
-        """Names of targets that were added at run time."""
+        self._attached: set[str] = set()  # mounts attached at run time
+        self._added: set[str] = set()  # targets added at run time
         self._standing_rules: tuple[Rule, ...] = ()
         self._policy: Policy | None = None
         self._tasks: TaskGroup | None = None
@@ -127,6 +122,7 @@ class GatewayService:
         left = self._started + self.settings.mcp.startup_wait_ms / 1000 - time.monotonic()
         async with anyio.create_task_group() as group:
             for target in self.targets.values():
+                # A local document is only parsed, so waiting for it is short.
                 group.start_soon(_loaded, target, 3600.0 if target.is_local else max(left, 0.0))
             for mount in self.mounts.values():
                 group.start_soon(mount.settled, max(left, 0.0))
@@ -224,7 +220,6 @@ class GatewayService:
         self.catalogue.changed()
 
     async def refresh_targets(self) -> None:
-        """Reload all API documents now."""
         for target in list(self.targets.values()):
             if await target.refresh():
                 self.catalogue.changed()
@@ -235,6 +230,7 @@ class GatewayService:
         for target in self.targets.values():
             auth = target.settings.auth
             wanted = auth.passthrough if auth else None
+            # By default only if there is a single API; with several, the token could reach the wrong one.
             if len(self.targets) == 1 if wanted is None else wanted:
                 target.credentials.forward_token(principal, conversation, token)
 
@@ -248,7 +244,6 @@ class GatewayService:
         return replay(self.catalogue, self.policy(Call()), rule, history)
 
     async def refresh_rules(self) -> None:
-        """Reload the standing rules from the store."""
         self._standing_rules = tuple(rule for _, rule in await self.store.rules())
         self._policy = None
 
@@ -260,7 +255,7 @@ class GatewayService:
             stack.enter_context(masking(self.scrubber.text))
             stack.callback(self.store.close)
             stack.callback(self._audit.close)
-            await self.approvals.recover()
+            await self.approvals.recover()  # before any call of this process runs
             await self.refresh_rules()
             self.approvals.on_rule = self.refresh_rules
             stack.callback(self.announcements.watch_interest(self._on_interest))
@@ -326,6 +321,7 @@ class GatewayService:
         finally:
             target.first.set()
         if self._tasks is not None and target.siblings():
+            # In a task of its own: removing the target cancels this one.
             self._tasks.start_soon(self._split, target)
         await target.follow(self.catalogue.changed)
 
@@ -338,6 +334,7 @@ class GatewayService:
     async def _add_backend(self, backend: BackendSettings) -> None:
         if not backend.enabled:
             return
+        # The name may belong to a mount that works; the failure is listed beside it.
         second = f"{backend.name} (second)"
 
         def failed(why: str) -> None:
@@ -350,7 +347,7 @@ class GatewayService:
         """Reload the standing rules after another process changed them."""
         known = ""
         while True:
-            changed = self.approvals.changed
+            changed = self.approvals.changed  # before reading, so that no change in between is missed
             version = await with_retry(self.store.rules_version)
             if version != known:
                 known = version

@@ -64,7 +64,7 @@ async def describe(gateway: GatewayService, args: DescribeArgs, call: Call) -> T
 
 
 def _part(node: Json, root: JsonObject, path: list[str]) -> JsonObject:
-    for _ in range(20):
+    for _ in range(20):  # bounded: references may form a cycle
         reference = node.get("$ref") if isinstance(node, dict) else None
         if not isinstance(reference, str):
             break

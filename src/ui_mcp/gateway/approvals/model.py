@@ -189,6 +189,7 @@ def _narrowest_pattern(row: Approval) -> dict[str, str]:
 
 def _literal(value: Json) -> str:
     text = value if isinstance(value, str) else "" if value is None else canonical(value)
+    # In a glob, [*] matches an asterisk.
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
 
 

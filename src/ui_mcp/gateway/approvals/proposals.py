@@ -86,7 +86,7 @@ def replay(catalogue: Catalog, policy: Policy, rule: Rule, history: Sequence[Pas
         except UnknownToolError:
             continue
         if call.arguments is None and rule.args:
-            decisions["unknown"] += 1
+            decisions["unknown"] += 1  # the rule depends on arguments that were not recorded
             continue
         question = Question(entry, call.arguments or {}, call.principal)
         decision = decide(changed, question).decision
@@ -131,7 +131,7 @@ class Proposals:
         if found is None:
             raise NotFoundError(f"No pending proposal {proposal_id}")
         settled = replace(found, status=status, decided_by=by)
-        if not await self._store.settle_proposal(proposal_id, status, by):
+        if not await self._store.settle_proposal(proposal_id, status, by):  # another process was faster
             raise NotFoundError(f"No pending proposal {proposal_id}")
         if status == "accepted":
             await self._store.add_rule(self._bound(found.rule), by, proposal_id)

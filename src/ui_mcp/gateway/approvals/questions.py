@@ -66,6 +66,7 @@ class Questions:
         )
         row = await self._approvals.ask(self._bind(described, arguments, preview))
         if row.arguments != arguments:
+            # By id as well, to resolve the masks that edited arguments still contain.
             self._unmasked[row.id] = arguments
         return row
 
@@ -91,6 +92,7 @@ class Questions:
     def _bind(self, row: Approval, arguments: JsonObject, preview: Preview) -> Approval:
         """Bind an approval to the real arguments and request, and store the arguments with secrets masked."""
         row = replace(row, arguments=arguments, request=preview.digest, preview=preview.shown)
+        # The digest covers the real arguments; the stored ones are masked.
         row = replace(row, digest=digest_of(row), arguments=self._scrubber.json(arguments))
         if row.arguments != arguments:
             self._unmasked[row.digest] = arguments

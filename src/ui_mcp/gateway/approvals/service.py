@@ -147,6 +147,7 @@ class ApprovalService:
             pattern=reply.pattern,
         )
         if not await self.store.swap(row, decided):
+            # Another answer came first: report that one.
             _require_answerable(await self.get(approval_id), reply)
             raise AlreadyDecidedError("Somebody else answered at the same moment")
         if decided.status == "approved" and reply.scope == "always":
@@ -174,11 +175,13 @@ class ApprovalService:
         """Wait until an approval is denied or expired, or its call has run; after `seconds` return it as it is."""
         with anyio.move_on_after(seconds):
             while True:
+                # Taken before reading, so that a change in between is not missed.
                 changed = self.changed
                 row = await self.get(approval_id)
                 if row.is_settled:
                     self.notify(row.id)  # another process may have taken the answer; it cannot announce it here
                     return row
+                # Polled too: where `follow` does not run, changes by other processes are not signalled.
                 with anyio.move_on_after(_POLL_SECONDS):
                     await changed.wait()
         return await self.get(approval_id)
@@ -243,6 +246,7 @@ class ApprovalService:
         if await self.store.swap(row, late):
             self.notify(row.id)
             return late
+        # It was answered at the last moment.
         return await self.store.get(row.id) or late
 
 
@@ -281,13 +285,13 @@ def _holder_runs(lease: str | None) -> bool:
     if ":" in rest and rest.partition(":")[0] != gethostname():
         return True  # on another host, where this cannot be checked
     if int(pid) == os.getpid():
-        return False
+        return False  # a reused process id: the lease is not ours
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
         return False
     except OSError:
-        return True
+        return True  # it runs under another account
     return True
 
 

@@ -161,6 +161,7 @@ class ApprovalStore:
 
     async def key(self) -> bytes:
         """Return the key that signs continuation tokens; all processes on this store share it."""
+        # Insert, then read: of several processes the first one's key counts.
         fresh = secrets.token_hex(32)
         await self._database.change(
             "INSERT INTO approval_keys VALUES ('seal', ?) ON CONFLICT (name) DO NOTHING", (fresh,)
@@ -216,6 +217,7 @@ def _require_own(base: sqlite3.Connection, file: Path) -> None:
     A repository can bring a store in its data directory. Its rules stay in the table but are ignored, its approved
     calls expire, and its keys are replaced.
     """
+    # The account's own data directory cannot come with a repository.
     if file.absolute().is_relative_to(user_data_path("nlui")):
         return
     with base:

@@ -61,7 +61,7 @@ def edited(text: str, wanted: JsonObject) -> str:
     node = yaml.compose(text, Loader=yaml.SafeLoader) if text.strip() else None
     if isinstance(node, yaml.MappingNode) and not node.flow_style:
         changed = _mapping(text, node, parse(text.encode()), wanted)
-        if _parses_to(changed, wanted):
+        if _parses_to(changed, wanted):  # else unusual YAML: rewrite the file without its comments
             return changed
     return _dump(wanted, 0)
 

@@ -125,6 +125,7 @@ def _expanded_text(value: str, key: str, environment: Mapping[str, str], used: s
     def variable(match: re.Match[str]) -> str:
         if match[0] == "$$":
             return "$"
+        # Variables that were used are masked in output and not inherited by child processes.
         used.add(match[1])
         found = environment.get(match[1]) or match[2]
         if found is None:
@@ -190,6 +191,7 @@ def _unknown_keys(tree: JsonObject, model: type[BaseModel], prefix: str) -> Iter
         inner = _model_in(model.model_fields[known[key]].annotation)
         if inner is None:
             continue
+        # The keys of these mappings are names that the user chooses.
         if isinstance(value, dict) and inner.__name__ not in {"Override", "SchemeAuth", "BackendSettings"}:
             yield from _unknown_keys(value, inner, f"{prefix}{key}.")
         elif isinstance(value, list):

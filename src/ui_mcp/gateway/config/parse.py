@@ -90,6 +90,7 @@ def parse(data: bytes, notes: Notes | None = None) -> Json:
     text = decode(data)
     if text.lstrip()[:1] in {"{", "["}:
         try:
+            # JSON is YAML too, but its parser is much faster.
             tree = loads(text)
         except ValueError:
             pass  # a YAML flow collection begins with the same characters

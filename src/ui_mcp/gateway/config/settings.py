@@ -84,7 +84,7 @@ class Auth(SchemeAuth):
 
     @property
     def is_short(self) -> bool:
-        """Say whether the short form was used."""
+        """Whether the short form was used."""
         return bool(self.token or self.username or self.password or self.client_id or self.refresh_token)
 
 
@@ -322,6 +322,7 @@ class Difference(Generic[S]):
 
 def difference(running: Mapping[str, S], wanted: Iterable[S]) -> Difference[S]:
     """Compare the running sources with the wanted ones; one whose settings changed is stopped and started."""
+    # Reversed, so that of several with one name the first counts.
     named = {name_of(one): one.model_copy(update={"name": name_of(one)}) for one in reversed(tuple(wanted))}
     same = {name for name, settings in running.items() if named.get(name) == settings}
     return Difference(

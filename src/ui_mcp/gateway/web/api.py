@@ -94,6 +94,7 @@ class NluiApi:
         else:
             conversation = await self._addressed(request, body)
         self._tokens.take(request, conversation.name)
+        # Recording starts before the message is posted, so that no event is missed.
         session = await self._sessions.begin(conversation)
         session.said(
             await self._conversations.say(conversation.name, message, client_id if isinstance(client_id, str) else None)
@@ -104,6 +105,7 @@ class NluiApi:
         """Resume a stream after the event that `Last-Event-ID` names."""
         session = self._sessions.get(request.path_params["session"])
         last = request.headers.get("last-event-id", "")
+        # `isdigit` alone accepts digits that `int` does not, and the length bounds the number.
         return event_stream(session.texts(int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0))
 
     async def stop(self, request: Request) -> Response:

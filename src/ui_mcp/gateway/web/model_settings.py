@@ -113,7 +113,7 @@ class ModelSettingsService:
         """Ask a model for one word; return its answer, or a plain explanation of the failure."""
         started = time.monotonic()
         try:
-            model = _chosen(model_settings(self._merged(body)), self.proxy, retries=0)
+            model = _chosen(model_settings(self._merged(body)), self.proxy, retries=0)  # a person waits
             text = ""
             with anyio.fail_after(TEST_SECONDS):
                 async for event in model.stream(

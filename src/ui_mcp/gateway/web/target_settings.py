@@ -132,7 +132,7 @@ class TargetSettingsService:
         try:
             return await self._add({"name": source_name(name or str(title or "api")), "spec": str(file)})
         except Exception:
-            file.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)  # no target refers to it
             raise
 
     async def import_preset(self, name: str) -> JsonObject:
@@ -145,6 +145,7 @@ class TargetSettingsService:
             raise NotFoundError(f"There is no preset named {name}")
         found = await self._gateway.attach_target(_settings({"name": name, "base_url": await self._demo()}))
         await self._gateway.targets[found].first.wait()
+        # Not saved: the demo gets another port at each start.
         return {"name": found, "saved": False, **_outcome(self._gateway.targets[found])}
 
     def _saved_entry(self, entry: JsonObject) -> JsonObject:
