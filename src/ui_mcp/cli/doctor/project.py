@@ -137,12 +137,12 @@ def configuration(workspace: Workspace) -> tuple[Config | None, Finding]:
 def trust(workspace: Workspace) -> Finding:
     """Report the settings that need the person's agreement."""
     try:
-        waiting = [wish for wish in trust_requests(workspace) if not wish.agreed]
+        waiting = [request for request in trust_requests(workspace) if not request.agreed]
     except UiMcpError as error:
         return problem("trust", error.message, "Fix that line; docs/settings.md lists every setting.")
     if not waiting:
         return ok("trust", "no setting needs your agreement")
-    text = "; ".join(f"{wish.place}: {_few(wish.lines)}" for wish in waiting)
+    text = "; ".join(f"{request.place}: {_few(request.lines)}" for request in waiting)
     return note("trust", f"not in effect until you agree: {text}", "`ui-mcp trust` shows them and asks you.")
 
 
