@@ -14,6 +14,7 @@ from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator
 from ui_mcp.app.chat_server import open_served_chat
+from ui_mcp.app.commands.trust import offer
 from ui_mcp.chat.mcp import ChatServerOptions, directory_of
 from ui_mcp.chat.tools import ChatTools, chat_context, naming_of
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
@@ -43,6 +44,7 @@ class AgentOptions:
 
 def run_agent(options: AgentOptions) -> int:
     """Run until interrupted."""
+    offer(options.config)
     return run(_agent, options)
 
 

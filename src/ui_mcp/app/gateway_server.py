@@ -4,12 +4,13 @@ import sys
 
 import anyio
 
+from ui_mcp.app.commands.trust import offer
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mcp import gateway_definition
-from ui_mcp.gateway.runner import open_gateway
+from ui_mcp.gateway.runner import open_gateway, serve_gateway
 from ui_mcp.gateway.web.demo import demo_unless_configured
 from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.log import logger
@@ -40,13 +41,11 @@ async def _stdio(options: GatewayOptions, stdin: int, stdout: int) -> int:
 
 def run_http(options: GatewayOptions, port: int | None) -> int:
     """Serve MCP clients over HTTP until interrupted."""
+    offer(options.source)
     return run(_http, options, port)
 
 
 async def _http(options: GatewayOptions, port: int | None) -> int:
-    from ui_mcp.gateway.runner import serve_gateway
-    from ui_mcp.webserver.server import bind
-
     settings = configuration(options).settings
     host = options.host or settings.server.host
     if host not in LOOPBACK and not settings.server.token:
@@ -61,6 +60,7 @@ async def _http(options: GatewayOptions, port: int | None) -> int:
 
 def run_chat(options: GatewayOptions, port: int | None) -> int:
     """Serve the chat page until interrupted."""
+    offer(options.source)
     return run(_serve, options, port)
 
 

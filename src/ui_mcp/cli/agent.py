@@ -25,7 +25,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from ui_mcp.app.agent_runner import AgentOptions, run_agent
-    from ui_mcp.cli.trust import offer
 
-    offer(options.config)
     return run_agent(AgentOptions(options.dir, options.config, options.conversation, options.verbosity))

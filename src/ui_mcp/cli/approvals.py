@@ -45,12 +45,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from ui_mcp.app.commands.approvals import ApprovalCommand, open_person_pages, run_command
+
     if options.action == "open":
-        from ui_mcp.app.commands.approvals import open_person_pages
-
         return open_person_pages(browser=not options.no_browser)
-    from ui_mcp.app.commands.approvals import ApprovalCommand, run_command
-
     covers = dict(entry.partition("=")[::2] for entry in options.covers) if options.covers else None
     command = ApprovalCommand(
         options.action, tuple(options.id), options.reason, options.abort, options.scope, options.arguments, covers

@@ -46,21 +46,11 @@ def nlui_main() -> int:
 
 
 def run_nlui(words: list[str]) -> int:
-    """Run one command line of nlui; exit codes: 2 usage, 3 configuration, 4 unreachable, 1 anything else."""
+    """Run one command line of nlui."""
     stdio = reserve_stdio() if nlui_speaks_on_stdio(words) else None
-    from ui_mcp.cli.main import ignore_broken_pipe, print_error
     from ui_mcp.cli.nlui import run_words
-    from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
 
-    try:
-        return run_words(words, stdio)
-    except UiMcpError as error:
-        print_error(error, "nlui")
-        return 3 if isinstance(error, ConfigError) else 4 if isinstance(error, UpstreamError) else 1
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        return ignore_broken_pipe()
+    return run_words(words, stdio)
 
 
 def nlui_speaks_on_stdio(words: list[str]) -> bool:
@@ -95,11 +85,10 @@ def _private_copy(fd: int) -> int:
 
 
 if sys.platform == "win32":
+    import ctypes
+    import msvcrt
 
     def _bind_windows_handles(stdin: int, stdout: int) -> None:
-        import ctypes
-        import msvcrt
-
         for fd in (stdin, stdout):
             msvcrt.setmode(fd, os.O_BINARY)
         kernel = ctypes.WinDLL("kernel32")

@@ -8,6 +8,7 @@ ui-mcp theme audit APP [THEME]       list the classes of an app that no theme de
 import argparse
 
 from ui_mcp.cli import options as shared
+from ui_mcp.jsontypes import dumps
 from ui_mcp.workspace import Workspace
 
 HELP = "list themes and their classes, or check an app against them"
@@ -26,7 +27,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.jsontypes import dumps
     from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 
     workspace = Workspace.at(options.dir)

@@ -7,7 +7,9 @@ and 1 otherwise.
 import argparse
 
 from ui_mcp.cli import options as shared
-from ui_mcp.cli.doctor.findings import Finding
+from ui_mcp.cli.doctor.findings import Finding, Health
+from ui_mcp.jsontypes import dumps
+from ui_mcp.processes import run as run_async
 from ui_mcp.workspace import Workspace
 
 HELP = "report what is installed, what is missing and how to fix it"
@@ -20,10 +22,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.cli.doctor.findings import Finding, Health
-    from ui_mcp.jsontypes import dumps
-    from ui_mcp.processes import run as run_async
-
     found: list[Finding] = []
 
     async def look() -> int:

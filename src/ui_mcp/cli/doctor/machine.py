@@ -15,6 +15,8 @@ from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.errors import UiMcpError
 from ui_mcp.introspection.backends.chromium_launch import executable
 from ui_mcp.introspection.backends.jvm_attach import find_java
+from ui_mcp.lua_runtime.interface import Op, WorkerConfig
+from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import BUNDLE
 
@@ -73,9 +75,6 @@ def package(bundle: Path) -> Finding:
 
 async def lua() -> Finding:
     """Start a Lua worker as a session would."""
-    from ui_mcp.lua_runtime.interface import Op, WorkerConfig
-    from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
-
     try:
         with tempfile.TemporaryDirectory(prefix="ui-mcp-doctor-") as folder, anyio.fail_after(SECONDS):
             worker = await ProcessWorkerHost().launch(WorkerConfig(folder, folder, log=folder), _Silent())

@@ -16,11 +16,15 @@ Run `nlui COMMAND --help` for more on a command.
 """
 
 import argparse
+import difflib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ui_mcp.cli.main import ignore_broken_pipe, print_error
 from ui_mcp.cli.options import port
+from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
+from ui_mcp.version import bundled_version
 
 HELP = "use APIs and MCP servers as tools (same as nlui)"
 TAKES_ALL = True
@@ -38,7 +42,19 @@ def run(options: argparse.Namespace) -> int:
 
 
 def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
-    """Run one command line of nlui and return the exit code."""
+    """Run one command line of nlui; exit codes: 2 usage, 3 configuration, 4 unreachable, 1 anything else."""
+    try:
+        return _run_words(words, stdio)
+    except UiMcpError as error:
+        print_error(error, "nlui")
+        return 3 if isinstance(error, ConfigError) else 4 if isinstance(error, UpstreamError) else 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return ignore_broken_pipe()
+
+
+def _run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     if words and words[0] == "serve":
         words = words[1:]
     elif words and words[0] in COMMANDS:
@@ -49,7 +65,10 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         print(f"nlui: There is no command {words[0]!r}; did you mean {near!r}?", file=sys.stderr)
         return 2
     options = parser().parse_args(_older_spelling(words))
-    from ui_mcp.app.gateway_server import run_http, run_stdio
+    if options.version:
+        print(f"nlui {bundled_version()}")
+        return 0
+    from ui_mcp.app.gateway_server import run_chat, run_http, run_stdio
     from ui_mcp.gateway.config.configuration import GatewayOptions
 
     gateway_options = GatewayOptions(
@@ -59,22 +78,12 @@ def run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
         compact=options.compact,
         verbosity=options.verbosity or LEVELS.index(options.log_level or LEVELS[0]),
     )
-    if options.version:
-        from ui_mcp.version import bundled_version
-
-        print(f"nlui {bundled_version()}")
-        return 0
     if options.mcp:
         if stdio is None:
             raise RuntimeError("stdin and stdout were not set aside")
         return run_stdio(gateway_options, *stdio)
-    from ui_mcp.cli.trust import offer
-
-    offer(gateway_options.source)
     if options.mcp_sse or options.mcp_http:
         return run_http(gateway_options, options.mcp_port)
-    from ui_mcp.app.gateway_server import run_chat
-
     return run_chat(gateway_options, options.port)
 
 
@@ -107,9 +116,7 @@ def _meant(word: str) -> str | None:
     """Return the command most similar to a word that names no file."""
     if not word.isalpha() or Path(word).exists():
         return None
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, COMMANDS, 1, 0.7)), None)
+    return next(iter(difflib.get_close_matches(word, COMMANDS, 1, 0.7)), None)
 
 
 def _older_spelling(words: Sequence[str]) -> list[str]:

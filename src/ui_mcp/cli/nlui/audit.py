@@ -72,8 +72,6 @@ def _inert(value: str) -> str:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    from ui_mcp.cli.nlui.audit import printed
-
     count = options.count if options.action == "tail" else None
     read = configuration(GatewayOptions(options.source))
     if read.not_agreed:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import anyio
 
+from ui_mcp.app.commands.trust import ask_agreement, offer
 from ui_mcp.cli.main import print_error
 from ui_mcp.cli.nlui.audit import _audit
 from ui_mcp.cli.nlui.init import _init
-from ui_mcp.cli.trust import offer, settle
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
+from ui_mcp.gateway.config.agreement import trust_request
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.config.loader import FILE
 from ui_mcp.gateway.runner import open_gateway
@@ -300,14 +301,12 @@ def _print_result(result: ToolResult) -> None:
 
 
 def _trust(options: argparse.Namespace) -> int:
-    from ui_mcp.gateway.config.agreement import trust_request
-
     file = place_of(Path(options.file))
     if options.revoke:
         taken = Agreements().remove(file)
         print("Withdrawn; this takes effect at the next start." if taken else f"There is no agreement for {file}.")
         return 0
-    return settle([trust_request(file)], "nlui trust", yes=options.yes)
+    return ask_agreement([trust_request(file)], "nlui trust", yes=options.yes)
 
 
 def _report_error(error: UiMcpError, code: int) -> int:
