@@ -10,8 +10,7 @@ from chat.faces import face_of
 from gateway.gateways import gateway
 from ui_mcp.app.person_listener import person_app_beside
 from ui_mcp.app.ui_server import open_host
-from ui_mcp.gateway.approvals.http import ApprovalPages
-from ui_mcp.gateway.approvals.person_http import approvals_app
+from ui_mcp.gateway.approvals.http import ApprovalPages, approvals_app
 from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.mcp import gateway_definition
@@ -19,8 +18,8 @@ from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.instance import ListenPorts
+from ui_mcp.webserver.person_app import person_listening
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.person_listener import person_listening
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, port_of
 

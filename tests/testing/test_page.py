@@ -3,7 +3,7 @@
 import pytest
 
 from ui_mcp.jsontypes import Json, dumps
-from ui_mcp.testing.page import Page
+from ui_mcp.testing.browser import Page
 from ui_mcp.testing.view import NotShownError
 
 VIEWDEFS = {

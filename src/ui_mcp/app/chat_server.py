@@ -137,7 +137,7 @@ async def _stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
 async def _http(served: ChatServerOptions, port: int) -> int:
     from ui_mcp.mcp_server.transports.routes import McpRoutes
     from ui_mcp.webserver.auth import principal_of
-    from ui_mcp.webserver.person_listener import person_link, person_listening
+    from ui_mcp.webserver.person_app import person_link, person_listening
     from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
     from ui_mcp.webserver.server import bind_with_retry, listening, port_of
 

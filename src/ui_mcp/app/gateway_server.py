@@ -16,8 +16,8 @@ from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.processes import run, until_signalled
+from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.person_listener import person_link, person_listening
 from ui_mcp.webserver.responses import not_found_app
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, port_of

@@ -16,7 +16,7 @@ from ui_mcp.ui.instance import ListenPorts, token_file
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 from ui_mcp.version import bundled_version
-from ui_mcp.webserver.person_listener import person_link
+from ui_mcp.webserver.person_app import person_link
 from ui_mcp.webserver.server import LazyApp, bind, listening, port_of
 
 UI_PORT = 8000

@@ -23,7 +23,7 @@ from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.themes import decorate
 from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
-from ui_mcp.webserver.person_listener import registered
+from ui_mcp.webserver.person_app import registered
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace

@@ -10,7 +10,7 @@ from ui_mcp.agent.observer import Reader, TimelineObservers, reader_for
 from ui_mcp.chat.identity import READ, Principal, principal
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.approvals.http import ApprovalBridge, OpenApprovals, approvals_opener
-from ui_mcp.gateway.config.locations import NamedFile, approvals_url, named_file
+from ui_mcp.gateway.config.agreement import NamedFile, approvals_url, named_file
 from ui_mcp.log import logger
 from ui_mcp.ui.http.chat_routes import has_session_cookie, principal_of_token
 from ui_mcp.ui.server import UiServer

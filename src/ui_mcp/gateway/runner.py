@@ -14,8 +14,7 @@ from platformdirs import user_cache_path
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.file_watcher import Rest
-from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, health_route
-from ui_mcp.gateway.approvals.person_http import approvals_app
+from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, approvals_app, health_route
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.configuration import GatewayOptions, Stamp, configuration, may_be_secret, read_stamp
 from ui_mcp.gateway.config.settings import Mode
@@ -31,7 +30,7 @@ from ui_mcp.person import last_port, remember_port
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.trust import Agreements
-from ui_mcp.webserver.person_listener import person_listening
+from ui_mcp.webserver.person_app import person_listening
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
 
@@ -186,7 +185,7 @@ class _AnswerPage:
             _log.error("cannot open the approvals page: %s", error.message)
 
     def _opened(self, url: str) -> None:
-        from ui_mcp.webserver.person_listener import person_link
+        from ui_mcp.webserver.person_app import person_link
 
         self._own_url = f"{url}/approvals"
         # The link contains a one-time code: it may be shown in a terminal, but not in an MCP host's log of stderr.

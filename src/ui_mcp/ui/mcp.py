@@ -10,9 +10,8 @@ from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
 from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
-from ui_mcp.toolkit.lazy import LazyResources, LazyToolset
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
-from ui_mcp.toolkit.toolset import Combined, Toolset
+from ui_mcp.toolkit.toolset import Combined, LazyResources, LazyToolset, Toolset
 from ui_mcp.ui import resources, tools
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Unconfigured

@@ -1,6 +1,9 @@
 """The person's origin: login, logout and its pages."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_urlsafe
@@ -12,8 +15,9 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Scope
 
-from ui_mcp.errors import LifecycleError, NotFoundError
+from ui_mcp.errors import ConfigError, LifecycleError, NotFoundError
 from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.person import PersonKeys, registered_listener, state_folder
 from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
     ENTER,
@@ -25,17 +29,24 @@ from ui_mcp.webserver.person_auth import (
     is_person,
 )
 from ui_mcp.webserver.responses import not_found
+from ui_mcp.webserver.server import App, listening, port_of
 from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE
 
 BAD_CODE = Refused(401, "unauthorized", "This code is not valid: it was used, is too old or has a typing mistake")
+
 NO_CODE = Refused(400, "invalid_argument", 'Send {"code": "…"} as JSON')
 
+
 Describe = Callable[[Request], Awaitable[JsonObject]]
+
 """Returns the state that the page shows: the app's URL, and how much waits for the person."""
 
+
 Page = Callable[[Request], Response]
+
 _PUBLIC_FOLDERS = ("/person/assets/", "/look/")
+
 _PAGES = frozenset({"/", "/chat", "/approvals"})
 
 
@@ -148,9 +159,13 @@ async def _unavailable(request: Request, error: Exception) -> Response:
 
 
 PERSON_FOLDER = BUNDLE / "web" / "person"
+
 BUILT_PAGE = PERSON_FOLDER / "index.html"
+
 PLAIN_PAGE = Path(__file__).with_name("person.html")
+
 _NONE = "'none'"
+
 _MISSING = "The page is missing from this installation; build it with: make web\n"
 
 
@@ -183,3 +198,39 @@ def file_route(path: str, folder: Path) -> Route:
         return found or not_found(request)
 
     return Route(f"{path}/{{path:path}}", file, methods=["GET"])
+
+
+@contextmanager
+def registered(port: int) -> Iterator[None]:
+    """Register a person's listener while the block runs.
+
+    Raises:
+        ConfigError: the account's own folder cannot be written.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(registered_listener(port))
+        except OSError as error:
+            message = f"{state_folder()} cannot be written: {error.strerror or error}"
+            hint = "It keeps your credentials; make it writable, or choose another place by XDG_STATE_HOME."
+            raise ConfigError(f"{message}\n{hint}") from error
+        yield
+
+
+@asynccontextmanager
+async def person_listening(
+    app: App, listener: socket.socket, allowed_users: Sequence[str | int] = ()
+) -> AsyncIterator[None]:
+    """Serve a person's origin while the block runs; browsers driven by agents do not open its port."""
+    async with AsyncExitStack() as stack:
+        stack.enter_context(registered(port_of(listener)))
+        await stack.enter_async_context(listening(app, listener, allowed_users))
+        yield
+
+
+def person_link(url: str, path: str = "") -> str:
+    """Return the URL of a person's page, with a one-time code only if stdout is a terminal."""
+    with suppress(OSError):
+        if sys.stdout.isatty():
+            return f"{url}/{path}#code={PersonKeys().new_code()}"
+    return f"{url}/{path}".rstrip("/")

@@ -14,7 +14,7 @@ from ui_mcp.errors import ApprovalError, ConfigError, InvalidArgumentsError, Not
 from ui_mcp.gateway.approvals.model import Answer, Approval, Scope
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.approvals.store import ApprovalStore, open_store
-from ui_mcp.gateway.config.locations import approvals_url, named_file
+from ui_mcp.gateway.config.agreement import approvals_url, named_file
 from ui_mcp.gateway.sanitize import escape_control, single_line
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.person import CODE_SECONDS, PersonKeys, listener_ports

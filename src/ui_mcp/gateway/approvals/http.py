@@ -28,11 +28,28 @@ from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.storage.database import file_of
-from ui_mcp.webserver.person_auth import NOT_IN, is_person
+from ui_mcp.version import bundled_version
+from ui_mcp.webserver.person_app import (
+    PERSON_FOLDER,
+    Describe,
+    HtmlRoute,
+    PersonSite,
+    entry_routes,
+    file_route,
+    person_app,
+    person_html,
+    person_page,
+)
+from ui_mcp.webserver.person_auth import NOT_IN, Access, is_person
 from ui_mcp.webserver.responses import STATUSES
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
+from ui_mcp.webserver.server import App
+from ui_mcp.webserver.static import shared_style_route
 
 PERSON = "human"
+
 """The name under which the person's answers are stored."""
+
 
 _STATUS: dict[type[UiMcpError], int] = {
     AlreadyDecidedError: 409,
@@ -43,9 +60,12 @@ _STATUS: dict[type[UiMcpError], int] = {
     InvalidArgumentsError: 400,
 }
 
+
 Routes = list[BaseRoute]
 
+
 Replay = Callable[[Rule], Awaitable[JsonObject]]
+
 """Returns what a proposed rule would have decided about past calls."""
 
 
@@ -196,11 +216,15 @@ def _json_error(status: int, code: str, message: str, details: dict[str, object]
 
 READ, DECIDE, APPROVE_POLICY = "approvals.read", "approvals.decide", "policy.approve"
 
+
 # With the digest another client could fetch the result as if the call were its own.
 _CLIENT_ONLY = frozenset({"digest", "result"})
 
+
 Authenticate = Callable[[Request], Awaitable[Principal | None]]
+
 OpenApprovals = Callable[[], AbstractAsyncContextManager[ApprovalService | None]]
+
 """Opens the approvals for the length of a block; None when there is no store."""
 
 
@@ -327,3 +351,37 @@ def _refused(principal: Principal | None) -> Response:
 def _approval_bridge_failed(status: int, code: str, message: str) -> Response:
     details: JsonObject = {}
     return JSONResponse({"error": {"code": code, "message": message, "details": details}}, status)
+
+
+def approvals_app(port: int, pages: ApprovalPages, approvals: ApprovalService) -> App:
+    """Build the app on which the person answers approvals."""
+    access = Access(str(port))
+
+    def page(request: Request) -> Response:
+        return person_html(person_page(), access.nonces)
+
+    site = PersonSite(access, page, describing(approvals), [*pages.routes(), *_files()])
+    return SecurityMiddleware(person_app(site), AccessRules(ports=frozenset({port})))
+
+
+def person_routes(access: Access, approvals: ApprovalService) -> list[BaseRoute]:
+    """Return what a shared listener adds for the person: the sign-in, and the page of approvals."""
+
+    async def page(request: Request) -> Response:
+        return person_html(person_page(), access.nonces)
+
+    return [*entry_routes(access, describing(approvals)), HtmlRoute("/approvals", page, methods=["GET"]), *_files()]
+
+
+def _files() -> list[BaseRoute]:
+    return [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
+
+
+def describing(approvals: ApprovalService) -> Describe:
+    """Return the description that the page loads; a gateway has no app to embed."""
+
+    async def describe(request: Request) -> JsonObject:
+        pending = len(await approvals.pending())
+        return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": pending}
+
+    return describe

@@ -9,16 +9,22 @@ from pathlib import Path
 from platformdirs import user_config_path
 
 from ui_mcp import config as settings
+from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config import loader
+from ui_mcp.gateway.config.loader import find, load
 from ui_mcp.gateway.config.parse import parse
+from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import Json, dumps
 from ui_mcp.trust import Agreements, place_of
 from ui_mcp.workspace import Workspace
 
 _SECTIONS = frozenset({"llm", "mcp", "mcpServers", "mcp_servers", "policy", "server", "storage", "audit", "approvals"})
+
 _MASKED = loader.SECRETS | {"headers", "env"}
+
 _REFERENCE = re.compile(r"[^$]*\$\{|env:|file:|keyring:")
+
 _PASSWORD = re.compile(r"(://[^\s:/@]*):[^\s@]*@")
 
 
@@ -163,3 +169,38 @@ def visible(text: str) -> str:
     """Escape characters that a terminal would interpret or hide, and mask passwords in URLs."""
     text = _PASSWORD.sub(r"\1:…@", text)
     return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """The nlui.yaml that the setting `gateway.config` of a project names."""
+
+    file: Path
+    project: Path
+
+
+def named_file(workspace: Workspace, config: Config) -> NamedFile | None:
+    """Return the file that the setting `gateway.config` names, None if it is not set."""
+    given = config.gateway.config
+    return NamedFile(workspace.named(given), workspace.project) if given else None
+
+
+def approvals_url(named: NamedFile | None) -> str:
+    """Return path or URL of the approvals: of the named file's gateway, else of the one found here.
+
+    Raises:
+        ConfigError: the file is invalid, or the person has not agreed to the named one.
+    """
+    return _settings(named).approvals_url
+
+
+def _settings(named: NamedFile | None) -> GatewaySettings:
+    if named:
+        return load_agreed(named.file, named.project).settings
+    if found := found_file(None):
+        try:
+            return load_found(found).settings
+        except NotAgreedError:
+            return GatewaySettings()
+    file = find(None, os.environ, user_config_path())
+    return load(file).settings if file else GatewaySettings()

@@ -24,8 +24,8 @@ from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tools import ChatTools, chat_context
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
+from ui_mcp.gateway.approvals.http import person_routes
 from ui_mcp.gateway.approvals.model import Answer, Scope
-from ui_mcp.gateway.approvals.person_http import person_routes
 from ui_mcp.gateway.approvals.service import Decision
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.results import StoredResult
