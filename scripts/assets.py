@@ -71,7 +71,7 @@ class Asset:
 
 
 WEB = Asset("web", ROOT / "web", (BUNDLE / "base" / "html" / "index.html", BUNDLE / "web"))
-AGENT = Asset("agent", ROOT / "agents" / "javafx", (BUNDLE / "agents" / "javafx-agent.jar",))
+AGENT = Asset("agent", ROOT / "agents" / "jvm", (BUNDLE / "agents" / "javafx-agent.jar",))
 
 
 def ensure(*, agent_optional: bool = False) -> None:
@@ -106,7 +106,7 @@ def build_web() -> None:
 def build_agent() -> None:
     """Compile the agent and record the digest of its sources."""
     digest = AGENT.digest()
-    spec = importlib.util.spec_from_file_location("javafx_build", AGENT.source / "build.py")
+    spec = importlib.util.spec_from_file_location("agent_build", AGENT.source / "build.py")
     assert spec is not None
     assert spec.loader is not None
     recipe = importlib.util.module_from_spec(spec)

@@ -170,7 +170,7 @@ def compiled(folder: Path) -> Path:
     source = ROOT / "examples" / "javafx" / "Demo.java"
     subprocess.run(["javac", "--release", "11", "-d", str(classes), *modules, str(source)], check=True)
     if not (ROOT / "src/ui_mcp/bundle/agents/javafx-agent.jar").is_file():
-        subprocess.run(["python3", str(ROOT / "agents/javafx/build.py")], check=True)
+        subprocess.run(["python3", str(ROOT / "agents/jvm/build.py")], check=True)
     return classes
 
 

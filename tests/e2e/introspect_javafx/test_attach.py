@@ -198,7 +198,7 @@ async def test_a_watched_program_can_be_read_only_and_ends_as_it_would(programs:
 
 @pytest.mark.covers("IN-114")
 def test_two_builds_of_the_agent_are_the_same_bytes(tmp_path: Path) -> None:
-    build = str(ROOT / "agents/javafx/build.py")
+    build = str(ROOT / "agents/jvm/build.py")
     for name in ("one.jar", "two.jar"):
         subprocess.run(["python3", build, str(tmp_path / name)], check=True)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the JavaFX agent into the package: javac against the JavaFX API, packed so that two builds are equal bytes.
 
-`python agents/javafx/build.py [OUTPUT]`; JavaFX's jars are looked for in JAVAFX_LIB and where distributions put them.
+`python agents/jvm/build.py [OUTPUT]`; JavaFX's jars are looked for in JAVAFX_LIB and where distributions put them.
 """
 
 import os
