@@ -93,7 +93,7 @@ public final class Boot {
             return;
         }
         try {
-            var core = new CoreLoader(platform.getClassLoader()).loadClass("uimcp.core.Main");
+            var core = new CoreLoader(platform.getClassLoader()).loadClass("uimcp.core.JavaFxAgent");
             var started = core.getMethod("start", Map.class).invoke(null, options);
             System.getProperties().put(RUNNING, (Consumer<Map<String, String>>) started);
         } catch (ReflectiveOperationException | LinkageError broken) {

@@ -30,15 +30,15 @@ final class Actions {
     Actions(Refs refs, Map<String, Object> action) {
         this.refs = refs;
         this.action = action;
-        this.modifiers = Ask.strings(action, "modifiers");
+        this.modifiers = RequestFields.strings(action, "modifiers");
     }
 
     /** Check everything that can be refused, and return the work itself, which may block in a modal dialog. */
     Callable<Void> prepare() throws AgentException {
-        String type = Ask.text(action, "type");
+        String type = RequestFields.text(action, "type");
         switch (type == null ? "" : type) {
             case "focus": return work(() -> focus(target("target")));
-            case "click": return click((int) Ask.number(action, "clickCount", 1));
+            case "click": return click((int) RequestFields.number(action, "clickCount", 1));
             case "doubleClick": return click(2);
             case "hover": return hover();
             case "mousePressed": return button(MouseEvent.MOUSE_PRESSED);
@@ -57,41 +57,41 @@ final class Actions {
     }
 
     private Callable<Void> click(int count) throws AgentException {
-        Reach.Spot spot = pointed();
+        Actionability.HitPoint spot = pointed();
         MouseButton button = button(action);
-        return work(() -> Mouse.click(spot, button, count, modifiers));
+        return work(() -> MouseInput.click(spot, button, count, modifiers));
     }
 
     private Callable<Void> hover() throws AgentException {
-        Reach.Spot spot = pointed();
+        Actionability.HitPoint spot = pointed();
         return work(() -> {
-            Mouse.fire(spot, MouseEvent.MOUSE_ENTERED, MouseButton.NONE, 0, modifiers);
-            Mouse.fire(spot, MouseEvent.MOUSE_MOVED, MouseButton.NONE, 0, modifiers);
+            MouseInput.fire(spot, MouseEvent.MOUSE_ENTERED, MouseButton.NONE, 0, modifiers);
+            MouseInput.fire(spot, MouseEvent.MOUSE_MOVED, MouseButton.NONE, 0, modifiers);
         });
     }
 
     private Callable<Void> button(javafx.event.EventType<MouseEvent> type) throws AgentException {
-        Reach.Spot spot = pointed();
-        return work(() -> Mouse.fire(spot, type, button(action), 1, modifiers));
+        Actionability.HitPoint spot = pointed();
+        return work(() -> MouseInput.fire(spot, type, button(action), 1, modifiers));
     }
 
     private Callable<Void> drag() throws AgentException {
-        Reach.Spot from = Reach.spot(refs, target("from"), Ask.flag(action, "force"));
-        Reach.Spot to = Reach.spot(refs, target("to"), true);
+        Actionability.HitPoint from = Actionability.spot(refs, target("from"), RequestFields.flag(action, "force"));
+        Actionability.HitPoint to = Actionability.spot(refs, target("to"), true);
         return work(() -> {
-            Mouse.fire(from, MouseEvent.MOUSE_PRESSED, MouseButton.PRIMARY, 1, modifiers);
-            Mouse.fire(from, MouseEvent.DRAG_DETECTED, MouseButton.PRIMARY, 1, modifiers);
+            MouseInput.fire(from, MouseEvent.MOUSE_PRESSED, MouseButton.PRIMARY, 1, modifiers);
+            MouseInput.fire(from, MouseEvent.DRAG_DETECTED, MouseButton.PRIMARY, 1, modifiers);
             for (int step = 1; step <= 8; step++) {
                 double x = from.x + (to.x - from.x) * step / 8;
                 double y = from.y + (to.y - from.y) * step / 8;
-                Mouse.fire(new Reach.Spot(from.node, from.scene, x, y), MouseEvent.MOUSE_DRAGGED, MouseButton.PRIMARY, 1, modifiers);
+                MouseInput.fire(new Actionability.HitPoint(from.node, from.scene, x, y), MouseEvent.MOUSE_DRAGGED, MouseButton.PRIMARY, 1, modifiers);
             }
-            Mouse.fire(new Reach.Spot(from.node, from.scene, to.x, to.y), MouseEvent.MOUSE_RELEASED, MouseButton.PRIMARY, 1, modifiers);
+            MouseInput.fire(new Actionability.HitPoint(from.node, from.scene, to.x, to.y), MouseEvent.MOUSE_RELEASED, MouseButton.PRIMARY, 1, modifiers);
         });
     }
 
     private void focus(Node node) throws AgentException {
-        Reach.usable(refs, node);
+        Actionability.usable(refs, node);
         node.requestFocus();
         if (node.getScene().getFocusOwner() != node) {
             throw AgentException.refused("NOT_FOCUSABLE", "The node takes no focus");
@@ -99,19 +99,19 @@ final class Actions {
     }
 
     private Callable<Void> typeText() throws AgentException {
-        if (Ask.map(action, "target") != null) {
+        if (RequestFields.map(action, "target") != null) {
             focus(target("target"));
         }
         Scene scene = focusedScene();
-        return work(() -> Keys.type(scene, Ask.text(action, "text")));
+        return work(() -> KeyboardInput.type(scene, RequestFields.text(action, "text")));
     }
 
     private Callable<Void> pressKey() throws AgentException {
-        if (Ask.map(action, "target") != null) {
+        if (RequestFields.map(action, "target") != null) {
             focus(target("target"));
         }
         Scene scene = focusedScene();
-        return work(() -> Keys.press(scene, Ask.text(action, "key"), modifiers));
+        return work(() -> KeyboardInput.press(scene, RequestFields.text(action, "key"), modifiers));
     }
 
     private Callable<Void> setText() throws AgentException {
@@ -121,14 +121,14 @@ final class Actions {
         if (!(field instanceof TextInputControl)) {
             throw AgentException.refused("UNSUPPORTED_TARGET_TYPE", "The node holds no text");
         }
-        Reach.usable(refs, node);
+        Actionability.usable(refs, node);
         TextInputControl text = (TextInputControl) field;
         if (!text.isEditable()) {
             throw AgentException.refused("READ_ONLY", "The field is read-only");
         }
         return work(() -> {
             text.requestFocus();
-            text.setText(Ask.text(action, "text"));
+            text.setText(RequestFields.text(action, "text"));
             text.end();
         });
     }
@@ -136,25 +136,25 @@ final class Actions {
     private Callable<Void> scroll() throws AgentException {
         Node node = target("target");
         Object index = action.get("toIndex");
-        if (index instanceof Double && node instanceof Control && Tree.isVirtual(node)) {
-            return work(() -> Virtual.scrollTo((Control) node, ((Double) index).intValue()));
+        if (index instanceof Double && node instanceof Control && SceneTree.isVirtual(node)) {
+            return work(() -> VirtualizedControls.scrollTo((Control) node, ((Double) index).intValue()));
         }
-        Reach.Spot spot = Reach.spot(refs, node, true);
-        Node flow = Tree.isVirtual(node) ? Virtual.flow((Control) node) : null;
-        Reach.Spot over = flow == null ? spot : new Reach.Spot(flow, spot.scene, spot.x, spot.y);
-        return work(() -> Mouse.scroll(over, Ask.number(action, "deltaX", 0), Ask.number(action, "deltaY", 0)));
+        Actionability.HitPoint spot = Actionability.spot(refs, node, true);
+        Node flow = SceneTree.isVirtual(node) ? VirtualizedControls.flow((Control) node) : null;
+        Actionability.HitPoint over = flow == null ? spot : new Actionability.HitPoint(flow, spot.scene, spot.x, spot.y);
+        return work(() -> MouseInput.scroll(over, RequestFields.number(action, "deltaX", 0), RequestFields.number(action, "deltaY", 0)));
     }
 
     private Callable<Void> select() throws AgentException {
         Node node = target("target");
-        Reach.usable(refs, node);
-        int index = (int) Ask.number(action, "index", -1);
-        if (Tree.isVirtual(node)) {
+        Actionability.usable(refs, node);
+        int index = (int) RequestFields.number(action, "index", -1);
+        if (SceneTree.isVirtual(node)) {
             Control control = (Control) node;
-            inRange(index, Virtual.count(control));
+            inRange(index, VirtualizedControls.count(control));
             return work(() -> {
-                Virtual.selection(control).clearAndSelect(index);
-                Virtual.scrollTo(control, index);
+                VirtualizedControls.selection(control).clearAndSelect(index);
+                VirtualizedControls.scrollTo(control, index);
             });
         }
         SelectionModel<?> model = node instanceof ComboBox ? ((ComboBox<?>) node).getSelectionModel()
@@ -165,7 +165,7 @@ final class Actions {
         }
         List<?> items = node instanceof ComboBox ? ((ComboBox<?>) node).getItems()
                 : node instanceof ChoiceBox ? ((ChoiceBox<?>) node).getItems() : ((TabPane) node).getTabs();
-        int wanted = index >= 0 ? index : position(items, Ask.text(action, "value"));
+        int wanted = index >= 0 ? index : position(items, RequestFields.text(action, "value"));
         inRange(wanted, items.size());
         return work(() -> model.select(wanted));
     }
@@ -189,22 +189,22 @@ final class Actions {
 
     private Callable<Void> setChecked() throws AgentException {
         Node node = target("target");
-        boolean wanted = Ask.flag(action, "checked");
+        boolean wanted = RequestFields.flag(action, "checked");
         if (!(node instanceof CheckBox || node instanceof ToggleButton)) {
             throw AgentException.refused("UNSUPPORTED_TARGET_TYPE", "The node cannot be checked");
         }
         boolean now = node instanceof CheckBox ? ((CheckBox) node).isSelected() : ((ToggleButton) node).isSelected();
-        Reach.Spot spot = Reach.spot(refs, node, Ask.flag(action, "force"));
+        Actionability.HitPoint spot = Actionability.spot(refs, node, RequestFields.flag(action, "force"));
         return work(() -> {
             if (now != wanted) {
-                Mouse.click(spot, MouseButton.PRIMARY, 1, List.of());
+                MouseInput.click(spot, MouseButton.PRIMARY, 1, List.of());
             }
         });
     }
 
     private Callable<Void> expand(boolean open) throws AgentException {
         Node node = target("target");
-        Reach.usable(refs, node);
+        Actionability.usable(refs, node);
         if (node instanceof TitledPane) {
             return work(() -> ((TitledPane) node).setExpanded(open));
         }
@@ -214,31 +214,31 @@ final class Actions {
         if (node instanceof MenuButton) {
             return work(open ? ((MenuButton) node)::show : ((MenuButton) node)::hide);
         }
-        int index = (int) Ask.number(action, "index", -1);
-        if (Tree.isVirtual(node) && Virtual.item((Control) node, index) instanceof javafx.scene.control.TreeItem) {
-            return work(() -> Virtual.expand((Control) node, index, open));
+        int index = (int) RequestFields.number(action, "index", -1);
+        if (SceneTree.isVirtual(node) && VirtualizedControls.item((Control) node, index) instanceof javafx.scene.control.TreeItem) {
+            return work(() -> VirtualizedControls.expand((Control) node, index, open));
         }
         throw AgentException.refused("UNSUPPORTED_TARGET_TYPE", "The node cannot be expanded");
     }
 
-    Reach.Spot pointed() throws AgentException {
-        if (Ask.map(action, "target") == null) {
-            return Reach.at(refs, Ask.number(action, "x", -1), Ask.number(action, "y", -1));
+    Actionability.HitPoint pointed() throws AgentException {
+        if (RequestFields.map(action, "target") == null) {
+            return Actionability.at(refs, RequestFields.number(action, "x", -1), RequestFields.number(action, "y", -1));
         }
-        return Reach.spot(refs, target("target"), Ask.flag(action, "force"));
+        return Actionability.spot(refs, target("target"), RequestFields.flag(action, "force"));
     }
 
     static MouseButton button(Map<String, Object> action) {
-        String name = Ask.text(action, "button");
+        String name = RequestFields.text(action, "button");
         return name == null ? MouseButton.PRIMARY : MouseButton.valueOf(name.toUpperCase());
     }
 
     private Node target(String key) throws AgentException {
-        Map<String, Object> ref = Ask.map(action, key);
+        Map<String, Object> ref = RequestFields.map(action, key);
         if (ref == null) {
-            throw AgentException.refused("MISSING_FIELD", Ask.text(action, "type") + " needs a " + key);
+            throw AgentException.refused("MISSING_FIELD", RequestFields.text(action, "type") + " needs a " + key);
         }
-        return Find.node(refs, ref);
+        return NodeResolver.node(refs, ref);
     }
 
     private static Scene focusedScene() throws AgentException {

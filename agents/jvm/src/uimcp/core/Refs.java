@@ -65,13 +65,13 @@ final class Refs {
         String[] parts = uid.split(":");
         int index = Integer.parseInt(parts[1].substring(1));
         var remembered = rows.get(parts[0] + ":" + parts[1]);
-        Object now = Virtual.item(control, index);
+        Object now = VirtualizedControls.item(control, index);
         Object before = remembered == null ? null : remembered.get();
         if (remembered != null && before != now && (before == null || !before.equals(now))) {
             throw new AgentException("MCP_UI_STALE_REF", "Another item is at row " + index + " now")
                     .with("now", String.valueOf(now));
         }
-        return Virtual.reveal(control, index, parts.length > 2 ? parts[2].substring(1) : null);
+        return VirtualizedControls.reveal(control, index, parts.length > 2 ? parts[2].substring(1) : null);
     }
 
     private String uid(Object owner, ObservableMap<Object, Object> properties) {

@@ -69,7 +69,7 @@ final class Server implements Consumer<Map<String, String>> {
             Files.createFile(written, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         }
         try (OutputStream out = Files.newOutputStream(written)) {
-            new JsonOut(out).line(facts);
+            new JsonWriter(out).line(facts);
         }
         Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
     }
@@ -95,7 +95,7 @@ final class Server implements Consumer<Map<String, String>> {
                 return;
             }
             client.setSoTimeout(0);
-            var out = new JsonOut(client.getOutputStream());
+            var out = new JsonWriter(client.getOutputStream());
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 out.line(answer(line));
             }
@@ -116,7 +116,7 @@ final class Server implements Consumer<Map<String, String>> {
     private Map<String, Object> answer(String line) {
         var answer = new LinkedHashMap<String, Object>();
         try {
-            var request = (Map<String, Object>) Json.read(line);
+            var request = (Map<String, Object>) JsonReader.read(line);
             answer.put("id", request.get("id"));
             answer.put("ok", perform(request));
         } catch (AgentException told) {
@@ -131,15 +131,15 @@ final class Server implements Consumer<Map<String, String>> {
         if (!enabled) {
             throw new AgentException("MCP_UI_NOT_ENABLED", "This program was not started with -Dmcp.ui=true").with("reason", "FLAG_OFF");
         }
-        long limit = (long) Ask.number(request, "timeoutMs", 5000);
+        long limit = (long) RequestFields.number(request, "timeoutMs", 5000);
         switch (String.valueOf(request.get("op"))) {
-            case "capture": return Snapshot.take(refs, Ask.map(request, "ask"), limit);
-            case "act": return act(Ask.map(request, "action"), limit);
+            case "capture": return Snapshot.take(refs, RequestFields.map(request, "ask"), limit);
+            case "act": return act(RequestFields.map(request, "action"), limit);
             case "idle":
-                Fx.idle(limit);
+                FxThread.idle(limit);
                 return Map.of();
-            case "pixels": return Pixels.take(refs, Ask.map(request, "photo"), limit);
-            case "at": return Fx.call(limit, () -> Reach.chain(refs, Ask.number(request, "x", -1), Ask.number(request, "y", -1)));
+            case "pixels": return Screenshots.take(refs, RequestFields.map(request, "photo"), limit);
+            case "at": return FxThread.call(limit, () -> Actionability.chain(refs, RequestFields.number(request, "x", -1), RequestFields.number(request, "y", -1)));
             case "work": return Slices.drain();
             default: throw AgentException.wrong("no such request");
         }
@@ -149,12 +149,12 @@ final class Server implements Consumer<Map<String, String>> {
         if (readOnly) {
             throw new AgentException("MCP_UI_NOT_ENABLED", "This program may be looked at, not operated").with("reason", "READ_ONLY");
         }
-        if (Pointer.means(action)) {
-            Pointer.click(refs, action, limit);
+        if (NativePointer.means(action)) {
+            NativePointer.click(refs, action, limit);
             return Map.of();
         }
-        Callable<Void> work = Fx.call(limit, () -> new Actions(refs, action).prepare());
-        Fx.act(limit, work);
+        Callable<Void> work = FxThread.call(limit, () -> new Actions(refs, action).prepare());
+        FxThread.act(limit, work);
         return Map.of();
     }
 

@@ -21,8 +21,8 @@ final class Snapshot {
     private final Map<String, Object> ask;
     private final Map<String, Object> written = new LinkedHashMap<>();
     private final List<Map<String, Object>> stages = new ArrayList<>();
-    private final ArrayDeque<Walk> pending = new ArrayDeque<>();
-    private final List<Walk> done = new ArrayList<>();
+    private final ArrayDeque<SceneWalker> pending = new ArrayDeque<>();
+    private final List<SceneWalker> done = new ArrayList<>();
     private Boolean same;
 
     private Snapshot(Refs refs, Map<String, Object> ask) {
@@ -37,11 +37,11 @@ final class Snapshot {
         for (int attempt = 0; attempt < 2; attempt++) {
             snapshot = new Snapshot(refs, ask);
             Snapshot current = snapshot;
-            Fx.call(left(end), () -> Slices.whole(current::begin));
-            while (Fx.call(left(end), () -> Slices.more(current::read))) {
+            FxThread.call(left(end), () -> Slices.whole(current::begin));
+            while (FxThread.call(left(end), () -> Slices.more(current::read))) {
                 continue;
             }
-            while (Fx.call(left(end), () -> Slices.more(current::compare))) {
+            while (FxThread.call(left(end), () -> Slices.more(current::compare))) {
                 continue;
             }
             if (snapshot.same) {
@@ -67,17 +67,17 @@ final class Snapshot {
         }
         Window front = Windows.focused(all);
         Node focus = front.getScene().getFocusOwner();
-        written.put("app", Facts.app());
+        written.put("app", ProgramInfo.app());
         written.put("focus", Stages.focus(refs, all, front, focus));
         written.put("stages", stages);
         if (!refs.warnings().isEmpty()) {
             written.put("warnings", List.copyOf(refs.warnings()));
         }
-        Map<String, Object> root = Ask.map(ask, "root");
+        Map<String, Object> root = RequestFields.map(ask, "root");
         if (root != null) {
-            Node node = Find.node(refs, root);
+            Node node = NodeResolver.node(refs, root);
             int index = all.indexOf(Windows.of(node));
-            open(all, index, node, focus).put("rootPath", Tree.path(node, index));
+            open(all, index, node, focus).put("rootPath", SceneTree.path(node, index));
         } else {
             for (int index : Stages.chosen(ask, all, front)) {
                 open(all, index, all.get(index).getScene().getRoot(), focus);
@@ -87,11 +87,11 @@ final class Snapshot {
     }
 
     private Map<String, Object> open(List<Window> all, int index, Node root, Node focus) throws AgentException {
-        String css = Ask.text(ask, "css");
+        String css = RequestFields.text(ask, "css");
         Set<Node> meant = css == null ? Set.of() : meantBy(List.of(css), root);
-        Set<Node> secret = meantBy(Ask.strings(ask, "redact"), all.get(index).getScene().getRoot());
+        Set<Node> secret = meantBy(RequestFields.strings(ask, "redact"), all.get(index).getScene().getRoot());
         Map<String, Object> stage = Stages.described(refs, all.get(index), index);
-        var walk = new Walk(refs, ask, new Walk.Marks(focus, meant, secret), root);
+        var walk = new SceneWalker(refs, ask, new SceneWalker.MarkedNodes(focus, meant, secret), root);
         stage.put("nodes", walk.records());
         stages.add(stage);
         pending.add(walk);

@@ -28,7 +28,7 @@ final class Stages {
             Window window = all.get(index);
             boolean popup = !(window instanceof Stage);
             boolean included = "all".equals(stage) || window == wanted || (popup && Windows.belongs(window, wanted));
-            if (included && (!popup || Ask.flag(ask, "popups"))) {
+            if (included && (!popup || RequestFields.flag(ask, "popups"))) {
                 found.add(index);
             }
         }
@@ -62,7 +62,7 @@ final class Stages {
         var written = new LinkedHashMap<String, Object>();
         written.put("stage", all.indexOf(front));
         written.put("uid", owner == null ? null : refs.uid(owner));
-        written.put("path", owner == null ? null : Tree.path(owner, all.indexOf(front)));
+        written.put("path", owner == null ? null : SceneTree.path(owner, all.indexOf(front)));
         return written;
     }
 }

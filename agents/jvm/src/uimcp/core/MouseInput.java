@@ -12,10 +12,10 @@ import javafx.scene.input.ScrollEvent;
 import javafx.stage.Window;
 
 /** Mouse input as events to the node under a point. */
-final class Mouse {
-    private Mouse() {}
+final class MouseInput {
+    private MouseInput() {}
 
-    static void click(Reach.Spot spot, MouseButton button, int count, List<String> modifiers) {
+    static void click(Actionability.HitPoint spot, MouseButton button, int count, List<String> modifiers) {
         fire(spot, MouseEvent.MOUSE_ENTERED, MouseButton.NONE, 0, modifiers);
         fire(spot, MouseEvent.MOUSE_MOVED, MouseButton.NONE, 0, modifiers);
         for (int nth = 1; nth <= count; nth++) {
@@ -28,7 +28,7 @@ final class Mouse {
         }
     }
 
-    static void fire(Reach.Spot spot, EventType<MouseEvent> type, MouseButton button, int count, List<String> modifiers) {
+    static void fire(Actionability.HitPoint spot, EventType<MouseEvent> type, MouseButton button, int count, List<String> modifiers) {
         boolean down = type == MouseEvent.MOUSE_PRESSED || type == MouseEvent.MOUSE_DRAGGED;
         Node node = spot.node;
         var event = new MouseEvent(
@@ -40,7 +40,7 @@ final class Mouse {
         Event.fireEvent(node, event);
     }
 
-    static void scroll(Reach.Spot spot, double deltaX, double deltaY) {
+    static void scroll(Actionability.HitPoint spot, double deltaX, double deltaY) {
         Node node = spot.node;
         Event.fireEvent(node, new ScrollEvent(
                 node, node, ScrollEvent.SCROLL, spot.x, spot.y, screenX(spot), screenY(spot), false, false, false, false,
@@ -48,18 +48,18 @@ final class Mouse {
                 ScrollEvent.VerticalTextScrollUnits.NONE, 0, 0, new PickResult(node, spot.x, spot.y)));
     }
 
-    private static void contextMenu(Reach.Spot spot) {
+    private static void contextMenu(Actionability.HitPoint spot) {
         Event.fireEvent(spot.node, new ContextMenuEvent(
                 spot.node, spot.node, ContextMenuEvent.CONTEXT_MENU_REQUESTED, spot.x, spot.y, screenX(spot), screenY(spot),
                 false, new PickResult(spot.node, spot.x, spot.y)));
     }
 
-    private static double screenX(Reach.Spot spot) {
+    private static double screenX(Actionability.HitPoint spot) {
         Window window = spot.scene.getWindow();
         return spot.x + spot.scene.getX() + window.getX();
     }
 
-    private static double screenY(Reach.Spot spot) {
+    private static double screenY(Actionability.HitPoint spot) {
         Window window = spot.scene.getWindow();
         return spot.y + spot.scene.getY() + window.getY();
     }

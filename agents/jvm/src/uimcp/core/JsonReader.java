@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Map;
 
 /** Reads JSON: maps, lists, strings, numbers, booleans and null. */
-final class Json {
+final class JsonReader {
     private final String text;
     private int at;
 
-    private Json(String text) {
+    private JsonReader(String text) {
         this.text = text;
     }
 
     static Object read(String text) {
-        var reader = new Json(text);
+        var reader = new JsonReader(text);
         Object value = reader.value();
         reader.space();
         if (reader.at != text.length()) {

@@ -3,7 +3,7 @@ package uimcp.core;
 import java.util.Arrays;
 
 /** Collects the fields of one record after another without a map for each: the JavaFX thread makes little garbage. */
-final class Fields {
+final class RecordFields {
     private static final int LENGTH = 2000;
 
     private Object[] pairs = new Object[64];

@@ -23,16 +23,16 @@ import javafx.scene.text.Font;
 import javafx.stage.Window;
 
 /** Pictures of scenes and nodes: drawn on the JavaFX thread, packed into PNG off it. */
-final class Pixels {
-    private Pixels() {}
+final class Screenshots {
+    private Screenshots() {}
 
     static Map<String, Object> take(Refs refs, Map<String, Object> ask, long limitMillis) throws AgentException {
-        Image image = Fx.call(limitMillis, () -> draw(refs, ask));
+        Image image = FxThread.call(limitMillis, () -> draw(refs, ask));
         int width = (int) image.getWidth();
         int height = (int) image.getHeight();
         int[] pixels = new int[width * height];
         image.getPixelReader().getPixels(0, 0, width, height, PixelFormat.getIntArgbInstance(), pixels, 0, width);
-        int limit = (int) Ask.number(ask, "maxWidth", 0);
+        int limit = (int) RequestFields.number(ask, "maxWidth", 0);
         if (limit > 0 && limit < width) {
             int smaller = Math.max(1, (int) ((long) height * limit / width));
             pixels = shrunk(pixels, width, height, limit, smaller);
@@ -43,11 +43,11 @@ final class Pixels {
     }
 
     private static Image draw(Refs refs, Map<String, Object> ask) throws AgentException {
-        Map<String, Object> ref = Ask.map(ask, "ref");
-        Node node = ref == null ? null : Find.node(refs, ref);
+        Map<String, Object> ref = RequestFields.map(ask, "ref");
+        Node node = ref == null ? null : NodeResolver.node(refs, ref);
         Scene scene = node == null ? scene(ask) : node.getScene();
         Image image = scene.snapshot(null);
-        if (Ask.flag(ask, "annotate")) {
+        if (RequestFields.flag(ask, "annotate")) {
             image = annotated(refs, scene, image);
         }
         return node == null ? image : cropped(image, node.localToScene(node.getLayoutBounds()));
@@ -89,7 +89,7 @@ final class Pixels {
         if (!node.isVisible()) {
             return;
         }
-        if (Tree.isLeaf(node) && !(node instanceof Label)) {
+        if (SceneTree.isLeaf(node) && !(node instanceof Label)) {
             Bounds box = node.localToScene(node.getLayoutBounds());
             pen.setStroke(Color.DEEPPINK);
             pen.strokeRect(box.getMinX(), box.getMinY(), box.getWidth(), box.getHeight());
@@ -99,8 +99,8 @@ final class Pixels {
             pen.setFill(Color.WHITE);
             pen.fillText(uid, box.getMinX() + 1, box.getMinY() + 9);
         }
-        for (Node child : Tree.children(node, false)) {
-            if (!Walk.hiddenBelow(node, child)) {
+        for (Node child : SceneTree.children(node, false)) {
+            if (!SceneWalker.hiddenBelow(node, child)) {
                 annotate(refs, child, pen);
             }
         }

@@ -13,28 +13,28 @@ import javafx.stage.Stage;
 import javafx.stage.Window;
 
 /** Clicks with the real pointer, one step per pulse: the window system answers later than we can ask. */
-final class Pointer {
+final class NativePointer {
     private static final int LOOKS = 40;
     private static final long PULSES_MILLIS = 5000;
 
-    private Pointer() {}
+    private NativePointer() {}
 
     /** Whether an action is one for the real pointer. */
     static boolean means(Map<String, Object> action) {
-        return Ask.flag(action, "native") && List.of("click", "doubleClick").contains(String.valueOf(action.get("type")));
+        return RequestFields.flag(action, "native") && List.of("click", "doubleClick").contains(String.valueOf(action.get("type")));
     }
 
     static void click(Refs refs, Map<String, Object> action, long limitMillis) throws AgentException {
-        int count = "doubleClick".equals(action.get("type")) ? 2 : (int) Ask.number(action, "clickCount", 1);
+        int count = "doubleClick".equals(action.get("type")) ? 2 : (int) RequestFields.number(action, "clickCount", 1);
         MouseButton button = Actions.button(action);
-        Window window = Fx.call(limitMillis, () -> raised(new Actions(refs, action).pointed().scene.getWindow()));
+        Window window = FxThread.call(limitMillis, () -> raised(new Actions(refs, action).pointed().scene.getWindow()));
         settle(window, limitMillis);
-        Robot robot = Fx.call(limitMillis, Robot::new);
-        Point2D before = Fx.call(limitMillis, robot::getMousePosition);
+        Robot robot = FxThread.call(limitMillis, Robot::new);
+        Point2D before = FxThread.call(limitMillis, robot::getMousePosition);
         step(limitMillis, () -> move(robot, new Actions(refs, action).pointed()));
         var pressed = new CountDownLatch(count);
         EventHandler<MouseEvent> heard = press -> pressed.countDown();
-        Fx.call(limitMillis, Actions.work(() -> window.addEventFilter(MouseEvent.MOUSE_PRESSED, heard)));
+        FxThread.call(limitMillis, Actions.work(() -> window.addEventFilter(MouseEvent.MOUSE_PRESSED, heard)));
         try {
             for (int nth = 0; nth < count; nth++) {
                 long left = count - nth - 1;
@@ -44,7 +44,7 @@ final class Pointer {
             }
             step(limitMillis, () -> robot.mouseMove(before));
         } finally {
-            Fx.call(limitMillis, Actions.work(() -> window.removeEventFilter(MouseEvent.MOUSE_PRESSED, heard)));
+            FxThread.call(limitMillis, Actions.work(() -> window.removeEventFilter(MouseEvent.MOUSE_PRESSED, heard)));
         }
         if (pressed.getCount() > 0) {
             throw AgentException.refused("NOT_RECEIVED", "The window did not get the click");
@@ -54,7 +54,7 @@ final class Pointer {
     /** The press travels through the window system, which may take its time. */
     private static void await(CountDownLatch pressed, long left) throws AgentException {
         for (int look = 0; look < LOOKS && pressed.getCount() > left; look++) {
-            Fx.idle(PULSES_MILLIS);
+            FxThread.idle(PULSES_MILLIS);
         }
     }
 
@@ -71,8 +71,8 @@ final class Pointer {
     private static void settle(Window window, long limitMillis) throws AgentException {
         double[] last = null;
         for (int look = 0; look < LOOKS; look++) {
-            Fx.idle(limitMillis);
-            double[] now = Fx.call(limitMillis, () -> place(window));
+            FxThread.idle(limitMillis);
+            double[] now = FxThread.call(limitMillis, () -> place(window));
             boolean still = Arrays.equals(now, last);
             last = now;
             if (still && (window.isFocused() || !(window instanceof Stage))) {
@@ -85,13 +85,13 @@ final class Pointer {
         return new double[] {window.getX(), window.getY(), window.getScene().getX(), window.getScene().getY(), window.getWidth()};
     }
 
-    private static void move(Robot robot, Reach.Spot spot) {
+    private static void move(Robot robot, Actionability.HitPoint spot) {
         Window window = spot.scene.getWindow();
         robot.mouseMove(spot.x + spot.scene.getX() + window.getX(), spot.y + spot.scene.getY() + window.getY());
     }
 
     private static void step(long limitMillis, Actions.Work work) throws AgentException {
-        Fx.call(limitMillis, Actions.work(work));
-        Fx.idle(limitMillis);
+        FxThread.call(limitMillis, Actions.work(work));
+        FxThread.idle(limitMillis);
     }
 }

@@ -4,7 +4,7 @@ import javafx.geometry.Point2D;
 import javafx.scene.Node;
 
 /** One node: first where it hangs, then, once it was read, what it says. Filled on the JavaFX thread, written off it. */
-final class Record implements JsonOut.Item {
+final class NodeRecord implements JsonWriter.Item {
     final Node node;
     final int parent;
     final int depth;
@@ -25,7 +25,7 @@ final class Record implements JsonOut.Item {
     private String uid;
     private Object[] fields;
 
-    Record(Node node, int parent, int depth, boolean hidden, String type, String path, int nth) {
+    NodeRecord(Node node, int parent, int depth, boolean hidden, String type, String path, int nth) {
         this.node = node;
         this.parent = parent;
         this.depth = depth;
@@ -36,7 +36,7 @@ final class Record implements JsonOut.Item {
     }
 
     /** Find the node's origin from its parent's; asking each node for its place in the scene would climb to the root. */
-    void placeBelow(Record above) {
+    void placeBelow(NodeRecord above) {
         if (!above.straight || node.getParent() != above.node) {
             placeAlone();
             return;
@@ -77,7 +77,7 @@ final class Record implements JsonOut.Item {
     }
 
     @Override
-    public void write(JsonOut out) {
+    public void write(JsonWriter out) {
         out.open();
         out.field("u", uid);
         out.field("t", type);

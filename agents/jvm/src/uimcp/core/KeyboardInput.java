@@ -10,8 +10,8 @@ import javafx.scene.input.KeyCode;
 import javafx.scene.input.KeyEvent;
 
 /** Keyboard input as events to whatever has the focus. */
-final class Keys {
-    private Keys() {}
+final class KeyboardInput {
+    private KeyboardInput() {}
 
     static void type(Scene scene, String text) {
         text.codePoints().forEach(point -> {

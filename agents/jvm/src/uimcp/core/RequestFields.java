@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Reads fields of a request. */
-final class Ask {
-    private Ask() {}
+final class RequestFields {
+    private RequestFields() {}
 
     static double number(Map<String, Object> from, String key, double otherwise) {
         Object value = from.get(key);

@@ -6,10 +6,10 @@ import java.io.UncheckedIOException;
 import java.util.Map;
 
 /** Writes JSON to a stream through one small buffer: no answer, however large, becomes one large string. */
-final class JsonOut {
+final class JsonWriter {
     /** Something that writes itself. */
     interface Item {
-        void write(JsonOut out);
+        void write(JsonWriter out);
     }
 
     private final OutputStream stream;
@@ -17,7 +17,7 @@ final class JsonOut {
     private int used;
     private boolean first = true;
 
-    JsonOut(OutputStream stream) {
+    JsonWriter(OutputStream stream) {
         this.stream = stream;
     }
 

@@ -8,16 +8,16 @@ import javafx.scene.Node;
 import javafx.stage.Window;
 
 /** Resolves references: uid first, path as a fallback. */
-final class Find {
+final class NodeResolver {
     private static final Pattern PATH = Pattern.compile("/stages\\[(\\d+)\\]/scene/root((?:/[^/\\[]+\\[\\d+\\])*)");
 
-    private Find() {}
+    private NodeResolver() {}
 
     static Node node(Refs refs, Map<String, Object> ref) throws AgentException {
-        String uid = Ask.text(ref, "uid");
+        String uid = RequestFields.text(ref, "uid");
         Node found = uid == null ? null : refs.byUid(uid);
-        if (found == null && Ask.text(ref, "path") != null) {
-            found = byPath(Ask.text(ref, "path"));
+        if (found == null && RequestFields.text(ref, "path") != null) {
+            found = byPath(RequestFields.text(ref, "path"));
         }
         if (found == null || found.getScene() == null || Windows.of(found) == null || !Windows.of(found).isShowing()) {
             throw AgentException.missing();
@@ -31,6 +31,6 @@ final class Find {
         if (!parts.matches() || Integer.parseInt(parts.group(1)) >= all.size()) {
             return null;
         }
-        return Tree.byPath(all.get(Integer.parseInt(parts.group(1))).getScene(), parts.group(2));
+        return SceneTree.byPath(all.get(Integer.parseInt(parts.group(1))).getScene(), parts.group(2));
     }
 }

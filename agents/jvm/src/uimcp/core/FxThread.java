@@ -10,8 +10,8 @@ import javafx.animation.AnimationTimer;
 import javafx.application.Platform;
 
 /** The only crossing to the JavaFX application thread; every wait has a limit. */
-final class Fx {
-    private Fx() {}
+final class FxThread {
+    private FxThread() {}
 
     static <T> T call(long limitMillis, Callable<T> work) throws AgentException {
         var task = new FutureTask<>(work);

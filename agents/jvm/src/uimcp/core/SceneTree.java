@@ -30,8 +30,8 @@ import javafx.scene.control.TreeTableView;
 import javafx.scene.control.TreeView;
 
 /** The scene graph as people see it: skins' own parts left out, canonical paths kept. */
-final class Tree {
-    private Tree() {}
+final class SceneTree {
+    private SceneTree() {}
 
     static List<Node> children(Node node, boolean internals) {
         if (!internals && isLeaf(node)) {

@@ -22,8 +22,8 @@ import javafx.scene.control.skin.VirtualFlow;
 import javafx.scene.text.Text;
 
 /** Lists, tables and trees: what is on screen, and rows by index, since cells are used again for other rows. */
-final class Virtual {
-    private Virtual() {}
+final class VirtualizedControls {
+    private VirtualizedControls() {}
 
     static Map<String, Object> describe(Control control, String uid, Refs refs, boolean secret) {
         var written = new LinkedHashMap<String, Object>();
@@ -233,7 +233,7 @@ final class Virtual {
             return ((Text) cell).getText();
         }
         var found = new StringBuilder();
-        for (Node child : Tree.all(cell)) {
+        for (Node child : SceneTree.all(cell)) {
             String text = textOf(child);
             found.append(found.length() > 0 && !text.isEmpty() ? " " : "").append(text);
         }

@@ -14,14 +14,14 @@ import javafx.scene.control.Control;
 import javafx.stage.Window;
 
 /** Reads one window node by node; whoever calls decides how many at a time. */
-final class Walk {
+final class SceneWalker {
     /** What is special about some nodes. */
-    static final class Marks {
+    static final class MarkedNodes {
         final Node focus;
         final Set<Node> meant;
         final Set<Node> secret;
 
-        Marks(Node focus, Set<Node> meant, Set<Node> secret) {
+        MarkedNodes(Node focus, Set<Node> meant, Set<Node> secret) {
             this.focus = focus;
             this.meant = meant;
             this.secret = secret;
@@ -29,7 +29,7 @@ final class Walk {
     }
 
     private final Refs refs;
-    private final Marks marks;
+    private final MarkedNodes marks;
     private final Set<String> sections;
     private final boolean internals;
     private final boolean bounds;
@@ -38,31 +38,31 @@ final class Walk {
     private final int depth;
     private final double windowX;
     private final double windowY;
-    private final List<Record> records = new ArrayList<>();
-    private final ArrayDeque<Record> pending = new ArrayDeque<>();
-    private final Fields fields = new Fields();
+    private final List<NodeRecord> records = new ArrayList<>();
+    private final ArrayDeque<NodeRecord> pending = new ArrayDeque<>();
+    private final RecordFields fields = new RecordFields();
     private final Map<Class<?>, String> types = new IdentityHashMap<>();
     private final Map<String, int[]> counts = new HashMap<>();
     private int compared;
 
-    Walk(Refs refs, Map<String, Object> ask, Marks marks, Node root) {
+    SceneWalker(Refs refs, Map<String, Object> ask, MarkedNodes marks, Node root) {
         this.refs = refs;
         this.marks = marks;
-        this.sections = new HashSet<>(Ask.strings(ask, "sections"));
-        this.internals = Ask.flag(ask, "internals");
+        this.sections = new HashSet<>(RequestFields.strings(ask, "sections"));
+        this.internals = RequestFields.flag(ask, "internals");
         this.bounds = sections.contains("bounds");
         this.screen = sections.contains("localToScreen");
         this.reach = sections.contains("reach");
-        this.depth = (int) Ask.number(ask, "depth", 10_000);
+        this.depth = (int) RequestFields.number(ask, "depth", 10_000);
         Window window = Windows.of(root);
         this.windowX = window.getX() + root.getScene().getX();
         this.windowY = window.getY() + root.getScene().getY();
-        Record top = new Record(root, -1, 0, hiddenBelow(null, root), type(root), null, 0);
+        NodeRecord top = new NodeRecord(root, -1, 0, hiddenBelow(null, root), type(root), null, 0);
         top.placeAlone();
         pending.push(top);
     }
 
-    List<Record> records() {
+    List<NodeRecord> records() {
         return records;
     }
 
@@ -78,28 +78,28 @@ final class Walk {
 
     /** Read one node; false when none is left. */
     boolean read() {
-        Record record = pending.poll();
+        NodeRecord record = pending.poll();
         if (record == null) {
             return false;
         }
         Node node = record.node;
         String uid = refs.uid(node);
         boolean secret = !marks.secret.isEmpty() && within(marks.secret, node);
-        Words.identity(node, fields);
-        Words.states(node, fields, node == marks.focus);
+        AccessibleText.identity(node, fields);
+        AccessibleText.states(node, fields, node == marks.focus);
         if (secret) {
             fields.put("k", true);
         } else {
-            Words.content(node, fields);
+            AccessibleText.content(node, fields);
         }
         flags(record);
         place(record);
-        Words.asides(node, fields, sections, secret);
+        AccessibleText.asides(node, fields, sections, secret);
         if (reach) {
-            fields.put("re", Reach.told(refs, node));
+            fields.put("re", Actionability.told(refs, node));
         }
-        if (sections.contains("virtualization") && Tree.isVirtual(node)) {
-            fields.put("z", Virtual.describe((Control) node, uid, refs, secret));
+        if (sections.contains("virtualization") && SceneTree.isVirtual(node)) {
+            fields.put("z", VirtualizedControls.describe((Control) node, uid, refs, secret));
         }
         records.add(record);
         descend(record, records.size() - 1);
@@ -112,11 +112,11 @@ final class Walk {
         if (compared == records.size()) {
             return true;
         }
-        Record record = records.get(compared++);
+        NodeRecord record = records.get(compared++);
         if (record.children == null) {
             return null;
         }
-        List<Node> now = Tree.children(record.node, internals);
+        List<Node> now = SceneTree.children(record.node, internals);
         boolean same = now.size() == record.children.length;
         for (int at = 0; same && at < record.children.length; at++) {
             same = now.get(at) == record.children[at];
@@ -124,11 +124,11 @@ final class Walk {
         return same ? null : Boolean.FALSE;
     }
 
-    private void flags(Record record) {
+    private void flags(NodeRecord record) {
         if (record.hidden) {
             fields.put("w", false);
         }
-        if (Words.isPlain(record.node)) {
+        if (AccessibleText.isPlain(record.node)) {
             fields.put("y", 1);
         }
         if (marks.meant.contains(record.node)) {
@@ -136,8 +136,8 @@ final class Walk {
         }
     }
 
-    private void descend(Record record, int index) {
-        List<Node> children = Tree.children(record.node, internals);
+    private void descend(NodeRecord record, int index) {
+        List<Node> children = SceneTree.children(record.node, internals);
         if (children.isEmpty()) {
             return;
         }
@@ -147,23 +147,23 @@ final class Walk {
         }
         record.children = children.toArray(new Node[0]);
         boolean hidden = record.hidden || !record.node.isVisible();
-        boolean direct = children == Tree.all(record.node);
+        boolean direct = children == SceneTree.all(record.node);
         counts.clear();
-        var made = new Record[record.children.length];
+        var made = new NodeRecord[record.children.length];
         for (int at = 0; at < made.length; at++) {
             Node child = record.children[at];
             String type = type(child);
-            String path = direct ? null : Tree.segments(record.node, child);
+            String path = direct ? null : SceneTree.segments(record.node, child);
             int nth = direct ? counts.computeIfAbsent(type, none -> new int[1])[0]++ : 0;
             boolean unseen = hidden || (!direct && hiddenBelow(record.node, child));
-            made[at] = new Record(child, index, record.depth + 1, unseen, type, path, nth);
+            made[at] = new NodeRecord(child, index, record.depth + 1, unseen, type, path, nth);
         }
         for (int at = made.length - 1; at >= 0; at--) {
             pending.push(made[at]);
         }
     }
 
-    private void place(Record record) {
+    private void place(NodeRecord record) {
         if (!bounds && !screen) {
             return;
         }
@@ -173,9 +173,9 @@ final class Walk {
             record.placeBelow(records.get(record.parent));
         }
         double[] scene = record.straight
-                ? moved(local, record.originX, record.originY) : Words.box(node.localToScene(local));
+                ? moved(local, record.originX, record.originY) : AccessibleText.box(node.localToScene(local));
         if (bounds) {
-            fields.put("bp", record.simple ? moved(local, record.x, record.y) : Words.box(node.localToParent(local)));
+            fields.put("bp", record.simple ? moved(local, record.x, record.y) : AccessibleText.box(node.localToParent(local)));
             fields.put("bs", scene);
         }
         if (screen) {
@@ -188,7 +188,7 @@ final class Walk {
     }
 
     private String type(Node node) {
-        return types.computeIfAbsent(node.getClass(), Tree::typeOf);
+        return types.computeIfAbsent(node.getClass(), SceneTree::typeOf);
     }
 
     private static boolean within(Set<Node> marked, Node node) {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /** What there is to know about the program. */
-final class Facts {
-    private Facts() {}
+final class ProgramInfo {
+    private ProgramInfo() {}
 
     static Map<String, Object> app() {
         var app = new LinkedHashMap<String, Object>();

@@ -14,15 +14,15 @@ import javafx.stage.Stage;
 import javafx.stage.Window;
 
 /** Decides whether a person could operate a node now, and where; synthetic events would not ask. */
-final class Reach {
+final class Actionability {
     /** A point in a scene and what is there. */
-    static final class Spot {
+    static final class HitPoint {
         final Node node;
         final Scene scene;
         final double x;
         final double y;
 
-        Spot(Node node, Scene scene, double x, double y) {
+        HitPoint(Node node, Scene scene, double x, double y) {
             this.node = node;
             this.scene = scene;
             this.x = x;
@@ -30,7 +30,7 @@ final class Reach {
         }
     }
 
-    private Reach() {}
+    private Actionability() {}
 
     static void usable(Refs refs, Node node) throws AgentException {
         if (node.isDisabled()) {
@@ -52,7 +52,7 @@ final class Reach {
     }
 
     /** The middle of a node, after scrolling it into view, with what a press there would hit. */
-    static Spot spot(Refs refs, Node node, boolean force) throws AgentException {
+    static HitPoint spot(Refs refs, Node node, boolean force) throws AgentException {
         usable(refs, node);
         reveal(node);
         Bounds box = node.localToScene(node.getLayoutBounds());
@@ -61,26 +61,26 @@ final class Reach {
         Scene scene = node.getScene();
         Node hit = pick(scene.getRoot(), x, y);
         if (hit != null && (within(hit, node) || within(node, hit))) {
-            return new Spot(within(hit, node) ? hit : node, scene, x, y);
+            return new HitPoint(within(hit, node) ? hit : node, scene, x, y);
         }
         if (force) {
-            return new Spot(node, scene, x, y);
+            return new HitPoint(node, scene, x, y);
         }
         if (hit == null || outside(scene, node, x, y)) {
             throw AgentException.refused("OFFSCREEN", "The node cannot be scrolled into view");
         }
         throw AgentException.refused("COVERED", "Something lies over the node")
-                .with("by", Map.of("uid", refs.uid(hit), "type", Tree.type(hit)));
+                .with("by", Map.of("uid", refs.uid(hit), "type", SceneTree.type(hit)));
     }
 
     /** What a press at a point of the screen would hit. */
-    static Spot at(Refs refs, double screenX, double screenY) throws AgentException {
-        Spot spot = under(screenX, screenY);
+    static HitPoint at(Refs refs, double screenX, double screenY) throws AgentException {
+        HitPoint spot = under(screenX, screenY);
         usable(refs, spot.node);
         return spot;
     }
 
-    private static Spot under(double screenX, double screenY) throws AgentException {
+    private static HitPoint under(double screenX, double screenY) throws AgentException {
         List<Window> all = Windows.showing();
         for (int i = all.size() - 1; i >= 0; i--) {
             Window window = all.get(i);
@@ -89,7 +89,7 @@ final class Reach {
             double y = screenY - window.getY() - scene.getY();
             Node hit = x < 0 || y < 0 || x >= scene.getWidth() || y >= scene.getHeight() ? null : pick(scene.getRoot(), x, y);
             if (hit != null) {
-                return new Spot(hit, scene, x, y);
+                return new HitPoint(hit, scene, x, y);
             }
         }
         throw AgentException.refused("OFFSCREEN", "There is nothing at that point");
@@ -108,7 +108,7 @@ final class Reach {
         if (local == null || (node.getClip() != null && !node.getClip().contains(node.getClip().parentToLocal(local)))) {
             return null;
         }
-        List<Node> children = Tree.all(node);
+        List<Node> children = SceneTree.all(node);
         for (int i = children.size() - 1; i >= 0; i--) {
             Node hit = picked(children.get(i), local);
             if (hit != null) {
@@ -141,15 +141,15 @@ final class Reach {
 
     /** What is at a point of the screen: the topmost node people know, then everything around it. */
     static Map<String, Object> chain(Refs refs, double screenX, double screenY) throws AgentException {
-        Spot spot = under(screenX, screenY);
+        HitPoint spot = under(screenX, screenY);
         int stage = Windows.showing().indexOf(spot.scene.getWindow());
         Node top = spot.node;
         for (Node at = spot.node; at != null; at = at.getParent()) {
-            top = Tree.isLeaf(at) ? at : top;
+            top = SceneTree.isLeaf(at) ? at : top;
         }
         var chain = new ArrayList<Map<String, Object>>();
         for (Node at = top; at != null; at = at.getParent()) {
-            chain.add(Map.of("uid", refs.uid(at), "path", Tree.path(at, stage)));
+            chain.add(Map.of("uid", refs.uid(at), "path", SceneTree.path(at, stage)));
         }
         return Map.of("chain", chain);
     }
@@ -164,7 +164,7 @@ final class Reach {
     }
 
     private static boolean shown(Node node) {
-        return node.isVisible() && !Walk.hiddenBelow(null, node);
+        return node.isVisible() && !SceneWalker.hiddenBelow(null, node);
     }
 
     private static boolean outside(Scene scene, Node node, double x, double y) {

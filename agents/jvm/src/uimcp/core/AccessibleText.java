@@ -27,12 +27,12 @@ import javafx.scene.text.Text;
 import javafx.util.StringConverter;
 
 /** Writes what a node says and is into a record (contracts/records.schema.json). */
-final class Words {
+final class AccessibleText {
     private static final Set<String> STATES = Set.of("focused", "pressed", "selected", "disabled", "expanded", "armed");
 
-    private Words() {}
+    private AccessibleText() {}
 
-    static void identity(Node node, Fields record) {
+    static void identity(Node node, RecordFields record) {
         String module = node.getClass().getModule().getName();
         record.text("m", module);
         record.text("i", node.getId());
@@ -53,7 +53,7 @@ final class Words {
         }
     }
 
-    static void states(Node node, Fields record, boolean focus) {
+    static void states(Node node, RecordFields record, boolean focus) {
         List<String> states = null;
         for (PseudoClass state : node.getPseudoClassStates()) {
             String name = state.getPseudoClassName();
@@ -76,7 +76,7 @@ final class Words {
         return all;
     }
 
-    static void content(Node node, Fields record) {
+    static void content(Node node, RecordFields record) {
         if (node instanceof PasswordField) {
             record.text("lp", ((PasswordField) node).getPromptText());
             record.put("k", true);
@@ -104,7 +104,7 @@ final class Words {
         return arranges && node.getId() == null;
     }
 
-    static void asides(Node node, Fields record, Set<String> sections, boolean secret) {
+    static void asides(Node node, RecordFields record, Set<String> sections, boolean secret) {
         if (sections.contains("accessibility")) {
             record.text("ro", node.getAccessibleRole() == null ? null : node.getAccessibleRole().name());
             record.text("he", node.getAccessibleHelp());
@@ -124,7 +124,7 @@ final class Words {
         return bounds == null ? null : new double[] {bounds.getMinX(), bounds.getMinY(), bounds.getWidth(), bounds.getHeight()};
     }
 
-    private static void labeled(Labeled node, Fields record) {
+    private static void labeled(Labeled node, RecordFields record) {
         if (node instanceof CheckBox) {
             if (!((CheckBox) node).isIndeterminate()) {
                 record.put("vc", ((CheckBox) node).isSelected());
@@ -165,7 +165,7 @@ final class Words {
         return converter == null ? value.toString() : ((StringConverter<Object>) converter).toString(value);
     }
 
-    private static void numbers(Node node, Fields record) {
+    private static void numbers(Node node, RecordFields record) {
         if (node instanceof Slider) {
             record.text("vt", String.valueOf(((Slider) node).getValue()));
         } else if (node instanceof ProgressIndicator) {

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /** Starts the agent beside JavaFX. */
-public final class Main {
-    private Main() {}
+public final class JavaFxAgent {
+    private JavaFxAgent() {}
 
     /** Start listening; the answer takes the options of later attaches. */
     public static Consumer<Map<String, String>> start(Map<String, String> options) throws IOException {
