@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the JavaFX agent into the package: javac against the JavaFX API, packed so that two builds are equal bytes.
+"""Builds the agent for JVMs into the package: javac against the JavaFX API, packed so that two builds are equal bytes.
 
 `python agents/jvm/build.py [OUTPUT]`; JavaFX's jars are looked for in JAVAFX_LIB and where distributions put them.
 """
@@ -62,8 +62,8 @@ def _pack(classes: Path, output: Path) -> None:
         _add(jar, "META-INF/MANIFEST.MF", MANIFEST.encode())
         for file in sorted(classes.rglob("*.class")):
             name = file.relative_to(classes).as_posix()
-            # The core is defined by a loader beside JavaFX; as ordinary classes the application's loader would find it.
-            _add(jar, name if name.startswith("uimcp/boot/") else f"core/{name}", file.read_bytes())
+            # Boot defines the rest with a loader of its own; as ordinary classes the program's loader would find them.
+            _add(jar, name if name.startswith("uimcp/boot/") else f"agent/{name}", file.read_bytes())
 
 
 def _add(jar: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -2,11 +2,11 @@ package uimcp.boot;
 
 import java.lang.reflect.InvocationTargetException;
 
-/** Loads the agent through the attach API of a JDK, for systems whose own protocol we do not speak: PID JAR OPTIONS. */
+/** Loads an agent through the attach API of a JDK, for systems whose attach protocol we do not speak: PID JAR OPTIONS. */
 public final class Attach {
     private Attach() {}
 
-    /** Exit 0 when the agent is in, else say why on stderr. */
+    /** Exit with 0 once the agent is loaded; otherwise print the reason to stderr. */
     public static void main(String[] arguments) throws ReflectiveOperationException {
         try {
             Class<?> machine = Class.forName("com.sun.tools.attach.VirtualMachine");

@@ -11,56 +11,61 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Enters a JVM and starts the core beside JavaFX, wherever the application has loaded it.
+ * Starts the agent in a JVM, with a class loader below the one that has loaded JavaFX.
  *
- * <p>The core's classes are resources, not classes of this jar: they must be defined by a loader whose parent is
- * JavaFX's own, which may be invisible from here (module layers, isolated loaders).
+ * <p>Apart from this package, the agent's classes are resources of the jar: they must be defined by a loader whose
+ * parent is JavaFX's own, which may be invisible from here (module layers, isolated loaders).
  */
 public final class Boot {
+    /** A class that every program with the toolkit has loaded, and the class of ours that starts the agent beside it. */
+    private static final String PLATFORM = "javafx.application.Platform";
+    private static final String AGENT = "uimcp.javafx.JavaFxAgent";
+    /** The system property that holds the running agent, where a second copy of this class can find it. */
     private static final String RUNNING = "uimcp.agent";
     private static final long POLL_MILLIS = 250;
     private static final long ATTACH_MILLIS = 5000;
 
     private Boot() {}
 
-    /** Started with {@code -javaagent}: JavaFX is not there yet, so wait for it in the background. */
+    /** Entry point of {@code -javaagent}: waits in the background until the program has loaded JavaFX. */
     public static void premain(String options, Instrumentation jvm) {
-        var waiting = new Thread(() -> enter(options, jvm, Long.MAX_VALUE), "ui-mcp wait for JavaFX");
+        var waiting = new Thread(() -> startBeside(options, jvm, Long.MAX_VALUE), "ui-mcp wait for JavaFX");
         waiting.setDaemon(true);
         waiting.start();
     }
 
-    /** Loaded into a running JVM; loading it again only tells the running agent where to write its address. */
+    /** Entry point of an attach. If the agent runs already, it only gets the new options. */
     public static void agentmain(String options, Instrumentation jvm) {
-        enter(options, jvm, System.currentTimeMillis() + ATTACH_MILLIS);
+        startBeside(options, jvm, System.currentTimeMillis() + ATTACH_MILLIS);
     }
 
-    /** For applications that want to be seen: put the jar on the class path and call this once JavaFX runs. */
+    /** For programs that carry the agent: put the jar on the class path and call this once JavaFX runs. */
     public static void embed(String options) {
         try {
-            start(read(options), Class.forName("javafx.application.Platform"));
+            start(parse(options), Class.forName(PLATFORM));
         } catch (ClassNotFoundException absent) {
             throw new IllegalStateException("JavaFX is not on the class path", absent);
         }
     }
 
-    private static void enter(String options, Instrumentation jvm, long deadline) {
-        Map<String, String> given = read(options);
-        if (told(given)) {
+    private static void startBeside(String options, Instrumentation jvm, long deadline) {
+        Map<String, String> given = parse(options);
+        if (forwarded(given)) {
             return;
         }
-        Class<?> platform = find(jvm, deadline);
+        Class<?> platform = awaitPlatform(jvm, deadline);
         if (platform == null) {
-            refuse(given, "NO_JAVAFX");
+            reportFailure(given, "NO_JAVAFX");
         } else {
             start(given, platform);
         }
     }
 
-    private static Class<?> find(Instrumentation jvm, long deadline) {
+    /** Return null if JavaFX is not loaded by the deadline. */
+    private static Class<?> awaitPlatform(Instrumentation jvm, long deadline) {
         while (true) {
             for (Class<?> loaded : jvm.getAllLoadedClasses()) {
-                if (loaded.getName().equals("javafx.application.Platform")) {
+                if (loaded.getName().equals(PLATFORM)) {
                     return loaded;
                 }
             }
@@ -69,15 +74,15 @@ public final class Boot {
             }
             try {
                 Thread.sleep(POLL_MILLIS);
-            } catch (InterruptedException ended) {
+            } catch (InterruptedException interrupted) {
                 return null;
             }
         }
     }
 
-    /** Tell the running agent; false if there is none. */
+    /** Pass the options to the running agent; return false if there is none. */
     @SuppressWarnings("unchecked")
-    private static boolean told(Map<String, String> options) {
+    private static boolean forwarded(Map<String, String> options) {
         Object running = System.getProperties().get(RUNNING);
         if (running instanceof Consumer) {
             ((Consumer<Map<String, String>>) running).accept(options);
@@ -86,23 +91,23 @@ public final class Boot {
         return false;
     }
 
-    /** One at a time: the one that waits for JavaFX since the start and one loaded just now find it together. */
+    /** Synchronized: a waiting {@code -javaagent} and an attach may find JavaFX at the same moment. */
     @SuppressWarnings("unchecked")
     private static synchronized void start(Map<String, String> options, Class<?> platform) {
-        if (told(options)) {
+        if (forwarded(options)) {
             return;
         }
         try {
-            var core = new CoreLoader(platform.getClassLoader()).loadClass("uimcp.core.JavaFxAgent");
-            var started = core.getMethod("start", Map.class).invoke(null, options);
+            var agent = new AgentLoader(platform.getClassLoader()).loadClass(AGENT);
+            var started = agent.getMethod("start", Map.class).invoke(null, options);
             System.getProperties().put(RUNNING, (Consumer<Map<String, String>>) started);
         } catch (ReflectiveOperationException | LinkageError broken) {
             Throwable cause = broken.getCause() == null ? broken : broken.getCause();
-            refuse(options, "START_FAILED: " + cause);
+            reportFailure(options, "START_FAILED: " + cause);
         }
     }
 
-    private static Map<String, String> read(String options) {
+    private static Map<String, String> parse(String options) {
         Map<String, String> found = new HashMap<>();
         for (String part : (options == null ? "" : options).split(";")) {
             int at = part.indexOf('=');
@@ -113,7 +118,7 @@ public final class Boot {
         return found;
     }
 
-    private static void refuse(Map<String, String> options, String reason) {
+    private static void reportFailure(Map<String, String> options, String reason) {
         String file = options.get("file");
         if (file == null) {
             System.err.println("ui-mcp: " + reason);
@@ -128,15 +133,15 @@ public final class Boot {
         }
     }
 
-    /** Defines the core's classes from the jar's resources, seeing what JavaFX sees. */
-    private static final class CoreLoader extends ClassLoader {
-        CoreLoader(ClassLoader parent) {
+    /** Defines the classes of the agent from resources of the jar; sees what JavaFX sees. */
+    private static final class AgentLoader extends ClassLoader {
+        AgentLoader(ClassLoader parent) {
             super(parent);
         }
 
         @Override
         protected Class<?> findClass(String name) throws ClassNotFoundException {
-            try (InputStream code = Boot.class.getResourceAsStream("/core/" + name.replace('.', '/') + ".class")) {
+            try (InputStream code = Boot.class.getResourceAsStream("/agent/" + name.replace('.', '/') + ".class")) {
                 if (code == null) {
                     throw new ClassNotFoundException(name);
                 }

@@ -3,29 +3,31 @@ package uimcp.core;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Something the caller is told, with one of the contract's codes. */
-final class AgentException extends Exception {
+/** An error for the caller, with one of the codes in contracts/ui-error.schema.json. */
+public final class AgentException extends Exception {
     final String code;
     final Map<String, Object> details = new LinkedHashMap<>();
 
-    AgentException(String code, String message) {
+    public AgentException(String code, String message) {
+        // Crosses a socket, so its stack trace would never be read.
         super(message, null, false, false);
         this.code = code;
     }
 
-    static AgentException refused(String reason, String message) {
+    /** An action that a person could not do now; {@code reason} says why, for programs. */
+    public static AgentException actionFailed(String reason, String message) {
         return new AgentException("MCP_UI_ACTION_FAILED", message).with("reason", reason);
     }
 
-    static AgentException missing() {
+    public static AgentException nodeNotFound() {
         return new AgentException("MCP_UI_NODE_NOT_FOUND", "no such node");
     }
 
-    static AgentException wrong(String message) {
+    public static AgentException invalidArgument(String message) {
         return new AgentException("MCP_UI_INVALID_ARGUMENT", message);
     }
 
-    AgentException with(String key, Object value) {
+    public AgentException with(String key, Object value) {
         details.put(key, value);
         return this;
     }

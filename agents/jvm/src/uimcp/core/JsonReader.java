@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads JSON: maps, lists, strings, numbers, booleans and null. */
+/** Parses JSON into maps, lists, strings, doubles, booleans and null; throws a RuntimeException for anything else. */
 final class JsonReader {
     private final String text;
     private int at;

@@ -5,10 +5,10 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Map;
 
-/** Writes JSON to a stream through one small buffer: no answer, however large, becomes one large string. */
-final class JsonWriter {
-    /** Something that writes itself. */
-    interface Item {
+/** Writes JSON to a stream through one small buffer, so that a large answer never exists as one string. */
+public final class JsonWriter {
+    /** A value that writes itself. */
+    public interface Item {
         void write(JsonWriter out);
     }
 
@@ -21,7 +21,7 @@ final class JsonWriter {
         this.stream = stream;
     }
 
-    /** Write one value and the end of the line, and send it off. */
+    /** Write one value and a line feed, and flush. */
     void line(Object value) throws IOException {
         try {
             first = true;
@@ -30,39 +30,39 @@ final class JsonWriter {
             stream.write(buffer, 0, used);
             used = 0;
             stream.flush();
-        } catch (UncheckedIOException gone) {
-            throw gone.getCause();
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
         }
     }
 
-    void open() {
+    public void open() {
         put('{');
         first = true;
     }
 
-    void close() {
+    public void close() {
         put('}');
         first = false;
     }
 
-    void field(String key, Object value) {
+    public void field(String key, Object value) {
         key(key);
         value(value);
     }
 
-    void field(String key, int value) {
+    public void field(String key, int value) {
         key(key);
         whole(value);
     }
 
-    void key(String key) {
+    public void key(String key) {
         comma();
         string(key);
         put(':');
     }
 
     /** Write `Type[n]`. */
-    void indexed(String type, int nth) {
+    public void indexed(String type, int nth) {
         put('"');
         characters(type);
         put('[');
@@ -71,7 +71,7 @@ final class JsonWriter {
         put('"');
     }
 
-    void value(Object value) {
+    public void value(Object value) {
         if (value instanceof String) {
             string((String) value);
         } else if (value == null || value instanceof Boolean) {
@@ -125,7 +125,7 @@ final class JsonWriter {
         put(']');
     }
 
-    /** Two places after the point are enough for a place on a screen. */
+    /** Write two decimals: enough for screen coordinates. */
     private void number(double number) {
         if (!Double.isFinite(number)) {
             characters("null");
@@ -194,7 +194,7 @@ final class JsonWriter {
         put(Character.forDigit(c & 15, 16));
     }
 
-    /** UTF-8 of what is not ASCII. */
+    /** Write a code point beyond ASCII as UTF-8. */
     private void encoded(int point) {
         if (point < 0x800) {
             put((char) (0xc0 | point >> 6));
@@ -214,8 +214,8 @@ final class JsonWriter {
         if (used == buffer.length) {
             try {
                 stream.write(buffer, 0, used);
-            } catch (IOException gone) {
-                throw new UncheckedIOException(gone);
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
             }
             used = 0;
         }

@@ -4,23 +4,24 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What there is to know about the program. */
-final class ProgramInfo {
+/** Describes the program that the agent runs in: the {@code app} part of a capture. */
+public final class ProgramInfo {
     private ProgramInfo() {}
 
-    static Map<String, Object> app() {
+    public static Map<String, Object> describe(String toolkit, String toolkitVersion) {
         var app = new LinkedHashMap<String, Object>();
         app.put("pid", ProcessHandle.current().pid());
         app.put("javaVersion", System.getProperty("java.version"));
-        app.put("javafxVersion", System.getProperty("javafx.runtime.version"));
+        app.put(toolkit + "Version", toolkitVersion);
         app.put("mainClass", mainClass());
         app.put("debugFlags", List.of("mcpEnabled"));
-        app.put("toolkit", "javafx");
-        app.put("toolkitVersion", System.getProperty("javafx.runtime.version"));
+        app.put("toolkit", toolkit);
+        app.put("toolkitVersion", toolkitVersion);
         app.put("name", mainClass());
         return app;
     }
 
+    /** Read from {@code sun.java.command}, which holds a class, {@code module/class} or a jar, then the arguments. */
     private static String mainClass() {
         String command = System.getProperty("sun.java.command", "");
         String first = command.split(" ")[0];

@@ -2,14 +2,14 @@ package uimcp.core;
 
 import java.util.Arrays;
 
-/** Collects the fields of one record after another without a map for each: the JavaFX thread makes little garbage. */
-final class RecordFields {
-    private static final int LENGTH = 2000;
+/** Collects the fields of one record after another without a map for each: the UI thread makes little garbage. */
+public final class RecordFields {
+    private static final int MAX_TEXT = 2000;
 
     private Object[] pairs = new Object[64];
     private int used;
 
-    void put(String key, Object value) {
+    public void put(String key, Object value) {
         if (used == pairs.length) {
             pairs = Arrays.copyOf(pairs, 2 * used);
         }
@@ -17,15 +17,15 @@ final class RecordFields {
         pairs[used++] = value;
     }
 
-    /** Put a text that says something, cut to a sensible length. */
-    void text(String key, String text) {
+    /** Put a text that is neither null nor empty, truncated. */
+    public void text(String key, String text) {
         if (text != null && !text.isEmpty()) {
-            put(key, text.length() > LENGTH ? text.substring(0, LENGTH) : text);
+            put(key, text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT) : text);
         }
     }
 
-    /** Return what was collected and begin anew. */
-    Object[] take() {
+    /** Return the keys and values in turns, and begin the next record. */
+    public Object[] take() {
         Object[] taken = Arrays.copyOf(pairs, used);
         Arrays.fill(pairs, 0, used, null);
         used = 0;

@@ -4,32 +4,48 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Reads fields of a request. */
-final class RequestFields {
-    private RequestFields() {}
+/** Typed access to the fields of a JSON object in a request; a field of another type counts as absent. */
+public final class RequestFields {
+    private final Map<String, Object> fields;
 
-    static double number(Map<String, Object> from, String key, double otherwise) {
-        Object value = from.get(key);
+    public RequestFields(Map<String, Object> fields) {
+        this.fields = fields;
+    }
+
+    /** Parse one request; throws a RuntimeException if it is not a JSON object. */
+    @SuppressWarnings("unchecked")
+    static RequestFields parse(String line) {
+        return new RequestFields((Map<String, Object>) JsonReader.read(line));
+    }
+
+    public Object get(String key) {
+        return fields.get(key);
+    }
+
+    public double number(String key, double otherwise) {
+        Object value = fields.get(key);
         return value instanceof Double ? (Double) value : otherwise;
     }
 
-    static boolean flag(Map<String, Object> from, String key) {
-        return Boolean.TRUE.equals(from.get(key));
+    public boolean flag(String key) {
+        return Boolean.TRUE.equals(fields.get(key));
     }
 
-    static String text(Map<String, Object> from, String key) {
-        Object value = from.get(key);
+    /** Return null if the field is absent. */
+    public String text(String key) {
+        Object value = fields.get(key);
         return value instanceof String ? (String) value : null;
     }
 
+    /** Return null if the field is absent. */
     @SuppressWarnings("unchecked")
-    static Map<String, Object> map(Map<String, Object> from, String key) {
-        Object value = from.get(key);
-        return value instanceof Map ? (Map<String, Object>) value : null;
+    public RequestFields object(String key) {
+        Object value = fields.get(key);
+        return value instanceof Map ? new RequestFields((Map<String, Object>) value) : null;
     }
 
-    static List<String> strings(Map<String, Object> from, String key) {
-        Object value = from.get(key);
+    public List<String> strings(String key) {
+        Object value = fields.get(key);
         return value instanceof List ? ((List<?>) value).stream().map(String::valueOf).collect(Collectors.toList()) : List.of();
     }
 }

@@ -7,52 +7,52 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
 
-/** Does work on the JavaFX thread for a few milliseconds at a time, and knows how long each time was. */
-final class Slices {
-    /** Half of the eight milliseconds we allow ourselves: a pause of the collector may still come on top. */
+/** Does work on the UI thread for a few milliseconds at a time, and records how long each slice took. */
+public final class Slices {
+    /** Half of the eight milliseconds that a slice may take: a garbage collection may come on top. */
     private static final long NANOS = 4_000_000;
-    private static final int KEPT = 4096;
+    private static final int MAX_KEPT = 4096;
 
-    private static final long[] clocks = new long[KEPT];
-    private static final long[] works = new long[KEPT];
+    private static final long[] clockTimes = new long[MAX_KEPT];
+    private static final long[] cpuTimes = new long[MAX_KEPT];
     private static int count;
 
     private Slices() {}
 
-    /** Call a step until it says that nothing is left or the time is up; say whether there is more. */
-    static boolean more(BooleanSupplier step) {
+    /** Call a step until it returns false or the time is up; return what it returned last. */
+    public static boolean more(BooleanSupplier step) {
         long began = System.nanoTime();
-        long worked = cpuNanos();
+        long cpuBegan = cpuNanos();
         boolean more = true;
         while (more && System.nanoTime() - began < NANOS) {
             more = step.getAsBoolean();
         }
-        note(System.nanoTime() - began, cpuNanos() - worked);
+        add(System.nanoTime() - began, cpuNanos() - cpuBegan);
         return more;
     }
 
-    /** Do something that cannot be cut into steps. */
-    static <T> T whole(Callable<T> work) throws Exception {
+    /** Do work that cannot be cut into steps. */
+    public static <T> T whole(Callable<T> work) throws Exception {
         long began = System.nanoTime();
-        long worked = cpuNanos();
+        long cpuBegan = cpuNanos();
         try {
             return work.call();
         } finally {
-            note(System.nanoTime() - began, cpuNanos() - worked);
+            add(System.nanoTime() - began, cpuNanos() - cpuBegan);
         }
     }
 
-    /** The slices since the last question: by the clock, and what of it was work and not waiting; milliseconds. */
+    /** Return the slices since the last call, in milliseconds: by the clock, and the processor time within. */
     static synchronized Map<String, Object> drain() {
-        int kept = Math.min(count, KEPT);
-        var drained = Map.<String, Object>of("clockMs", millis(clocks, kept), "workMs", millis(works, kept));
+        int kept = Math.min(count, MAX_KEPT);
+        var drained = Map.<String, Object>of("clockMs", millis(clockTimes, kept), "workMs", millis(cpuTimes, kept));
         count = 0;
         return drained;
     }
 
-    private static synchronized void note(long clock, long work) {
-        clocks[count % KEPT] = clock;
-        works[count % KEPT] = work;
+    private static synchronized void add(long clock, long cpu) {
+        clockTimes[count % MAX_KEPT] = clock;
+        cpuTimes[count % MAX_KEPT] = cpu;
         count++;
     }
 
@@ -62,7 +62,7 @@ final class Slices {
         return found;
     }
 
-    /** Time this thread has worked, where the runtime can tell; else the clock. */
+    /** Processor time of this thread; the clock where the runtime does not measure it. */
     private static long cpuNanos() {
         try {
             return Clock.THREADS.getCurrentThreadCpuTime();
@@ -71,7 +71,7 @@ final class Slices {
         }
     }
 
-    /** Apart, because runtime images may lack the module java.management. */
+    /** A class of its own, because runtime images may lack the module java.management. */
     private static final class Clock {
         static final java.lang.management.ThreadMXBean THREADS = java.lang.management.ManagementFactory.getThreadMXBean();
     }

@@ -1,4 +1,4 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -12,48 +12,35 @@ import javafx.scene.Scene;
 import javafx.scene.control.ScrollPane;
 import javafx.stage.Stage;
 import javafx.stage.Window;
+import uimcp.core.AgentException;
 
-/** Decides whether a person could operate a node now, and where; synthetic events would not ask. */
+/** Decides whether a person could operate a node now, and where; synthetic events would reach it in any case. */
 final class Actionability {
-    /** A point in a scene and what is there. */
-    static final class HitPoint {
-        final Node node;
-        final Scene scene;
-        final double x;
-        final double y;
-
-        HitPoint(Node node, Scene scene, double x, double y) {
-            this.node = node;
-            this.scene = scene;
-            this.x = x;
-            this.y = y;
-        }
-    }
-
     private Actionability() {}
 
-    static void usable(Refs refs, Node node) throws AgentException {
+    /** Throw if the node is disabled, invisible, behind a modal dialog or without size. */
+    static void requireUsable(NodeRefs refs, Node node) throws AgentException {
         if (node.isDisabled()) {
-            throw AgentException.refused("DISABLED", "The node is disabled");
+            throw AgentException.actionFailed("DISABLED", "The node is disabled");
         }
         for (Node at = node; at != null; at = at.getParent()) {
             if (!at.isVisible()) {
-                throw AgentException.refused("NOT_VISIBLE", "The node is not visible");
+                throw AgentException.actionFailed("NOT_VISIBLE", "The node is not visible");
             }
         }
         Stage modal = Windows.blocking(Windows.of(node));
         if (modal != null) {
-            throw AgentException.refused("BEHIND_MODAL", "A modal dialog is open").with("stage", refs.uid(modal));
+            throw AgentException.actionFailed("BEHIND_MODAL", "A modal dialog is open").with("stage", refs.uid(modal));
         }
         Bounds bounds = node.getLayoutBounds();
         if (bounds.getWidth() <= 0 || bounds.getHeight() <= 0) {
-            throw AgentException.refused("ZERO_SIZE", "The node has no size");
+            throw AgentException.actionFailed("ZERO_SIZE", "The node has no size");
         }
     }
 
-    /** The middle of a node, after scrolling it into view, with what a press there would hit. */
-    static HitPoint spot(Refs refs, Node node, boolean force) throws AgentException {
-        usable(refs, node);
+    /** Return the centre of a node after scrolling it into view; {@code force} accepts that another node covers it. */
+    static HitPoint hitPoint(NodeRefs refs, Node node, boolean force) throws AgentException {
+        requireUsable(refs, node);
         reveal(node);
         Bounds box = node.localToScene(node.getLayoutBounds());
         double x = box.getMinX() + box.getWidth() / 2;
@@ -67,20 +54,20 @@ final class Actionability {
             return new HitPoint(node, scene, x, y);
         }
         if (hit == null || outside(scene, node, x, y)) {
-            throw AgentException.refused("OFFSCREEN", "The node cannot be scrolled into view");
+            throw AgentException.actionFailed("OFFSCREEN", "The node cannot be scrolled into view");
         }
-        throw AgentException.refused("COVERED", "Something lies over the node")
+        throw AgentException.actionFailed("COVERED", "Something lies over the node")
                 .with("by", Map.of("uid", refs.uid(hit), "type", SceneTree.type(hit)));
     }
 
-    /** What a press at a point of the screen would hit. */
-    static HitPoint at(Refs refs, double screenX, double screenY) throws AgentException {
-        HitPoint spot = under(screenX, screenY);
-        usable(refs, spot.node);
-        return spot;
+    /** Return what a press at a point of the screen would hit. */
+    static HitPoint hitPointAt(NodeRefs refs, double screenX, double screenY) throws AgentException {
+        HitPoint point = pickOnScreen(screenX, screenY);
+        requireUsable(refs, point.node);
+        return point;
     }
 
-    private static HitPoint under(double screenX, double screenY) throws AgentException {
+    private static HitPoint pickOnScreen(double screenX, double screenY) throws AgentException {
         List<Window> all = Windows.showing();
         for (int i = all.size() - 1; i >= 0; i--) {
             Window window = all.get(i);
@@ -92,10 +79,10 @@ final class Actionability {
                 return new HitPoint(hit, scene, x, y);
             }
         }
-        throw AgentException.refused("OFFSCREEN", "There is nothing at that point");
+        throw AgentException.actionFailed("OFFSCREEN", "There is nothing at that point");
     }
 
-    /** The topmost node at a point of the scene, as the mouse would find it. */
+    /** Return the topmost node at a point of the scene, as JavaFX picks it for mouse events. */
     static Node pick(Node root, double sceneX, double sceneY) {
         return picked(root, new Point2D(sceneX, sceneY));
     }
@@ -119,32 +106,32 @@ final class Actionability {
         return inside ? node : null;
     }
 
-    /** Whether a person could point at a node without scrolling or closing something first. */
-    static Map<String, Object> told(Refs refs, Node node) {
-        var told = new LinkedHashMap<String, Object>();
+    /** Describe whether a person could click the node without scrolling or closing something first. */
+    static Map<String, Object> describe(NodeRefs refs, Node node) {
+        var found = new LinkedHashMap<String, Object>();
         Bounds box = node.localToScene(node.getLayoutBounds());
         double x = box.getMinX() + box.getWidth() / 2;
         double y = box.getMinY() + box.getHeight() / 2;
         Scene scene = node.getScene();
         boolean seen = box.getWidth() > 0 && box.getHeight() > 0 && shown(node) && !outside(scene, node, x, y);
-        told.put("inViewport", seen);
+        found.put("inViewport", seen);
         Node hit = seen ? pick(scene.getRoot(), x, y) : null;
         if (hit != null && !within(hit, node) && !within(node, hit)) {
-            told.put("coveredBy", refs.uid(hit));
+            found.put("coveredBy", refs.uid(hit));
         }
         Stage modal = Windows.blocking(Windows.of(node));
         if (modal != null) {
-            told.put("behindModal", refs.uid(modal));
+            found.put("behindModal", refs.uid(modal));
         }
-        return told;
+        return found;
     }
 
-    /** What is at a point of the screen: the topmost node people know, then everything around it. */
-    static Map<String, Object> chain(Refs refs, double screenX, double screenY) throws AgentException {
-        HitPoint spot = under(screenX, screenY);
-        int stage = Windows.showing().indexOf(spot.scene.getWindow());
-        Node top = spot.node;
-        for (Node at = spot.node; at != null; at = at.getParent()) {
+    /** Name the node at a point of the screen and its ancestors, innermost first; the parts of a control are skipped. */
+    static Map<String, Object> chainAt(NodeRefs refs, double screenX, double screenY) throws AgentException {
+        HitPoint point = pickOnScreen(screenX, screenY);
+        int stage = Windows.showing().indexOf(point.scene.getWindow());
+        Node top = point.node;
+        for (Node at = point.node; at != null; at = at.getParent()) {
             top = SceneTree.isLeaf(at) ? at : top;
         }
         var chain = new ArrayList<Map<String, Object>>();
@@ -197,12 +184,12 @@ final class Actionability {
         if (seen.contains(box)) {
             return;
         }
-        pane.setVvalue(share(box.getMinY() + box.getHeight() / 2, view.getHeight(), all.getHeight(), pane.getVmin(), pane.getVmax()));
-        pane.setHvalue(share(box.getMinX() + box.getWidth() / 2, view.getWidth(), all.getWidth(), pane.getHmin(), pane.getHmax()));
+        pane.setVvalue(scrollValue(box.getMinY() + box.getHeight() / 2, view.getHeight(), all.getHeight(), pane.getVmin(), pane.getVmax()));
+        pane.setHvalue(scrollValue(box.getMinX() + box.getWidth() / 2, view.getWidth(), all.getWidth(), pane.getHmin(), pane.getHmax()));
         pane.layout();
     }
 
-    private static double share(double middle, double view, double all, double min, double max) {
+    private static double scrollValue(double middle, double view, double all, double min, double max) {
         double room = all - view;
         double at = room <= 0 ? 0 : Math.min(1, Math.max(0, (middle - view / 2) / room));
         return min + at * (max - min);

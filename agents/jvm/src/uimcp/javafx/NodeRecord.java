@@ -1,23 +1,24 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import javafx.geometry.Point2D;
 import javafx.scene.Node;
+import uimcp.core.JsonWriter;
 
-/** One node: first where it hangs, then, once it was read, what it says. Filled on the JavaFX thread, written off it. */
+/** One node of a capture: first its place in the tree, later its fields. Filled on the JavaFX thread, written off it. */
 final class NodeRecord implements JsonWriter.Item {
     final Node node;
     final int parent;
     final int depth;
     final boolean hidden;
     final String type;
-    /** Set where levels of a skin lie between; else the path is the type and `nth`. */
+    /** Set where inner levels of a skin lie between node and parent; else the path is the type and {@code nth}. */
     private final String path;
     private final int nth;
-    /** Where this node's own zero lies in the scene; of use while no ancestor turns or scales. */
+    /** The node's origin in the scene; valid while {@code straight}: no ancestor rotates or scales. */
     double originX;
     double originY;
     boolean straight;
-    /** Where it lies in its parent, where that is a mere shift. */
+    /** The node's origin in its parent; valid while {@code simple}: the node itself is only translated. */
     double x;
     double y;
     boolean simple;
@@ -35,10 +36,10 @@ final class NodeRecord implements JsonWriter.Item {
         this.nth = nth;
     }
 
-    /** Find the node's origin from its parent's; asking each node for its place in the scene would climb to the root. */
-    void placeBelow(NodeRecord above) {
+    /** Compute the origin from the parent's: localToScene would climb to the root for every node. */
+    void locateBelow(NodeRecord above) {
         if (!above.straight || node.getParent() != above.node) {
-            placeAlone();
+            locate();
             return;
         }
         Point2D zero = node.localToParent(0, 0);
@@ -46,23 +47,23 @@ final class NodeRecord implements JsonWriter.Item {
         Point2D down = node.localToParent(0, 1);
         x = zero.getX();
         y = zero.getY();
-        simple = shifted(zero, right, down);
+        simple = translatedOnly(zero, right, down);
         straight = simple;
         originX = above.originX + x;
         originY = above.originY + y;
     }
 
-    /** Find the origin by asking the node itself. */
-    void placeAlone() {
+    /** Compute the origin by localToScene. */
+    void locate() {
         Point2D zero = node.localToScene(0, 0);
         Point2D right = node.localToScene(1, 0);
         Point2D down = node.localToScene(0, 1);
         originX = zero.getX();
         originY = zero.getY();
-        straight = shifted(zero, right, down);
+        straight = translatedOnly(zero, right, down);
     }
 
-    private static boolean shifted(Point2D zero, Point2D right, Point2D down) {
+    private static boolean translatedOnly(Point2D zero, Point2D right, Point2D down) {
         return near(right.getX() - zero.getX(), 1) && near(right.getY(), zero.getY())
                 && near(down.getX(), zero.getX()) && near(down.getY() - zero.getY(), 1);
     }

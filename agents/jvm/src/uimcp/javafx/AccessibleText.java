@@ -1,10 +1,9 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import javafx.css.PseudoClass;
-import javafx.geometry.Bounds;
 import javafx.scene.Node;
 import javafx.scene.control.CheckBox;
 import javafx.scene.control.ChoiceBox;
@@ -25,8 +24,9 @@ import javafx.scene.layout.Pane;
 import javafx.scene.layout.Region;
 import javafx.scene.text.Text;
 import javafx.util.StringConverter;
+import uimcp.core.RecordFields;
 
-/** Writes what a node says and is into a record (contracts/records.schema.json). */
+/** Writes a node's identity, state and texts into a record (contracts/records.schema.json). */
 final class AccessibleText {
     private static final Set<String> STATES = Set.of("focused", "pressed", "selected", "disabled", "expanded", "armed");
 
@@ -92,36 +92,32 @@ final class AccessibleText {
             }
         } else if (node instanceof ComboBoxBase) {
             record.text("lp", ((ComboBoxBase<?>) node).getPromptText());
-            record.text("vt", chosen((ComboBoxBase<?>) node));
+            record.text("vt", selectedValue((ComboBoxBase<?>) node));
         } else {
             numbers(node, record);
         }
     }
 
-    /** Whether the node only arranges others: a pane without name or content of its own. */
+    /** Return whether the node only lays out others: a pane without id and content. */
     static boolean isPlain(Node node) {
         boolean arranges = node instanceof Pane || node.getClass() == Region.class || node instanceof javafx.scene.Group;
         return arranges && node.getId() == null;
     }
 
-    static void asides(Node node, RecordFields record, Set<String> sections, boolean secret) {
+    static void extras(Node node, RecordFields record, Set<String> sections, boolean redacted) {
         if (sections.contains("accessibility")) {
             record.text("ro", node.getAccessibleRole() == null ? null : node.getAccessibleRole().name());
             record.text("he", node.getAccessibleHelp());
         }
-        if (sections.contains("properties") && !secret) {
+        if (sections.contains("properties") && !redacted) {
             Tooltip tooltip = node instanceof Control ? ((Control) node).getTooltip() : null;
             record.text("tt", tooltip == null ? null : tooltip.getText());
             Object data = node.getUserData();
             if (data != null) {
                 boolean simple = data instanceof String || data instanceof Number || data instanceof Boolean;
-                record.put("ud", simple ? data : brief(data));
+                record.put("ud", simple ? data : truncated(data));
             }
         }
-    }
-
-    static double[] box(Bounds bounds) {
-        return bounds == null ? null : new double[] {bounds.getMinX(), bounds.getMinY(), bounds.getWidth(), bounds.getHeight()};
     }
 
     private static void labeled(Labeled node, RecordFields record) {
@@ -133,8 +129,8 @@ final class AccessibleText {
             record.put("vs", ((ToggleButton) node).isSelected());
         } else if (node.getStyleClass().contains("tab-label")) {
             Node tab = node.getParent() == null ? null : node.getParent().getParent();
-            boolean chosen = tab != null && tab.getPseudoClassStates().contains(PseudoClass.getPseudoClass("selected"));
-            record.put("vs", chosen);
+            boolean selected = tab != null && tab.getPseudoClassStates().contains(PseudoClass.getPseudoClass("selected"));
+            record.put("vs", selected);
         }
     }
 
@@ -147,7 +143,7 @@ final class AccessibleText {
         return false;
     }
 
-    private static String chosen(ComboBoxBase<?> box) {
+    private static String selectedValue(ComboBoxBase<?> box) {
         if (box instanceof ComboBox) {
             return converted(((ComboBox<?>) box).getConverter(), box.getValue());
         }
@@ -177,12 +173,12 @@ final class AccessibleText {
         }
     }
 
-    private static String brief(Object data) {
+    private static String truncated(Object data) {
         try {
             String text = String.valueOf(data);
             return text.length() > 200 ? text.substring(0, 200) : text;
-        } catch (RuntimeException | StackOverflowError unwilling) {
-            return data.getClass().getName();
+        } catch (RuntimeException | StackOverflowError broken) {
+            return data.getClass().getName(); // its toString() fails
         }
     }
 }

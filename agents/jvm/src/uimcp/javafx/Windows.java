@@ -1,4 +1,4 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -11,7 +11,7 @@ import javafx.stage.PopupWindow;
 import javafx.stage.Stage;
 import javafx.stage.Window;
 
-/** The windows that show, in the contract's order: stages by title, then popups. */
+/** The windows on screen, in the contract's order: stages by title, then popups. */
 final class Windows {
     private Windows() {}
 
@@ -31,7 +31,7 @@ final class Windows {
         return title == null ? "" : title;
     }
 
-    /** The stage that has the focus, else the first; where a modal dialog blocks it, the dialog is the one to use. */
+    /** Return the focused stage, else the first one, or the modal dialog that blocks it. */
     static Window focused(List<Window> all) {
         Window front = all.stream()
                 .filter(window -> window instanceof Stage && window.isFocused())
@@ -59,7 +59,7 @@ final class Windows {
         return window instanceof Stage ? ((Stage) window).getOwner() : null;
     }
 
-    /** The modal dialog that keeps people from a window, or null. */
+    /** Return the modal dialog that blocks input to a window, or null. */
     static Stage blocking(Window window) {
         for (Window other : Window.getWindows()) {
             if (other == window || !other.isShowing() || !(other instanceof Stage)) {

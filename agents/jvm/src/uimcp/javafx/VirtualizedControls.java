@@ -1,4 +1,4 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -20,12 +20,13 @@ import javafx.scene.control.TreeTableView;
 import javafx.scene.control.TreeView;
 import javafx.scene.control.skin.VirtualFlow;
 import javafx.scene.text.Text;
+import uimcp.core.AgentException;
 
-/** Lists, tables and trees: what is on screen, and rows by index, since cells are used again for other rows. */
+/** Lists, tables and trees, which create cells for the visible rows only and reuse them; rows are named by index. */
 final class VirtualizedControls {
     private VirtualizedControls() {}
 
-    static Map<String, Object> describe(Control control, String uid, Refs refs, boolean secret) {
+    static Map<String, Object> describe(Control control, String uid, NodeRefs refs, boolean redacted) {
         var written = new LinkedHashMap<String, Object>();
         var columns = columns(control);
         VirtualFlow<?> flow = flow(control);
@@ -38,15 +39,15 @@ final class VirtualizedControls {
         written.put("selectedIndices", new TreeSet<>(selection(control).getSelectedIndices()));
         int focus = focusedIndex(control);
         written.put("focusedIndex", focus < 0 ? null : focus);
-        written.put("columns", written(control, columns));
+        written.put("columns", describeColumns(control, columns));
         var rows = new ArrayList<Object>();
-        for (int index = last == null ? 0 : first.getIndex(); last != null && !secret && index <= last.getIndex(); index++) {
+        for (int index = last == null ? 0 : first.getIndex(); last != null && !redacted && index <= last.getIndex(); index++) {
             IndexedCell<?> cell = flow.getCell(index);
             var row = new LinkedHashMap<String, Object>();
             row.put("index", index);
             row.put("cells", columns.isEmpty() ? single(cell) : cells(control, cell, columns));
             rows.add(row);
-            refs.rememberRow(uid + ":r" + index, item(control, index));
+            refs.rememberRow(uid, index, item(control, index));
         }
         written.put("visibleCells", rows);
         return written;
@@ -103,11 +104,11 @@ final class VirtualizedControls {
         }
     }
 
-    /** The cell that shows a row now, after scrolling there if need be; the cell of a column when one is named. */
+    /** Return the cell of a row, or of one column of it, scrolling there first if it is not on screen. */
     static Node reveal(Control control, int index, String column) throws AgentException {
         VirtualFlow<?> flow = flow(control);
         if (flow == null || index < 0 || index >= count(control)) {
-            throw AgentException.missing();
+            throw AgentException.nodeNotFound();
         }
         IndexedCell<?> first = flow.getFirstVisibleCell();
         IndexedCell<?> last = flow.getLastVisibleCell();
@@ -127,7 +128,7 @@ final class VirtualizedControls {
                 return cell == null ? row : cell;
             }
         }
-        throw AgentException.missing();
+        throw AgentException.nodeNotFound();
     }
 
     static VirtualFlow<?> flow(Control control) {
@@ -171,7 +172,7 @@ final class VirtualizedControls {
         return control instanceof TreeTableView ? new ArrayList<>(((TreeTableView<?>) control).getVisibleLeafColumns()) : List.of();
     }
 
-    private static List<Object> written(Control control, List<TableColumnBase<?, ?>> columns) {
+    private static List<Object> describeColumns(Control control, List<TableColumnBase<?, ?>> columns) {
         var written = new ArrayList<Object>();
         for (TableColumnBase<?, ?> column : columns) {
             var entry = new LinkedHashMap<String, Object>();

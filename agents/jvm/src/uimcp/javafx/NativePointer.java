@@ -1,8 +1,7 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import javafx.event.EventHandler;
 import javafx.geometry.Point2D;
@@ -11,30 +10,32 @@ import javafx.scene.input.MouseEvent;
 import javafx.scene.robot.Robot;
 import javafx.stage.Stage;
 import javafx.stage.Window;
+import uimcp.core.AgentException;
+import uimcp.core.RequestFields;
 
-/** Clicks with the real pointer, one step per pulse: the window system answers later than we can ask. */
+/** Clicks with the real mouse pointer, one step per pulse, because the window system acts asynchronously. */
 final class NativePointer {
-    private static final int LOOKS = 40;
-    private static final long PULSES_MILLIS = 5000;
+    private static final int MAX_POLLS = 40;
+    private static final long PULSE_TIMEOUT_MILLIS = 5000;
 
     private NativePointer() {}
 
-    /** Whether an action is one for the real pointer. */
-    static boolean means(Map<String, Object> action) {
-        return RequestFields.flag(action, "native") && List.of("click", "doubleClick").contains(String.valueOf(action.get("type")));
+    /** Return whether the action asks for the real pointer. */
+    static boolean handles(RequestFields action) {
+        return action.flag("native") && List.of("click", "doubleClick").contains(String.valueOf(action.get("type")));
     }
 
-    static void click(Refs refs, Map<String, Object> action, long limitMillis) throws AgentException {
-        int count = "doubleClick".equals(action.get("type")) ? 2 : (int) RequestFields.number(action, "clickCount", 1);
+    static void click(NodeRefs refs, RequestFields action, long limitMillis) throws AgentException {
+        int count = "doubleClick".equals(action.get("type")) ? 2 : (int) action.number("clickCount", 1);
         MouseButton button = Actions.button(action);
-        Window window = FxThread.call(limitMillis, () -> raised(new Actions(refs, action).pointed().scene.getWindow()));
+        Window window = FxThread.call(limitMillis, () -> raise(new Actions(refs, action).hitPoint().scene.getWindow()));
         settle(window, limitMillis);
         Robot robot = FxThread.call(limitMillis, Robot::new);
         Point2D before = FxThread.call(limitMillis, robot::getMousePosition);
-        step(limitMillis, () -> move(robot, new Actions(refs, action).pointed()));
+        step(limitMillis, () -> move(robot, new Actions(refs, action).hitPoint()));
         var pressed = new CountDownLatch(count);
-        EventHandler<MouseEvent> heard = press -> pressed.countDown();
-        FxThread.call(limitMillis, Actions.work(() -> window.addEventFilter(MouseEvent.MOUSE_PRESSED, heard)));
+        EventHandler<MouseEvent> onPress = press -> pressed.countDown();
+        FxThread.call(limitMillis, Actions.work(() -> window.addEventFilter(MouseEvent.MOUSE_PRESSED, onPress)));
         try {
             for (int nth = 0; nth < count; nth++) {
                 long left = count - nth - 1;
@@ -44,22 +45,22 @@ final class NativePointer {
             }
             step(limitMillis, () -> robot.mouseMove(before));
         } finally {
-            FxThread.call(limitMillis, Actions.work(() -> window.removeEventFilter(MouseEvent.MOUSE_PRESSED, heard)));
+            FxThread.call(limitMillis, Actions.work(() -> window.removeEventFilter(MouseEvent.MOUSE_PRESSED, onPress)));
         }
         if (pressed.getCount() > 0) {
-            throw AgentException.refused("NOT_RECEIVED", "The window did not get the click");
+            throw AgentException.actionFailed("NOT_RECEIVED", "The window did not get the click");
         }
     }
 
-    /** The press travels through the window system, which may take its time. */
+    /** Wait for the press to come back through the window system. */
     private static void await(CountDownLatch pressed, long left) throws AgentException {
-        for (int look = 0; look < LOOKS && pressed.getCount() > left; look++) {
-            FxThread.idle(PULSES_MILLIS);
+        for (int poll = 0; poll < MAX_POLLS && pressed.getCount() > left; poll++) {
+            FxThread.idle(PULSE_TIMEOUT_MILLIS);
         }
     }
 
-    /** A click on a window that is not in front would only bring it there. */
-    private static Window raised(Window window) {
+    /** Bring a window to the front: a click on one in the background may only raise it. */
+    private static Window raise(Window window) {
         if (window instanceof Stage && !window.isFocused()) {
             ((Stage) window).toFront();
             window.requestFocus();
@@ -67,10 +68,10 @@ final class NativePointer {
         return window;
     }
 
-    /** Wait until the window manager has put the window where it stays: in front, and in one place for two looks. */
+    /** Poll until the window is focused and has had the same position twice: the window manager may still move it. */
     private static void settle(Window window, long limitMillis) throws AgentException {
         double[] last = null;
-        for (int look = 0; look < LOOKS; look++) {
+        for (int poll = 0; poll < MAX_POLLS; poll++) {
             FxThread.idle(limitMillis);
             double[] now = FxThread.call(limitMillis, () -> place(window));
             boolean still = Arrays.equals(now, last);
@@ -85,9 +86,8 @@ final class NativePointer {
         return new double[] {window.getX(), window.getY(), window.getScene().getX(), window.getScene().getY(), window.getWidth()};
     }
 
-    private static void move(Robot robot, Actionability.HitPoint spot) {
-        Window window = spot.scene.getWindow();
-        robot.mouseMove(spot.x + spot.scene.getX() + window.getX(), spot.y + spot.scene.getY() + window.getY());
+    private static void move(Robot robot, HitPoint point) {
+        robot.mouseMove(point.screenX(), point.screenY());
     }
 
     private static void step(long limitMillis, Actions.Work work) throws AgentException {

@@ -1,4 +1,4 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -12,23 +12,25 @@ import javafx.geometry.Bounds;
 import javafx.scene.Node;
 import javafx.scene.control.Control;
 import javafx.stage.Window;
+import uimcp.core.RecordFields;
+import uimcp.core.RequestFields;
 
-/** Reads one window node by node; whoever calls decides how many at a time. */
+/** Reads one window, one node per call, so that the caller can spread the work over several slices. */
 final class SceneWalker {
-    /** What is special about some nodes. */
+    /** The nodes that the records mark: the focused one, those matched by the selector, those to redact. */
     static final class MarkedNodes {
         final Node focus;
-        final Set<Node> meant;
-        final Set<Node> secret;
+        final Set<Node> matched;
+        final Set<Node> redacted;
 
-        MarkedNodes(Node focus, Set<Node> meant, Set<Node> secret) {
+        MarkedNodes(Node focus, Set<Node> matched, Set<Node> redacted) {
             this.focus = focus;
-            this.meant = meant;
-            this.secret = secret;
+            this.matched = matched;
+            this.redacted = redacted;
         }
     }
 
-    private final Refs refs;
+    private final NodeRefs refs;
     private final MarkedNodes marks;
     private final Set<String> sections;
     private final boolean internals;
@@ -45,20 +47,20 @@ final class SceneWalker {
     private final Map<String, int[]> counts = new HashMap<>();
     private int compared;
 
-    SceneWalker(Refs refs, Map<String, Object> ask, MarkedNodes marks, Node root) {
+    SceneWalker(NodeRefs refs, RequestFields request, MarkedNodes marks, Node root) {
         this.refs = refs;
         this.marks = marks;
-        this.sections = new HashSet<>(RequestFields.strings(ask, "sections"));
-        this.internals = RequestFields.flag(ask, "internals");
+        this.sections = new HashSet<>(request.strings("sections"));
+        this.internals = request.flag("internals");
         this.bounds = sections.contains("bounds");
         this.screen = sections.contains("localToScreen");
         this.reach = sections.contains("reach");
-        this.depth = (int) RequestFields.number(ask, "depth", 10_000);
+        this.depth = (int) request.number("depth", 10_000);
         Window window = Windows.of(root);
         this.windowX = window.getX() + root.getScene().getX();
         this.windowY = window.getY() + root.getScene().getY();
         NodeRecord top = new NodeRecord(root, -1, 0, hiddenBelow(null, root), type(root), null, 0);
-        top.placeAlone();
+        top.locate();
         pending.push(top);
     }
 
@@ -66,7 +68,7 @@ final class SceneWalker {
         return records;
     }
 
-    /** Whether something between an ancestor and a node hides the node, such as the part of a skin that holds a tab. */
+    /** Return whether a node in between is invisible, such as the skin's container of an unselected tab. */
     static boolean hiddenBelow(Node ancestor, Node node) {
         for (Node at = node.getParent(); at != ancestor && at != null; at = at.getParent()) {
             if (!at.isVisible()) {
@@ -76,7 +78,7 @@ final class SceneWalker {
         return false;
     }
 
-    /** Read one node; false when none is left. */
+    /** Read one node; return false if none is left. */
     boolean read() {
         NodeRecord record = pending.poll();
         if (record == null) {
@@ -84,22 +86,22 @@ final class SceneWalker {
         }
         Node node = record.node;
         String uid = refs.uid(node);
-        boolean secret = !marks.secret.isEmpty() && within(marks.secret, node);
+        boolean redacted = !marks.redacted.isEmpty() && isWithin(marks.redacted, node);
         AccessibleText.identity(node, fields);
         AccessibleText.states(node, fields, node == marks.focus);
-        if (secret) {
+        if (redacted) {
             fields.put("k", true);
         } else {
             AccessibleText.content(node, fields);
         }
         flags(record);
-        place(record);
-        AccessibleText.asides(node, fields, sections, secret);
+        bounds(record);
+        AccessibleText.extras(node, fields, sections, redacted);
         if (reach) {
-            fields.put("re", Actionability.told(refs, node));
+            fields.put("re", Actionability.describe(refs, node));
         }
         if (sections.contains("virtualization") && SceneTree.isVirtual(node)) {
-            fields.put("z", VirtualizedControls.describe((Control) node, uid, refs, secret));
+            fields.put("z", VirtualizedControls.describe((Control) node, uid, refs, redacted));
         }
         records.add(record);
         descend(record, records.size() - 1);
@@ -107,7 +109,7 @@ final class SceneWalker {
         return true;
     }
 
-    /** Compare the children of one node with those it had; null while there is more to compare. */
+    /** Compare the children of the next node with those it had; return null while nodes are left and none differs. */
     Boolean compare() {
         if (compared == records.size()) {
             return true;
@@ -131,7 +133,7 @@ final class SceneWalker {
         if (AccessibleText.isPlain(record.node)) {
             fields.put("y", 1);
         }
-        if (marks.meant.contains(record.node)) {
+        if (marks.matched.contains(record.node)) {
             fields.put("q", 1);
         }
     }
@@ -155,27 +157,27 @@ final class SceneWalker {
             String type = type(child);
             String path = direct ? null : SceneTree.segments(record.node, child);
             int nth = direct ? counts.computeIfAbsent(type, none -> new int[1])[0]++ : 0;
-            boolean unseen = hidden || (!direct && hiddenBelow(record.node, child));
-            made[at] = new NodeRecord(child, index, record.depth + 1, unseen, type, path, nth);
+            boolean childHidden = hidden || (!direct && hiddenBelow(record.node, child));
+            made[at] = new NodeRecord(child, index, record.depth + 1, childHidden, type, path, nth);
         }
         for (int at = made.length - 1; at >= 0; at--) {
             pending.push(made[at]);
         }
     }
 
-    private void place(NodeRecord record) {
+    private void bounds(NodeRecord record) {
         if (!bounds && !screen) {
             return;
         }
         Node node = record.node;
         Bounds local = node.getLayoutBounds();
         if (record.parent >= 0) {
-            record.placeBelow(records.get(record.parent));
+            record.locateBelow(records.get(record.parent));
         }
         double[] scene = record.straight
-                ? moved(local, record.originX, record.originY) : AccessibleText.box(node.localToScene(local));
+                ? translated(local, record.originX, record.originY) : box(node.localToScene(local));
         if (bounds) {
-            fields.put("bp", record.simple ? moved(local, record.x, record.y) : AccessibleText.box(node.localToParent(local)));
+            fields.put("bp", record.simple ? translated(local, record.x, record.y) : box(node.localToParent(local)));
             fields.put("bs", scene);
         }
         if (screen) {
@@ -183,7 +185,11 @@ final class SceneWalker {
         }
     }
 
-    private static double[] moved(Bounds box, double x, double y) {
+    private static double[] box(Bounds bounds) {
+        return bounds == null ? null : new double[] {bounds.getMinX(), bounds.getMinY(), bounds.getWidth(), bounds.getHeight()};
+    }
+
+    private static double[] translated(Bounds box, double x, double y) {
         return new double[] {box.getMinX() + x, box.getMinY() + y, box.getWidth(), box.getHeight()};
     }
 
@@ -191,7 +197,7 @@ final class SceneWalker {
         return types.computeIfAbsent(node.getClass(), SceneTree::typeOf);
     }
 
-    private static boolean within(Set<Node> marked, Node node) {
+    private static boolean isWithin(Set<Node> marked, Node node) {
         for (Node at = node; at != null; at = at.getParent()) {
             if (marked.contains(at)) {
                 return true;

@@ -1,26 +1,27 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javafx.scene.Node;
 import javafx.stage.Window;
+import uimcp.core.AgentException;
+import uimcp.core.RequestFields;
 
-/** Resolves references: uid first, path as a fallback. */
+/** Finds the node that a reference names: by uid, else by path. */
 final class NodeResolver {
     private static final Pattern PATH = Pattern.compile("/stages\\[(\\d+)\\]/scene/root((?:/[^/\\[]+\\[\\d+\\])*)");
 
     private NodeResolver() {}
 
-    static Node node(Refs refs, Map<String, Object> ref) throws AgentException {
-        String uid = RequestFields.text(ref, "uid");
+    static Node resolve(NodeRefs refs, RequestFields ref) throws AgentException {
+        String uid = ref.text("uid");
         Node found = uid == null ? null : refs.byUid(uid);
-        if (found == null && RequestFields.text(ref, "path") != null) {
-            found = byPath(RequestFields.text(ref, "path"));
+        if (found == null && ref.text("path") != null) {
+            found = byPath(ref.text("path"));
         }
         if (found == null || found.getScene() == null || Windows.of(found) == null || !Windows.of(found).isShowing()) {
-            throw AgentException.missing();
+            throw AgentException.nodeNotFound();
         }
         return found;
     }

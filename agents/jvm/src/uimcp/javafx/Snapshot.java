@@ -1,4 +1,4 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -12,36 +12,40 @@ import java.util.Set;
 import javafx.css.Selector;
 import javafx.scene.Node;
 import javafx.stage.Window;
+import uimcp.core.AgentException;
+import uimcp.core.ProgramInfo;
+import uimcp.core.RequestFields;
+import uimcp.core.Slices;
 
-/** Reads scenes into flat records, a few milliseconds of the JavaFX thread at a time. */
+/** Reads scenes into flat records, in short slices of the JavaFX thread. */
 final class Snapshot {
     private static final String CSS = "[\\w.#:*> -]+";
 
-    private final Refs refs;
-    private final Map<String, Object> ask;
+    private final NodeRefs refs;
+    private final RequestFields request;
     private final Map<String, Object> written = new LinkedHashMap<>();
     private final List<Map<String, Object>> stages = new ArrayList<>();
     private final ArrayDeque<SceneWalker> pending = new ArrayDeque<>();
     private final List<SceneWalker> done = new ArrayList<>();
     private Boolean same;
 
-    private Snapshot(Refs refs, Map<String, Object> ask) {
+    private Snapshot(NodeRefs refs, RequestFields request) {
         this.refs = refs;
-        this.ask = ask;
+        this.request = request;
     }
 
-    /** Capture what is asked for; a tree that changes meanwhile is read once more, then reported as it was met. */
-    static Map<String, Object> take(Refs refs, Map<String, Object> ask, long limitMillis) throws AgentException {
+    /** Capture the UI; if it changes meanwhile, read it once more, and report it as inconsistent if that happens again. */
+    static Map<String, Object> take(NodeRefs refs, RequestFields request, long limitMillis) throws AgentException {
         long end = System.nanoTime() + limitMillis * 1_000_000;
         Snapshot snapshot = null;
         for (int attempt = 0; attempt < 2; attempt++) {
-            snapshot = new Snapshot(refs, ask);
+            snapshot = new Snapshot(refs, request);
             Snapshot current = snapshot;
-            FxThread.call(left(end), () -> Slices.whole(current::begin));
-            while (FxThread.call(left(end), () -> Slices.more(current::read))) {
+            FxThread.call(remainingMillis(end), () -> Slices.whole(current::begin));
+            while (FxThread.call(remainingMillis(end), () -> Slices.more(current::read))) {
                 continue;
             }
-            while (FxThread.call(left(end), () -> Slices.more(current::compare))) {
+            while (FxThread.call(remainingMillis(end), () -> Slices.more(current::compare))) {
                 continue;
             }
             if (snapshot.same) {
@@ -52,7 +56,7 @@ final class Snapshot {
         return snapshot.written;
     }
 
-    private static long left(long end) throws AgentException {
+    private static long remainingMillis(long end) throws AgentException {
         long millis = (end - System.nanoTime()) / 1_000_000;
         if (millis <= 0) {
             throw new AgentException("MCP_UI_TIMEOUT", "Reading the UI took too long");
@@ -67,19 +71,19 @@ final class Snapshot {
         }
         Window front = Windows.focused(all);
         Node focus = front.getScene().getFocusOwner();
-        written.put("app", ProgramInfo.app());
+        written.put("app", ProgramInfo.describe("javafx", System.getProperty("javafx.runtime.version")));
         written.put("focus", Stages.focus(refs, all, front, focus));
         written.put("stages", stages);
         if (!refs.warnings().isEmpty()) {
             written.put("warnings", List.copyOf(refs.warnings()));
         }
-        Map<String, Object> root = RequestFields.map(ask, "root");
+        RequestFields root = request.object("root");
         if (root != null) {
-            Node node = NodeResolver.node(refs, root);
+            Node node = NodeResolver.resolve(refs, root);
             int index = all.indexOf(Windows.of(node));
             open(all, index, node, focus).put("rootPath", SceneTree.path(node, index));
         } else {
-            for (int index : Stages.chosen(ask, all, front)) {
+            for (int index : Stages.selected(request, all, front)) {
                 open(all, index, all.get(index).getScene().getRoot(), focus);
             }
         }
@@ -87,18 +91,18 @@ final class Snapshot {
     }
 
     private Map<String, Object> open(List<Window> all, int index, Node root, Node focus) throws AgentException {
-        String css = RequestFields.text(ask, "css");
-        Set<Node> meant = css == null ? Set.of() : meantBy(List.of(css), root);
-        Set<Node> secret = meantBy(RequestFields.strings(ask, "redact"), all.get(index).getScene().getRoot());
-        Map<String, Object> stage = Stages.described(refs, all.get(index), index);
-        var walk = new SceneWalker(refs, ask, new SceneWalker.MarkedNodes(focus, meant, secret), root);
-        stage.put("nodes", walk.records());
+        String css = request.text("css");
+        Set<Node> matched = css == null ? Set.of() : matching(List.of(css), root);
+        Set<Node> redacted = matching(request.strings("redact"), all.get(index).getScene().getRoot());
+        Map<String, Object> stage = Stages.describe(refs, all.get(index), index);
+        var walker = new SceneWalker(refs, request, new SceneWalker.MarkedNodes(focus, matched, redacted), root);
+        stage.put("nodes", walker.records());
         stages.add(stage);
-        pending.add(walk);
+        pending.add(walker);
         return stage;
     }
 
-    /** Read one node more; false when all are read. */
+    /** Read one node; return false if all are read. */
     private boolean read() {
         while (!pending.isEmpty()) {
             if (pending.peek().read()) {
@@ -109,7 +113,7 @@ final class Snapshot {
         return false;
     }
 
-    /** Compare what was read with what is there now, one node at a time; false when it is known. */
+    /** Compare one node with what was read; return false once the outcome is known. */
     private boolean compare() {
         if (done.isEmpty()) {
             same = true;
@@ -124,11 +128,11 @@ final class Snapshot {
         return same == null;
     }
 
-    private static Set<Node> meantBy(List<String> selectors, Node root) throws AgentException {
+    private static Set<Node> matching(List<String> selectors, Node root) throws AgentException {
         Set<Node> found = Collections.newSetFromMap(new IdentityHashMap<>());
         for (String css : new HashSet<>(selectors)) {
             if (!css.matches(CSS) || Selector.createSelector(css) == null) {
-                throw AgentException.wrong("Not a css selector: " + css);
+                throw AgentException.invalidArgument("Not a css selector: " + css);
             }
             found.addAll(root.lookupAll(css));
         }

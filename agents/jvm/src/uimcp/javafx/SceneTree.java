@@ -1,4 +1,4 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -29,7 +29,7 @@ import javafx.scene.control.ToolBar;
 import javafx.scene.control.TreeTableView;
 import javafx.scene.control.TreeView;
 
-/** The scene graph as people see it: skins' own parts left out, canonical paths kept. */
+/** The scene graph without the inner nodes of skins; paths still count every level. */
 final class SceneTree {
     private SceneTree() {}
 
@@ -58,7 +58,7 @@ final class SceneTree {
         return node instanceof ListView || node instanceof TableView || node instanceof TreeView || node instanceof TreeTableView;
     }
 
-    /** The simple name of the nearest class that has one fit for a path. */
+    /** Return the simple name of the class or, where that cannot stand in a path (anonymous classes), of a superclass. */
     static String typeOf(Class<?> named) {
         Class<?> at = named;
         while (at.getSimpleName().isEmpty() || !Character.isJavaIdentifierStart(at.getSimpleName().charAt(0))
@@ -72,7 +72,7 @@ final class SceneTree {
         return typeOf(node.getClass());
     }
 
-    /** The path from one node down to another, all levels named. */
+    /** Return the path from one node down to another, every level included. */
     static String segments(Node from, Node to) {
         var path = new ArrayList<String>();
         for (Node at = to; at != null && at != from; at = at.getParent()) {
@@ -145,7 +145,7 @@ final class SceneTree {
 
     private static List<Node> tabs(TabPane pane) {
         List<Node> found = new ArrayList<>();
-        // Only in the header: a lookup through the whole pane would visit everything in every tab.
+        // Look in the header only: a lookup in the whole pane would visit every node of every tab.
         for (Node part : pane.getChildrenUnmodifiable()) {
             if (part.getStyleClass().contains("tab-header-area")) {
                 found.addAll(part.lookupAll(".tab-label"));

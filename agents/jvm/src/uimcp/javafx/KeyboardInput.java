@@ -1,15 +1,17 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.List;
 import javafx.event.Event;
+import javafx.event.EventHandler;
 import javafx.event.EventTarget;
 import javafx.event.EventType;
 import javafx.scene.Node;
 import javafx.scene.Scene;
 import javafx.scene.input.KeyCode;
 import javafx.scene.input.KeyEvent;
+import uimcp.core.AgentException;
 
-/** Keyboard input as events to whatever has the focus. */
+/** Keyboard input as events sent to the focused node. */
 final class KeyboardInput {
     private KeyboardInput() {}
 
@@ -39,7 +41,7 @@ final class KeyboardInput {
         try {
             return KeyCode.valueOf(Character.isDigit(name.charAt(0)) ? "DIGIT" + name : name);
         } catch (IllegalArgumentException unknown) {
-            throw AgentException.refused("INVALID_KEY_CODE", "Unknown key " + name);
+            throw AgentException.actionFailed("INVALID_KEY_CODE", "Unknown key " + name);
         }
     }
 
@@ -52,16 +54,17 @@ final class KeyboardInput {
                 target, target, type, character, code.getName(), code, modifiers.contains("SHIFT"),
                 modifiers.contains("CONTROL") || (shortcut && !mac), modifiers.contains("ALT"),
                 modifiers.contains("META") || (shortcut && mac));
-        var noted = new boolean[1];
-        javafx.event.EventHandler<KeyEvent> last = reached -> noted[0] = true;
-        // The copy that travels is consumed, not ours: a handler at the end of its way tells whether it got through.
+        var delivered = new boolean[1];
+        EventHandler<KeyEvent> last = reached -> delivered[0] = true;
+        // JavaFX dispatches a copy of the event, so ours never shows as consumed: a handler on the scene, which comes
+        // last, tells whether the copy got through.
         scene.addEventHandler(type, last);
         try {
             Event.fireEvent(target, event);
         } finally {
             scene.removeEventHandler(type, last);
         }
-        if (!noted[0]) {
+        if (!delivered[0]) {
             event.consume();
         }
         return event;

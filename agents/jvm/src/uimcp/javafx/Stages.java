@@ -1,4 +1,4 @@
-package uimcp.core;
+package uimcp.javafx;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -8,17 +8,19 @@ import javafx.scene.Node;
 import javafx.stage.Modality;
 import javafx.stage.Stage;
 import javafx.stage.Window;
+import uimcp.core.AgentException;
+import uimcp.core.RequestFields;
 
-/** Chooses the windows a request means, and describes them. */
+/** Selects the windows that a request asks for, and describes them. */
 final class Stages {
     private Stages() {}
 
-    static List<Integer> chosen(Map<String, Object> ask, List<Window> all, Window front) throws AgentException {
-        Object stage = ask.get("stage");
+    static List<Integer> selected(RequestFields request, List<Window> all, Window front) throws AgentException {
+        Object stage = request.get("stage");
         if (stage instanceof Double) {
             int index = ((Double) stage).intValue();
             if (index < 0 || index >= all.size()) {
-                throw AgentException.wrong("There is no stage " + index + "; valid are 0 to " + (all.size() - 1));
+                throw AgentException.invalidArgument("There is no stage " + index + "; valid are 0 to " + (all.size() - 1));
             }
             return List.of(index);
         }
@@ -28,14 +30,14 @@ final class Stages {
             Window window = all.get(index);
             boolean popup = !(window instanceof Stage);
             boolean included = "all".equals(stage) || window == wanted || (popup && Windows.belongs(window, wanted));
-            if (included && (!popup || RequestFields.flag(ask, "popups"))) {
+            if (included && (!popup || request.flag("popups"))) {
                 found.add(index);
             }
         }
         return found;
     }
 
-    static Map<String, Object> described(Refs refs, Window window, int index) {
+    static Map<String, Object> describe(NodeRefs refs, Window window, int index) {
         Window owner = Windows.owner(window);
         var stage = new LinkedHashMap<String, Object>();
         stage.put("index", index);
@@ -58,7 +60,7 @@ final class Stages {
         return stage;
     }
 
-    static Map<String, Object> focus(Refs refs, List<Window> all, Window front, Node owner) {
+    static Map<String, Object> focus(NodeRefs refs, List<Window> all, Window front, Node owner) {
         var written = new LinkedHashMap<String, Object>();
         written.put("stage", all.indexOf(front));
         written.put("uid", owner == null ? null : refs.uid(owner));

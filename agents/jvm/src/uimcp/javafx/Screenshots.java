@@ -1,0 +1,101 @@
+package uimcp.javafx;
+
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import javafx.geometry.Bounds;
+import javafx.scene.Node;
+import javafx.scene.Scene;
+import javafx.scene.SnapshotParameters;
+import javafx.scene.canvas.Canvas;
+import javafx.scene.canvas.GraphicsContext;
+import javafx.scene.control.Label;
+import javafx.scene.image.Image;
+import javafx.scene.image.PixelFormat;
+import javafx.scene.image.WritableImage;
+import javafx.scene.paint.Color;
+import javafx.scene.text.Font;
+import javafx.stage.Window;
+import uimcp.core.AgentException;
+import uimcp.core.PngEncoder;
+import uimcp.core.RequestFields;
+
+/** Screenshots of scenes and nodes: drawn on the JavaFX thread, encoded off it. */
+final class Screenshots {
+    private Screenshots() {}
+
+    static Map<String, Object> take(NodeRefs refs, RequestFields request, long limitMillis) throws AgentException {
+        Image image = FxThread.call(limitMillis, () -> draw(refs, request));
+        int width = (int) image.getWidth();
+        int height = (int) image.getHeight();
+        int[] pixels = new int[width * height];
+        image.getPixelReader().getPixels(0, 0, width, height, PixelFormat.getIntArgbInstance(), pixels, 0, width);
+        byte[] png = PngEncoder.encode(pixels, width, height, (int) request.number("maxWidth", 0));
+        return Map.of("png", Base64.getEncoder().encodeToString(png));
+    }
+
+    private static Image draw(NodeRefs refs, RequestFields request) throws AgentException {
+        RequestFields ref = request.object("ref");
+        Node node = ref == null ? null : NodeResolver.resolve(refs, ref);
+        Scene scene = node == null ? scene(request) : node.getScene();
+        Image image = scene.snapshot(null);
+        if (request.flag("annotate")) {
+            image = annotated(refs, scene, image);
+        }
+        return node == null ? image : cropped(image, node.localToScene(node.getLayoutBounds()));
+    }
+
+    private static Scene scene(RequestFields request) throws AgentException {
+        List<Window> all = Windows.showing();
+        if (all.isEmpty()) {
+            throw new AgentException("MCP_UI_NO_STAGES", "The program shows no window");
+        }
+        Object index = request.get("stage");
+        if (index instanceof Double && (((Double) index) < 0 || ((Double) index) >= all.size())) {
+            throw AgentException.invalidArgument(
+                    "There is no stage " + ((Double) index).intValue() + "; valid are 0 to " + (all.size() - 1));
+        }
+        return (index instanceof Double ? all.get(((Double) index).intValue()) : Windows.focused(all)).getScene();
+    }
+
+    private static Image cropped(Image image, Bounds box) throws AgentException {
+        int x = Math.max(0, (int) box.getMinX());
+        int y = Math.max(0, (int) box.getMinY());
+        int width = (int) Math.min(image.getWidth() - x, Math.ceil(box.getWidth()));
+        int height = (int) Math.min(image.getHeight() - y, Math.ceil(box.getHeight()));
+        if (width <= 0 || height <= 0) {
+            throw AgentException.actionFailed("OFFSCREEN", "The node is outside its window");
+        }
+        return new WritableImage(image.getPixelReader(), x, y, width, height);
+    }
+
+    private static Image annotated(NodeRefs refs, Scene scene, Image image) {
+        var canvas = new Canvas(image.getWidth(), image.getHeight());
+        GraphicsContext pen = canvas.getGraphicsContext2D();
+        pen.drawImage(image, 0, 0);
+        pen.setFont(Font.font("monospace", 10));
+        annotate(refs, scene.getRoot(), pen);
+        return canvas.snapshot(new SnapshotParameters(), null);
+    }
+
+    private static void annotate(NodeRefs refs, Node node, GraphicsContext pen) {
+        if (!node.isVisible()) {
+            return;
+        }
+        if (SceneTree.isLeaf(node) && !(node instanceof Label)) {
+            Bounds box = node.localToScene(node.getLayoutBounds());
+            pen.setStroke(Color.DEEPPINK);
+            pen.strokeRect(box.getMinX(), box.getMinY(), box.getWidth(), box.getHeight());
+            String uid = refs.uid(node);
+            pen.setFill(Color.DEEPPINK);
+            pen.fillRect(box.getMinX(), box.getMinY(), uid.length() * 6 + 2, 11);
+            pen.setFill(Color.WHITE);
+            pen.fillText(uid, box.getMinX() + 1, box.getMinY() + 9);
+        }
+        for (Node child : SceneTree.children(node, false)) {
+            if (!SceneWalker.hiddenBelow(node, child)) {
+                annotate(refs, child, pen);
+            }
+        }
+    }
+}
