@@ -2,6 +2,7 @@ package uimcp.core;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import uimcp.core.Contract.ErrorCode;
 
 /** An error for the caller, with one of the codes in contracts/ui-error.schema.json. */
 public final class AgentException extends Exception {
@@ -16,15 +17,15 @@ public final class AgentException extends Exception {
 
     /** An action that a person could not do now; {@code reason} says why, for programs. */
     public static AgentException actionFailed(String reason, String message) {
-        return new AgentException("MCP_UI_ACTION_FAILED", message).with("reason", reason);
+        return new AgentException(ErrorCode.ACTION_FAILED, message).with("reason", reason);
     }
 
     public static AgentException nodeNotFound() {
-        return new AgentException("MCP_UI_NODE_NOT_FOUND", "no such node");
+        return new AgentException(ErrorCode.NODE_NOT_FOUND, "no such node");
     }
 
     public static AgentException invalidArgument(String message) {
-        return new AgentException("MCP_UI_INVALID_ARGUMENT", message);
+        return new AgentException(ErrorCode.INVALID_ARGUMENT, message);
     }
 
     public AgentException with(String key, Object value) {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
 import java.util.zip.Deflater;
+import uimcp.core.Contract.ErrorCode;
 
 /** Encodes ARGB pixels as an RGB PNG; own code because runtime images may lack the module java.desktop. */
 public final class PngEncoder {
@@ -64,7 +65,7 @@ public final class PngEncoder {
             chunk(out, "IEND", new byte[0]);
             return out.toByteArray();
         } catch (IOException impossible) {
-            throw new AgentException("MCP_UI_INTERNAL", impossible.toString());
+            throw new AgentException(ErrorCode.INTERNAL, impossible.toString());
         }
     }
 

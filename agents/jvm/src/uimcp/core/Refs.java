@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import uimcp.core.Contract.ErrorCode;
 
 /** Gives UI objects uids that stay the same, and finds them again; used on the UI thread only. */
 public final class Refs {
@@ -65,7 +66,7 @@ public final class Refs {
         var remembered = rowItems.get(rowUid);
         Object before = remembered == null ? null : remembered.get();
         if (remembered != null && before != now && (before == null || !before.equals(now))) {
-            throw new AgentException("MCP_UI_STALE_REF", "Another item is at row " + index + " now")
+            throw new AgentException(ErrorCode.STALE_REF, "Another item is at row " + index + " now")
                     .with("now", String.valueOf(now));
         }
     }

@@ -17,6 +17,7 @@ import java.security.SecureRandom;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import uimcp.core.Contract.ErrorCode;
 
 /** Answers requests on a loopback socket: a line with the token, then a line of JSON each way. */
 public final class Server implements Consumer<Map<String, String>> {
@@ -120,14 +121,14 @@ public final class Server implements Consumer<Map<String, String>> {
         } catch (AgentException failed) {
             answer.put("error", error(failed.code, failed.getMessage(), failed.details));
         } catch (RuntimeException | LinkageError unexpected) {
-            answer.put("error", error("MCP_UI_INTERNAL", unexpected.toString(), Map.of()));
+            answer.put("error", error(ErrorCode.INTERNAL, unexpected.toString(), Map.of()));
         }
         return answer;
     }
 
     private Map<String, Object> perform(RequestFields request) throws AgentException {
         if (!enabled) {
-            throw new AgentException("MCP_UI_NOT_ENABLED", "This program was not started with -Dmcp.ui=true").with("reason", "FLAG_OFF");
+            throw new AgentException(ErrorCode.NOT_ENABLED, "This program was not started with -Dmcp.ui=true").with("reason", "FLAG_OFF");
         }
         long limit = (long) request.number("timeoutMs", DEFAULT_LIMIT_MILLIS);
         switch (String.valueOf(request.get("op"))) {
@@ -147,7 +148,7 @@ public final class Server implements Consumer<Map<String, String>> {
 
     private void act(RequestFields action, long limit) throws AgentException {
         if (readOnly) {
-            throw new AgentException("MCP_UI_NOT_ENABLED", "This program may be looked at, not operated").with("reason", "READ_ONLY");
+            throw new AgentException(ErrorCode.NOT_ENABLED, "This program may be looked at, not operated").with("reason", "READ_ONLY");
         }
         toolkit.act(action, limit);
     }

@@ -6,6 +6,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import uimcp.core.Contract.ErrorCode;
 
 /** Runs work on a toolkit's UI thread; every wait has a limit. */
 public final class UiThread {
@@ -31,11 +32,11 @@ public final class UiThread {
             return task.get(limitMillis, TimeUnit.MILLISECONDS);
         } catch (TimeoutException late) {
             task.cancel(false);
-            throw new AgentException("MCP_UI_TIMEOUT",
+            throw new AgentException(ErrorCode.TIMEOUT,
                     "The " + toolkit + " thread did not answer within " + limitMillis + " ms");
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
-            throw new AgentException("MCP_UI_INTERNAL", "interrupted");
+            throw new AgentException(ErrorCode.INTERNAL, "interrupted");
         } catch (ExecutionException failed) {
             throw translated(failed.getCause());
         }
@@ -70,7 +71,7 @@ public final class UiThread {
     public void await(CountDownLatch latch, long limitMillis) throws AgentException {
         try {
             if (!latch.await(limitMillis, TimeUnit.MILLISECONDS)) {
-                throw new AgentException("MCP_UI_TIMEOUT",
+                throw new AgentException(ErrorCode.TIMEOUT,
                         "The " + toolkit + " thread was busy for more than " + limitMillis + " ms");
             }
         } catch (InterruptedException interrupted) {
@@ -82,6 +83,6 @@ public final class UiThread {
         if (cause instanceof AgentException) {
             return (AgentException) cause;
         }
-        return new AgentException("MCP_UI_INTERNAL", String.valueOf(cause));
+        return new AgentException(ErrorCode.INTERNAL, String.valueOf(cause));
     }
 }

@@ -24,6 +24,7 @@ import javafx.scene.layout.Pane;
 import javafx.scene.layout.Region;
 import javafx.scene.text.Text;
 import javafx.util.StringConverter;
+import uimcp.core.Contract.RecordField;
 import uimcp.core.RecordFields;
 
 /** Writes a node's identity, state and texts into a record (contracts/records.schema.json). */
@@ -34,22 +35,22 @@ final class AccessibleText {
 
     static void identity(Node node, RecordFields record) {
         String module = node.getClass().getModule().getName();
-        record.text("m", module);
-        record.text("i", node.getId());
+        record.text(RecordField.MODULE, module);
+        record.text(RecordField.ID, node.getId());
         if (!node.getStyleClass().isEmpty()) {
-            record.put("c", List.copyOf(node.getStyleClass()));
+            record.put(RecordField.STYLE_CLASS, List.copyOf(node.getStyleClass()));
         }
         if (!node.isVisible()) {
-            record.put("v", false);
+            record.put(RecordField.VISIBLE, false);
         }
         if (!node.isManaged()) {
-            record.put("g", false);
+            record.put(RecordField.MANAGED, false);
         }
         if (node.isDisabled()) {
-            record.put("x", true);
+            record.put(RecordField.DISABLED, true);
         }
         if (node.getOpacity() != 1) {
-            record.put("o", node.getOpacity());
+            record.put(RecordField.OPACITY, node.getOpacity());
         }
     }
 
@@ -66,7 +67,7 @@ final class AccessibleText {
         }
         if (states != null) {
             states.sort(null);
-            record.put("s", states);
+            record.put(RecordField.PSEUDO_CLASS, states);
         }
     }
 
@@ -78,21 +79,21 @@ final class AccessibleText {
 
     static void content(Node node, RecordFields record) {
         if (node instanceof PasswordField) {
-            record.text("lp", ((PasswordField) node).getPromptText());
-            record.put("k", true);
+            record.text(RecordField.PROMPT, ((PasswordField) node).getPromptText());
+            record.put(RecordField.MASKED, true);
         } else if (node instanceof TextInputControl) {
-            record.text("lp", ((TextInputControl) node).getPromptText());
-            record.text("vt", ((TextInputControl) node).getText());
+            record.text(RecordField.PROMPT, ((TextInputControl) node).getPromptText());
+            record.text(RecordField.VALUE_TEXT, ((TextInputControl) node).getText());
         } else if (node instanceof Labeled) {
-            record.text("l", ((Labeled) node).getText());
+            record.text(RecordField.LABEL, ((Labeled) node).getText());
             labeled((Labeled) node, record);
         } else if (node instanceof Text) {
             if (!insidePassword(node)) {
-                record.text("l", ((Text) node).getText());
+                record.text(RecordField.LABEL, ((Text) node).getText());
             }
         } else if (node instanceof ComboBoxBase) {
-            record.text("lp", ((ComboBoxBase<?>) node).getPromptText());
-            record.text("vt", selectedValue((ComboBoxBase<?>) node));
+            record.text(RecordField.PROMPT, ((ComboBoxBase<?>) node).getPromptText());
+            record.text(RecordField.VALUE_TEXT, selectedValue((ComboBoxBase<?>) node));
         } else {
             numbers(node, record);
         }
@@ -106,16 +107,16 @@ final class AccessibleText {
 
     static void extras(Node node, RecordFields record, Set<String> sections, boolean redacted) {
         if (sections.contains("accessibility")) {
-            record.text("ro", node.getAccessibleRole() == null ? null : node.getAccessibleRole().name());
-            record.text("he", node.getAccessibleHelp());
+            record.text(RecordField.ROLE, node.getAccessibleRole() == null ? null : node.getAccessibleRole().name());
+            record.text(RecordField.HELP, node.getAccessibleHelp());
         }
         if (sections.contains("properties") && !redacted) {
             Tooltip tooltip = node instanceof Control ? ((Control) node).getTooltip() : null;
-            record.text("tt", tooltip == null ? null : tooltip.getText());
+            record.text(RecordField.TOOLTIP, tooltip == null ? null : tooltip.getText());
             Object data = node.getUserData();
             if (data != null) {
                 boolean simple = data instanceof String || data instanceof Number || data instanceof Boolean;
-                record.put("ud", simple ? data : truncated(data));
+                record.put(RecordField.USER_DATA, simple ? data : truncated(data));
             }
         }
     }
@@ -123,14 +124,14 @@ final class AccessibleText {
     private static void labeled(Labeled node, RecordFields record) {
         if (node instanceof CheckBox) {
             if (!((CheckBox) node).isIndeterminate()) {
-                record.put("vc", ((CheckBox) node).isSelected());
+                record.put(RecordField.CHECKED, ((CheckBox) node).isSelected());
             }
         } else if (node instanceof ToggleButton) {
-            record.put("vs", ((ToggleButton) node).isSelected());
+            record.put(RecordField.SELECTED, ((ToggleButton) node).isSelected());
         } else if (node.getStyleClass().contains("tab-label")) {
             Node tab = node.getParent() == null ? null : node.getParent().getParent();
             boolean selected = tab != null && tab.getPseudoClassStates().contains(PseudoClass.getPseudoClass("selected"));
-            record.put("vs", selected);
+            record.put(RecordField.SELECTED, selected);
         }
     }
 
@@ -163,13 +164,13 @@ final class AccessibleText {
 
     private static void numbers(Node node, RecordFields record) {
         if (node instanceof Slider) {
-            record.text("vt", String.valueOf(((Slider) node).getValue()));
+            record.text(RecordField.VALUE_TEXT, String.valueOf(((Slider) node).getValue()));
         } else if (node instanceof ProgressIndicator) {
-            record.text("vt", String.valueOf(((ProgressIndicator) node).getProgress()));
+            record.text(RecordField.VALUE_TEXT, String.valueOf(((ProgressIndicator) node).getProgress()));
         } else if (node instanceof Spinner) {
-            record.text("vt", ((Spinner<?>) node).getEditor().getText());
+            record.text(RecordField.VALUE_TEXT, ((Spinner<?>) node).getEditor().getText());
         } else if (node instanceof ChoiceBox) {
-            record.text("vt", converted(((ChoiceBox<?>) node).getConverter(), ((ChoiceBox<?>) node).getValue()));
+            record.text(RecordField.VALUE_TEXT, converted(((ChoiceBox<?>) node).getConverter(), ((ChoiceBox<?>) node).getValue()));
         }
     }
 

@@ -18,7 +18,6 @@ import javafx.scene.control.TitledPane;
 import javafx.scene.control.ToggleButton;
 import javafx.scene.input.MouseButton;
 import javafx.scene.input.MouseEvent;
-import javafx.stage.Window;
 import uimcp.core.AgentException;
 import uimcp.core.RequestFields;
 
@@ -243,11 +242,7 @@ final class Actions {
     }
 
     private static Scene focusedScene() throws AgentException {
-        List<Window> all = Windows.showing();
-        if (all.isEmpty()) {
-            throw new AgentException("MCP_UI_NO_STAGES", "The program shows no window");
-        }
-        return Windows.focused(all).getScene();
+        return Windows.focused(Windows.requireShowing()).getScene();
     }
 
     interface Work {

@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import javafx.animation.AnimationTimer;
 import javafx.application.Platform;
 import uimcp.core.AgentException;
+import uimcp.core.Contract.ErrorCode;
 import uimcp.core.UiThread;
 
 /** The JavaFX application thread; no other class submits work to it. */
@@ -47,7 +48,7 @@ final class FxThread {
         try {
             Platform.runLater(work);
         } catch (IllegalStateException notRunning) {
-            throw new AgentException("MCP_UI_NO_STAGES", "JavaFX does not run in this program");
+            throw new AgentException(ErrorCode.NO_STAGES, "JavaFX does not run in this program");
         }
     }
 }

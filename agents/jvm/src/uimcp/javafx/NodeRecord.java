@@ -2,6 +2,7 @@ package uimcp.javafx;
 
 import javafx.geometry.Point2D;
 import javafx.scene.Node;
+import uimcp.core.Contract.RecordField;
 import uimcp.core.JsonWriter;
 
 /** One node of a capture: first its place in the tree, later its fields. Filled on the JavaFX thread, written off it. */
@@ -80,11 +81,11 @@ final class NodeRecord implements JsonWriter.Item {
     @Override
     public void write(JsonWriter out) {
         out.open();
-        out.field("u", uid);
-        out.field("t", type);
+        out.field(RecordField.UID, uid);
+        out.field(RecordField.TYPE, type);
         if (parent >= 0) {
-            out.field("p", parent);
-            out.key("n");
+            out.field(RecordField.PARENT, parent);
+            out.key(RecordField.PATH);
             if (path == null) {
                 out.indexed(type, nth);
             } else {

@@ -12,6 +12,7 @@ import javafx.geometry.Bounds;
 import javafx.scene.Node;
 import javafx.scene.control.Control;
 import javafx.stage.Window;
+import uimcp.core.Contract.RecordField;
 import uimcp.core.RecordFields;
 import uimcp.core.RequestFields;
 
@@ -90,7 +91,7 @@ final class SceneWalker {
         AccessibleText.identity(node, fields);
         AccessibleText.states(node, fields, node == marks.focus);
         if (redacted) {
-            fields.put("k", true);
+            fields.put(RecordField.MASKED, true);
         } else {
             AccessibleText.content(node, fields);
         }
@@ -98,10 +99,10 @@ final class SceneWalker {
         bounds(record);
         AccessibleText.extras(node, fields, sections, redacted);
         if (reach) {
-            fields.put("re", Actionability.describe(refs, node));
+            fields.put(RecordField.REACH, Actionability.describe(refs, node));
         }
         if (sections.contains("virtualization") && SceneTree.isVirtual(node)) {
-            fields.put("z", VirtualizedControls.describe((Control) node, uid, refs, redacted));
+            fields.put(RecordField.VIRTUALIZATION, VirtualizedControls.describe((Control) node, uid, refs, redacted));
         }
         records.add(record);
         descend(record, records.size() - 1);
@@ -128,13 +129,13 @@ final class SceneWalker {
 
     private void flags(NodeRecord record) {
         if (record.hidden) {
-            fields.put("w", false);
+            fields.put(RecordField.SHOWN, false);
         }
         if (AccessibleText.isPlain(record.node)) {
-            fields.put("y", 1);
+            fields.put(RecordField.PLAIN, 1);
         }
         if (marks.matched.contains(record.node)) {
-            fields.put("q", 1);
+            fields.put(RecordField.MATCHED, 1);
         }
     }
 
@@ -144,7 +145,7 @@ final class SceneWalker {
             return;
         }
         if (record.depth >= depth) {
-            fields.put("ct", children.size());
+            fields.put(RecordField.CHILDREN_TRUNCATED, children.size());
             return;
         }
         record.children = children.toArray(new Node[0]);
@@ -177,11 +178,11 @@ final class SceneWalker {
         double[] scene = record.straight
                 ? translated(local, record.originX, record.originY) : box(node.localToScene(local));
         if (bounds) {
-            fields.put("bp", record.simple ? translated(local, record.x, record.y) : box(node.localToParent(local)));
-            fields.put("bs", scene);
+            fields.put(RecordField.BOUNDS_IN_PARENT, record.simple ? translated(local, record.x, record.y) : box(node.localToParent(local)));
+            fields.put(RecordField.BOUNDS_IN_SCENE, scene);
         }
         if (screen) {
-            fields.put("sc", new double[] {scene[0] + windowX, scene[1] + windowY, scene[2], scene[3]});
+            fields.put(RecordField.BOUNDS_ON_SCREEN, new double[] {scene[0] + windowX, scene[1] + windowY, scene[2], scene[3]});
         }
     }
 

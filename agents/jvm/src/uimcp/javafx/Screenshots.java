@@ -46,10 +46,7 @@ final class Screenshots {
     }
 
     private static Scene scene(RequestFields request) throws AgentException {
-        List<Window> all = Windows.showing();
-        if (all.isEmpty()) {
-            throw new AgentException("MCP_UI_NO_STAGES", "The program shows no window");
-        }
+        List<Window> all = Windows.requireShowing();
         Object index = request.get("stage");
         if (index instanceof Double && (((Double) index) < 0 || ((Double) index) >= all.size())) {
             throw AgentException.invalidArgument(

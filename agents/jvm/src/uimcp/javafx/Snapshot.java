@@ -13,6 +13,7 @@ import javafx.css.Selector;
 import javafx.scene.Node;
 import javafx.stage.Window;
 import uimcp.core.AgentException;
+import uimcp.core.Contract.ErrorCode;
 import uimcp.core.ProgramInfo;
 import uimcp.core.RequestFields;
 import uimcp.core.Slices;
@@ -59,16 +60,13 @@ final class Snapshot {
     private static long remainingMillis(long end) throws AgentException {
         long millis = (end - System.nanoTime()) / 1_000_000;
         if (millis <= 0) {
-            throw new AgentException("MCP_UI_TIMEOUT", "Reading the UI took too long");
+            throw new AgentException(ErrorCode.TIMEOUT, "Reading the UI took too long");
         }
         return millis;
     }
 
     private Void begin() throws AgentException {
-        List<Window> all = Windows.showing();
-        if (all.isEmpty()) {
-            throw new AgentException("MCP_UI_NO_STAGES", "The program shows no window");
-        }
+        List<Window> all = Windows.requireShowing();
         Window front = Windows.focused(all);
         Node focus = front.getScene().getFocusOwner();
         written.put("app", ProgramInfo.describe("javafx", System.getProperty("javafx.runtime.version")));

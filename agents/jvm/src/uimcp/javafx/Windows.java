@@ -10,6 +10,8 @@ import javafx.stage.Modality;
 import javafx.stage.PopupWindow;
 import javafx.stage.Stage;
 import javafx.stage.Window;
+import uimcp.core.AgentException;
+import uimcp.core.Contract.ErrorCode;
 
 /** The windows on screen, in the contract's order: stages by title, then popups. */
 final class Windows {
@@ -24,6 +26,14 @@ final class Windows {
                 .filter(window -> window.isShowing() && !(window instanceof Stage) && window.getScene() != null)
                 .forEach(stages::add);
         return stages;
+    }
+
+    static List<Window> requireShowing() throws AgentException {
+        List<Window> all = showing();
+        if (all.isEmpty()) {
+            throw new AgentException(ErrorCode.NO_STAGES, "The program shows no window");
+        }
+        return all;
     }
 
     static String title(Window window) {
