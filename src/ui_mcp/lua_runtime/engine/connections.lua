@@ -1,6 +1,6 @@
 -- Pages: what each sends, and what all of them are told after an entry.
 local E = ...
-local json, guard, plain, views, lists, viewdefs = E.json, E.guard, E.plain, E.views, E.lists, E.viewdefs
+local json, limits, variables, views, lists, viewdefs = E.json, E.limits, E.variables, E.views, E.lists, E.viewdefs
 local paths = E.paths
 local next, sort, type, tostring, tonumber, pcall = next, table.sort, type, tostring, tonumber, pcall
 local find, sub, gmatch, match = string.find, string.sub, string.gmatch, string.match
@@ -14,14 +14,14 @@ end
 
 function E.ops.open(conn)
   if type(conn) ~= "number" or conn % 1 ~= 0 then return "null", problem("invalid", "a connection is a whole number") end
-  local root = plain.new(1, 0)
+  local root = variables.new(1, 0)
   root.path = { text = "" }
   connections[conn] = {
     id = conn,
-    vars = { root }, -- plain variables by id, and in order of creation
+    vars = { root }, -- variables that the page created, by id, and in order of creation
     order = {},
     views = {}, -- expanded views by number
-    stand_ins = {}, -- parents of plain variables that are expanded ones
+    stand_ins = {}, -- parents of such variables that belong to views
     sent = {}, -- which viewdefs the page has: types, keys, and keys on their way
     has = {},
     lacks = {},
@@ -38,7 +38,7 @@ function E.ops.refresh() end
 
 local handlers = {}
 
-function handlers.create(here, data) return plain.create(here, data) end
+function handlers.create(here, data) return variables.create(here, data) end
 
 local function known(here, data)
   local var = here.vars[data.varId]
@@ -70,14 +70,14 @@ function handlers.update(here, data)
     take_editable(data.properties.editable)
     data.properties.editable = nil
   end
-  return plain.update(here, var, data)
+  return variables.update(here, var, data)
 end
 
 function handlers.destroy(here, data)
   local var, fault = known(here, data)
   if not var then return fault end
   if var.id == 1 then return problem("unauthorized", "variable 1 cannot be destroyed") end
-  plain.destroy(here, var)
+  variables.destroy(here, var)
 end
 
 -- Start over for the whole page, or send one variable again.
@@ -85,7 +85,7 @@ function handlers.watch(here, data)
   local var, fault = known(here, data)
   if not var then return fault end
   var.unwatched = false
-  plain.hide(var)
+  variables.hide(var)
   if var.id ~= 1 then
     var.fresh, var.dirty = true, true
   else
@@ -105,7 +105,7 @@ function handlers.unwatch(here, data)
   local var, fault = known(here, data)
   if not var then return fault end
   var.unwatched = true
-  plain.hide(var)
+  variables.hide(var)
 end
 
 -- [view, position, value]: write a value, call an action, or move a window.
@@ -128,21 +128,21 @@ local function short(here, list)
   if s[8] and s[8].dead then s[8].dead[b.pos] = nil end
   local o = s[2]
   if b.path.ups > 0 then o = views.up(s, b.path.ups) end
-  local ok, fault = guard.call(paths.write, b.path, o, value, b.access)
+  local ok, fault = limits.call(paths.write, b.path, o, value, b.access)
   if ok then views.mend(s, b.pos) else views.fail(s, b.pos, fault, true) end
 end
 
 local function one(here, message)
-  if type(message) ~= "table" then return plain.tell(here, nil, problem("invalid", "a message is an object")) end
+  if type(message) ~= "table" then return variables.tell(here, nil, problem("invalid", "a message is an object")) end
   if message[json.LENGTH] then return short(here, message) end
   local handler, data = handlers[message.type], message.data
-  if not handler then return plain.tell(here, nil, problem("unknown-type", "unknown message type " .. tostring(message.type))) end
-  if type(data) ~= "table" then return plain.tell(here, nil, problem("invalid", "a message needs data")) end
+  if not handler then return variables.tell(here, nil, problem("unknown-type", "unknown message type " .. tostring(message.type))) end
+  if type(data) ~= "table" then return variables.tell(here, nil, problem("invalid", "a message needs data")) end
   local fault = handler(here, data)
   if not fault then return end
   local id = tonumber(data.varId or data.id)
   local var = id and here.vars[id]
-  if var and message.type == "update" then plain.fail(here, var, fault, true) else plain.tell(here, id, fault) end
+  if var and message.type == "update" then variables.fail(here, var, fault, true) else variables.tell(here, id, fault) end
 end
 
 -- Messages in a frame: { messages }, a list, or a single one. A list that begins with a number is a short update.
@@ -159,12 +159,12 @@ function E.ops.frame(conn, text)
   if type(text) == "string" and not find(text, "%S") then return end
   local frame, wrong = json.parse(text)
   local list = not wrong and messages_in(frame)
-  if not list then return plain.tell(here, nil, problem("invalid", wrong or "a frame is an object or a list")) end
+  if not list then return variables.tell(here, nil, problem("invalid", wrong or "a frame is an object or a list")) end
   E.here = here
   for i = 1, list[json.LENGTH] or 0 do one(here, list[i]) end
 end
 
--- New or changed viewdefs: views choose anew, plain variables of those types are rendered again.
+-- New or changed viewdefs: views select theirs again, and pages render the variables of those types again.
 function E.ops.viewdefs(text)
   local wrong = viewdefs.take(text)
   if wrong then return "null", problem("invalid", wrong) end
@@ -207,13 +207,13 @@ local function detect(here)
   if not here.watching then return end
   E.here = here
   if here.refit then refit(here) end
-  guard.begin()
-  E.scan_plain(here)
+  limits.begin()
+  E.scan_variables(here)
   if here.again then
     here.vars[1].fresh, here.vars[1].dirty, here.again = true, true, false
   end
   if here.expand then E.scan_views(here) end
-  E.send_plain(here)
+  E.send_variables(here)
 end
 
 -- After an entry: detect, then encode; connection and frame in turns.
@@ -224,7 +224,7 @@ function E.settle()
   for i = 1, #ids do
     local here = connections[ids[i]]
     local ok, wrong = pcall(detect, here)
-    guard.finish()
+    limits.finish()
     if not ok then E.log_error("change detection", tostring(wrong)) end
     local frame = E.frame(here)
     if frame then

@@ -97,7 +97,7 @@ end
 -- One frame for a page, or nil: removals, viewdefs, changes by priority, errors.
 function E.frame(here)
   local changes = collect(here)
-  local first = E.plain_root_update(here, viewdefs.parcel(here))
+  local first = E.root_update(here, viewdefs.parcel(here))
   local texts = here.out.destroyed
   if first then texts[#texts + 1] = first end
   append_all(texts, changes)

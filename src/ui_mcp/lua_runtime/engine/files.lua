@@ -1,6 +1,6 @@
 -- io and os for app code: log files behind the standard streams, everything else behind the permission policy.
 local E, host = ...
-local env, guard = E.env, E.guard
+local env, limits = E.env, E.limits
 local io_open, io_type, io_lines = io.open, io.type, io.lines
 local type, tostring, select, error, setmetatable = type, tostring, select, error, setmetatable
 local unpack = table.unpack
@@ -203,7 +203,7 @@ function env.loadfile(path, _, scope)
   local text, reason = host.load(tostring(path))
   host.arm()
   if not text then return nil, reason end
-  return guard.load(text, "@" .. tostring(path), "t", scope or env)
+  return limits.load(text, "@" .. tostring(path), "t", scope or env)
 end
 
 function env.dofile(path)

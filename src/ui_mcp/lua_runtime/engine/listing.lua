@@ -1,4 +1,4 @@
--- All variables of the session, plain and expanded alike, as the JSON the variable pages show.
+-- All variables of the session, created by pages or by views, as the JSON that the variable pages show.
 local E = ...
 local json, connections = E.json, E.connections
 local next, type, sort, concat, floor = next, type, table.sort, table.concat, math.floor
@@ -77,7 +77,7 @@ local function row_entry(here, s, parent)
   })
 end
 
-local function plain_entry(here, var)
+local function variable_entry(here, var)
   local parent = var.parent and (var.parent.id < 0 and -var.parent.id + 1 or var.parent.serial + 1) or 0
   return entry(var.serial + 1, parent, {
     path = var.path and var.path.text or "",
@@ -119,7 +119,7 @@ local function collect()
   local all, root = {}, nil
   for _, here in next, connections do
     for _, var in next, here.vars do
-      if var.id ~= 1 then all[#all + 1] = plain_entry(here, var) else root = root or plain_entry(here, var) end
+      if var.id ~= 1 then all[#all + 1] = variable_entry(here, var) else root = root or variable_entry(here, var) end
     end
     for _, s in next, here.views do view_entries(here, s, all) end
   end

@@ -1,6 +1,6 @@
 -- Files into code: require, the start-up order, hot reloading, and what each file declared.
 local E, host = ...
-local env, guard = E.env, E.guard
+local env, limits = E.env, E.limits
 local tostring, error, next, gmatch, sub, match = tostring, error, next, string.gmatch, string.sub, string.match
 local find, gsub = string.find, string.gsub
 
@@ -19,9 +19,9 @@ end
 local function compile(path, chunk)
   local text, why = host.source(path)
   host.arm()
-  if not text then guard.raise("not-found", why) end
-  local f, problem = guard.load(text, "@" .. chunk, "t", env)
-  return f or guard.raise("lua-syntax", tostring(problem))
+  if not text then limits.raise("not-found", why) end
+  local f, problem = limits.load(text, "@" .. chunk, "t", env)
+  return f or limits.raise("lua-syntax", tostring(problem))
 end
 
 local function back_to(outer, ...)
@@ -57,11 +57,11 @@ function env.require(name)
   local entry = { value = true, key = key, name = name }
   by_path[path], loaded[name], loaded[key] = entry, true, true
   local outer = current
-  local ok, value = guard.pcall(loader.run, path, key, name)
+  local ok, value = limits.pcall(loader.run, path, key, name)
   if not ok then
     current = outer
     by_path[path], loaded[name], loaded[key] = nil, nil, nil
-    local fault = guard.raised(value)
+    local fault = limits.raised(value)
     error(fault and fault.message or value, 0)
   end
   if value == nil then value = true end
@@ -76,7 +76,7 @@ function E.ops.reload(path)
   local entry = by_path[path]
   if not entry then return "false" end
   env.session.reloading = true
-  local ok, fault = guard.call(loader.run, path, entry.key)
+  local ok, fault = limits.call(loader.run, path, entry.key)
   env.session.reloading = false
   E.thaw()
   E.prototypes.settle()
@@ -132,7 +132,7 @@ function E.ops.start()
   for path in gmatch(list, "[^\n]+") do
     local key = match(path, "apps/[^/]+/init%.lua$") or path
     by_path[path] = { value = true, key = key, name = key }
-    local ok, fault = guard.call(loader.run, path, key)
+    local ok, fault = limits.call(loader.run, path, key)
     if not ok then E.report(key, fault) end
   end
   E.prototypes.settle()

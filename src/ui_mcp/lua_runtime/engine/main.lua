@@ -1,6 +1,6 @@
 -- The door: one function takes every operation, runs it under its budget, detects changes and hands out frames.
 local E = ...
-local guard = E.guard
+local limits = E.limits
 local unpack, tostring = table.unpack, tostring
 
 local ops = E.ops
@@ -16,9 +16,9 @@ local function perform(op, ...)
   local f = ops[op]
   if not f then return { code = "invalid", message = "unknown operation " .. tostring(op), traceback = "" } end
   E.loader.reset()
-  E.facts.at = guard.begin()
-  local ok, result, fault = guard.call(f, ...)
-  guard.finish()
+  E.facts.at = limits.begin()
+  local ok, result, fault = limits.call(f, ...)
+  limits.finish()
   if ok then return fault, result end
   return result
 end
@@ -29,9 +29,9 @@ local function enter(op, polling, waited, pending, room, room_bytes, status, tim
   local fault, result = perform(op, ...)
   if fault then E.report(op, fault) end
   local frames = E.settle(op)
-  guard.finish()
+  limits.finish()
   if fault then return fault.code, fault.message, fault.traceback or "", "null", unpack(frames) end
   return "", "", "", result or "null", unpack(frames)
 end
 
-return enter, guard.limit
+return enter, limits.limit

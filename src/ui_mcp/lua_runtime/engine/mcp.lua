@@ -1,6 +1,6 @@
 -- The `mcp` global: the shell whose value is the displayed app, and the line to the agent.
 local E, host = ...
-local env, guard, json = E.env, E.guard, E.json
+local env, limits, json = E.env, E.limits, E.json
 local type, tostring, error, find, gsub, upper = type, tostring, error, string.find, string.gsub, string.upper
 local lower, sub, rawequal = string.lower, string.sub, rawequal
 
@@ -35,7 +35,7 @@ local function app(name)
   local found = host.find(name)
   host.arm()
   if not found then return nil, "app global " .. global .. " not found" end
-  local ok, problem = guard.pcall(env.require, name)
+  local ok, problem = limits.pcall(env.require, name)
   if not ok then return nil, tostring(problem) end
   if env[global] == nil then return nil, "app global " .. global .. " not found" end
   return env[global]

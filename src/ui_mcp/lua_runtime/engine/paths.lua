@@ -139,7 +139,7 @@ local function write(path, o, value, access)
   for i = 1, n - 1 do
     if o ~= nil then o = step(o, elements[i]) end
   end
-  if o == nil or n == 0 then E.guard.raise("path-failure", "nothing at '" .. path.text .. "' to write to") end
+  if o == nil or n == 0 then E.limits.raise("path-failure", "nothing at '" .. path.text .. "' to write to") end
   local e = elements[n]
   if e.call then
     local f = o[e.call]

@@ -1,6 +1,6 @@
 -- Prototypes that keep their identity across reloads, their instances, and the mutations a reload brings.
 local E = ...
-local env, guard = E.env, E.guard
+local env, limits = E.env, E.limits
 local tostring, type, next, pairs, rawget, rawset = tostring, type, next, pairs, rawget, rawset
 local setmetatable, getmetatable, rawequal, sub = setmetatable, getmetatable, rawequal, string.sub
 
@@ -124,7 +124,7 @@ local function mutate_all(entry)
     if is_instance(object, entry.proto) then mine[#mine + 1] = object end
   end
   for i = 1, #mine do
-    local ok, fault = guard.call(function()
+    local ok, fault = limits.call(function()
       if type(mine[i].mutate) == "function" then mine[i]:mutate() end
     end)
     if not ok then E.report("mutate " .. tostring(entry.proto.type), fault) end

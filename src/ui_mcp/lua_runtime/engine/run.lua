@@ -1,6 +1,6 @@
 -- `ui_run`: a chunk from the agent and the JSON of what it returns.
 local E = ...
-local env, guard, json = E.env, E.guard, E.json
+local env, limits, json = E.env, E.limits, E.json
 local type, tostring, next, concat, sort, sub = type, tostring, next, table.concat, table.sort, string.sub
 local pcall = pcall
 
@@ -44,9 +44,9 @@ end
 
 function E.ops.run(code)
   code = type(code) == "string" and code or ""
-  local f, problem = guard.load(code, "=mcp-run", "t", env)
+  local f, problem = limits.load(code, "=mcp-run", "t", env)
   if not f then return "null", { code = "lua-syntax", message = tostring(problem), traceback = "" } end
-  local ok, value = guard.call(f)
+  local ok, value = limits.call(f)
   E.prototypes.settle()
   if not ok then return "null", value end
   return json.encode_strict(value) or json.encode({ ["non-json"] = describe(value) })

@@ -1,6 +1,6 @@
 -- The globals app code sees: Lua 5.1's library with goto, without a way out of the session.
 local E, host = ...
-local guard = E.guard
+local limits = E.limits
 local type, select, error, tostring, tonumber, rawget = type, select, error, tostring, tonumber, rawget
 local rawset, rawlen, next = rawset, rawlen, next
 local setmetatable, getmetatable, floor, log = setmetatable, getmetatable, math.floor, math.log
@@ -23,9 +23,9 @@ end
 local BASIC = "assert error getmetatable ipairs next pairs rawequal rawget rawlen rawset select tonumber tostring type"
 for name, f in next, copy(real, BASIC) do env[name] = f end
 env._G, env._VERSION = env, "Lua 5.1"
-env.pcall, env.xpcall = guard.pcall, guard.xpcall
+env.pcall, env.xpcall = limits.pcall, limits.xpcall
 env.coroutine = copy(coroutine, "running status yield")
-env.coroutine.create, env.coroutine.resume, env.coroutine.wrap = guard.create_coroutine, guard.resume_coroutine, guard.wrap
+env.coroutine.create, env.coroutine.resume, env.coroutine.wrap = limits.create_coroutine, limits.resume_coroutine, limits.wrap
 env.math = copy(math, "abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log max min modf")
 for name, f in next, copy(math, "pi pow rad random randomseed sin sinh sqrt tan tanh") do env.math[name] = f end
 env.math.mod, env.math.log10 = math.fmod, function(x) return log(x, 10) end
@@ -130,11 +130,11 @@ end
 function env.load(chunk, name, _, ...)
   local scope = env
   if select("#", ...) > 0 then scope = ... end
-  return guard.load(chunk, name, "t", scope)
+  return limits.load(chunk, name, "t", scope)
 end
 
 function env.loadstring(text, name)
-  return guard.load(tostring(text), name or text, "t", env)
+  return limits.load(tostring(text), name or text, "t", env)
 end
 
 -- Environments of 5.1, for functions of the app only.

@@ -1,6 +1,6 @@
 -- Change detection over views: one walk from the root, parents first; a binding that raises costs nobody else.
 local E, host = ...
-local views, guard, paths = E.views, E.guard, E.paths
+local views, limits, paths = E.views, E.limits, E.paths
 local getinfo, getlocal, rawequal, next, tonumber = debug.getinfo, debug.getlocal, rawequal, next, tonumber
 local tostring, remove = tostring, table.remove
 
@@ -100,7 +100,7 @@ local function note_failure(s, pos, fault)
     x.dead = x.dead or {}
     x.dead[pos] = true
     expiries = expiries + 1
-    guard.begin()
+    limits.begin()
   end
   views.fail(s, pos, fault)
 end
@@ -120,7 +120,7 @@ local function clocked(s, b)
   local x = views.rare(s)
   x.times = x.times or {}
   local from = host.clock()
-  local ok, fault = guard.call(dispatch, s, b)
+  local ok, fault = limits.call(dispatch, s, b)
   local took = host.clock() - from
   local old = x.times[b.pos]
   x.times[b.pos] = { last = took, max = old and old.max > took and old.max or took }
@@ -135,7 +135,7 @@ function careful(s, level, from)
     if b.reads and b.level == level and not dead and expiries <= MAX_EXPIRIES then
       computing, computing_pos = s, pos
       local ok, fault
-      if timing then ok, fault = clocked(s, b) else ok, fault = guard.call(dispatch, s, b) end
+      if timing then ok, fault = clocked(s, b) else ok, fault = limits.call(dispatch, s, b) end
       computing = nil
       if ok then views.mend(s, pos) else note_failure(s, pos, fault) end
     end
@@ -159,7 +159,7 @@ local function level_pass(here, level)
   if not here.root_view then return end
   queue[1], cursor, tail, next_row = here.root_view, 0, 1, nil
   while cursor < tail and expiries <= MAX_EXPIRIES do
-    local ok, fault = guard.call_found(walk, position, level)
+    local ok, fault = limits.call_found(walk, position, level)
     if not ok then
       if fault.code == "memory" or not fault.at then
         E.report("change detection", fault)

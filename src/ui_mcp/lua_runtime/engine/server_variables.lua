@@ -1,13 +1,13 @@
 -- Variables made by app code: the same number on every page.
 local E = ...
-local env, plain, connections, paths = E.env, E.plain, E.connections, E.paths
+local env, variables, connections, paths = E.env, E.variables, E.connections, E.paths
 local type, next, rawequal, tostring = type, next, rawequal, tostring
 
 local made = {}
 
 local function place(here, spec)
   local parent = here.vars[spec.parent] or here.vars[1]
-  local var = plain.new(spec.id, -spec.id, parent)
+  local var = variables.new(spec.id, -spec.id, parent)
   var.fixed = spec.object
   for name, value in next, spec.props do var.props[name] = tostring(value) end
   var.path = paths.parse(var.props.path or "") or paths.parse("")
@@ -42,6 +42,6 @@ function env.session:destroyVariable(what)
     if made[i].id == id then table.remove(made, i) end
   end
   for _, here in next, connections do
-    if id ~= 1 and here.vars[id] then plain.destroy(here, here.vars[id]) end
+    if id ~= 1 and here.vars[id] then variables.destroy(here, here.vars[id]) end
   end
 end

@@ -1,6 +1,6 @@
 -- The `session` and `ui` globals.
 local E, host = ...
-local env, guard, json, prototypes, loader = E.env, E.guard, E.json, E.prototypes, E.loader
+local env, limits, json, prototypes, loader = E.env, E.limits, E.json, E.prototypes, E.loader
 local max, min = math.max, math.min
 local type, tostring, tonumber, rawequal, find, rawget = type, tostring, tonumber, rawequal, string.find, rawget
 local error = error
@@ -65,7 +65,7 @@ function E.ops.timer(handle)
   local due = timers[handle]
   if not due then return "false" end
   if not due.again then timers[handle], waiting = nil, waiting - 1 end
-  local ok, fault = guard.call(due.run)
+  local ok, fault = limits.call(due.run)
   if due.again and timers[handle] then host.emit("timer", tostring(handle), due.again) end
   return "true", not ok and fault or nil
 end

@@ -2,7 +2,7 @@
 --   1 shape, 2 object the bindings read from, 3 number, 4 parent view, 5 position in the parent, 6 row (0-based) or nil,
 --   7 true until sent, 8 table of rare things (errors, wrappers, …) or nil, 9 change counts or nil, then the last values.
 local E = ...
-local json, viewdefs, paths, guard = E.json, E.viewdefs, E.paths, E.guard
+local json, viewdefs, paths, limits = E.json, E.viewdefs, E.paths, E.limits
 local type, rawequal, next, tostring = type, rawequal, next, tostring
 local type_of, value_json, shape_of = E.type_of, E.value_json, E.shape
 
@@ -108,7 +108,7 @@ end
 
 -- `create=T`: put an instance where the path is empty.
 local function make_default(s, b)
-  local ok, fault = guard.call(function()
+  local ok, fault = limits.call(function()
     local from = b.path.ups == 0 and s[2] or views.up(s, b.path.ups)
     local class = E.class_named(b.query.create)
     if class and paths.reader(b.path)(from) == nil then paths.write(b.path, from, class:new(), "w") end

@@ -1,6 +1,6 @@
 -- Wrappers stand between a variable's value and its children; ViewList is the built-in one.
 local E = ...
-local env, guard, views = E.env, E.guard, E.views
+local env, limits, views = E.env, E.limits, E.views
 local type, rawget, rawequal, rawlen, setmetatable = type, rawget, rawequal, rawlen, setmetatable
 local gmatch = string.gmatch
 
@@ -46,7 +46,7 @@ end
 -- A presenter for one element, or the element itself; errors go to `fail`.
 local function present(class, item, element, index, fail)
   if not class then return element end
-  local ok, made = guard.call(function()
+  local ok, made = limits.call(function()
     return class:new({ item = item, baseItem = element, index = index })
   end)
   if ok and type(made) == "table" then return made end
@@ -90,7 +90,7 @@ local function make(owner, value)
     owner.fail(problem("lua-error", "no wrapper class '" .. owner.class .. "'"))
     return nil
   end
-  local ok, made = guard.call(function() return class:new(handle(owner)) end)
+  local ok, made = limits.call(function() return class:new(handle(owner)) end)
   if ok and type(made) == "table" then return made end
   if not ok then owner.fail(made) end
   return nil
@@ -98,7 +98,7 @@ end
 
 -- A new value for a wrapper that stays.
 local function renew(wrapper, owner, value)
-  local ok, fault = guard.call(function()
+  local ok, fault = limits.call(function()
     wrapper.value = value
     local f = wrapper.sync
     if type(f) == "function" then f(wrapper) end

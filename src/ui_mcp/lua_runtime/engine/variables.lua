@@ -1,36 +1,36 @@
--- Plain variables: what a page creates by message, each bound to a path from its parent.
+-- Variables that a page creates by message, each bound to a path from its parent.
 local E = ...
-local paths, json, guard, viewdefs = E.paths, E.json, E.guard, E.viewdefs
+local paths, json, limits, viewdefs = E.paths, E.json, E.limits, E.viewdefs
 local type, next, tostring, tonumber, match, remove = type, next, tostring, tonumber, string.match, table.remove
 local type_of, value_json = E.type_of, E.value_json
 
 local levels = { high = 1, medium = 2, med = 2, low = 3 }
-local plain = {}
-E.plain = plain
+local variables = {}
+E.variables = variables
 
 local function problem(code, message)
   return { code = code, message = message, traceback = "" }
 end
 
-function plain.new(id, serial, parent)
+function variables.new(id, serial, parent)
   return { id = id, serial = serial, parent = parent, children = {}, props = {}, json = "null", base = "null", changes = 0 }
 end
 
 -- An error of a variable: kept, told, and logged when it is the app's.
-function plain.fail(here, var, fault, again)
+function variables.fail(here, var, fault, again)
   if var.error and var.error.message == fault.message and not again then return end
   var.error = fault
-  plain.tell(here, var.id, fault)
+  variables.tell(here, var.id, fault)
   E.report("variable " .. var.id .. " " .. (var.path and var.path.text or ""), fault)
 end
 
-function plain.tell(here, id, fault)
+function variables.tell(here, id, fault)
   local out = here.out.errors
   out[#out + 1] = E.error_text(id and '"varId":' .. json.number(id) .. "," or "", fault)
 end
 
 -- Property changes the page must hear of.
-function plain.set(var, name, value)
+function variables.set(var, name, value)
   value = value or ""
   if (var.props[name] or "") == value then return end
   var.props[name] = value ~= "" and value or nil
@@ -40,7 +40,7 @@ function plain.set(var, name, value)
 end
 
 -- The object children start from: the wrapper, else the value.
-function plain.nav(var)
+function variables.nav(var)
   if var.view then
     local wrap = var.view[8] and var.view[8].wraps and var.view[8].wraps[var.pos]
     if wrap and wrap.object then return wrap.object end
@@ -54,17 +54,17 @@ end
 local function start_object(var)
   local from = var.parent
   for _ = 1, var.path.ups do from = from and from.parent end
-  return from and plain.nav(from)
+  return from and variables.nav(from)
 end
 
 -- Keep a value that was read; true when its wire form differs from the last one.
-function plain.keep(here, var, v)
+function variables.keep(here, var, v)
   local kind = type(v)
   var.value = v
   if var.props.wrapper or var.wrap then
-    local owner = var.owner or plain.owner(here, var)
+    local owner = var.owner or variables.owner(here, var)
     var.wrap = var.props.wrapper and E.rewrap(var.wrap, owner, v) or nil
-    if var.props.wrapper == "lua.ViewList" then plain.set(var, "fallbackNamespace", "list-item") end
+    if var.props.wrapper == "lua.ViewList" then variables.set(var, "fallbackNamespace", "list-item") end
   end
   local shown = v
   if var.wrap and var.wrap.object ~= nil then shown = var.wrap.object end
@@ -73,12 +73,12 @@ function plain.keep(here, var, v)
   if text == var.json and base == var.base then return false end
   var.json, var.base = text, base
   local name = type(shown) == "table" and type_of(shown) or ""
-  plain.set(var, "type", name)
+  variables.set(var, "type", name)
   if name ~= "" then viewdefs.need(here, name) end
   return true
 end
 
-function plain.owner(here, var)
+function variables.owner(here, var)
   var.owner = {
     id = var.id,
     class = var.props.wrapper,
@@ -86,12 +86,12 @@ function plain.owner(here, var)
     value = function() return var.value end,
     property = function(name) return var.props[name] end,
     wrapper = function() return var.wrap and var.wrap.object end,
-    fail = function(fault) plain.fail(here, var, fault) end,
+    fail = function(fault) variables.fail(here, var, fault) end,
   }
   return var.owner
 end
 
-function plain.read(var)
+function variables.read(var)
   if var.fixed ~= nil then return paths.reader(var.path)(var.fixed) end
   return paths.reader(var.path)(start_object(var))
 end
@@ -99,8 +99,8 @@ end
 -- Split `name:high` and keep what the page sets. An empty text removes.
 local function take_properties(var, given)
   for name, value in next, given do
-    local plain_name, level = match(name, "^(.*):(%a+)$")
-    if plain_name and levels[level] then name = plain_name end
+    local base_name, level = match(name, "^(.*):(%a+)$")
+    if base_name and levels[level] then name = base_name end
     value = tostring(value)
     var.props[name] = value ~= "" and value or nil
   end
@@ -127,9 +127,9 @@ local function hide(var)
   var.hidden = (above and above.hidden) or var.unwatched or var.muted
   for i = 1, #var.children do hide(var.children[i]) end
 end
-plain.hide = hide
+variables.hide = hide
 
-function plain.parent(here, id)
+function variables.parent(here, id)
   if id >= 0 then return here.vars[id] end
   for _, s in next, here.views do
     local pos = -id - s[3]
@@ -150,23 +150,23 @@ end
 
 local function first_value(here, var)
   if not var.reads then return end
-  local ok, v = guard.call(plain.read, var)
-  if ok and v == nil and var.props.create then ok, v = guard.call(make_default, var, start_object(var)) end
-  if not ok then return plain.fail(here, var, v) end
-  if plain.keep(here, var, v) and v ~= nil then
+  local ok, v = limits.call(variables.read, var)
+  if ok and v == nil and var.props.create then ok, v = limits.call(make_default, var, start_object(var)) end
+  if not ok then return variables.fail(here, var, v) end
+  if variables.keep(here, var, v) and v ~= nil then
     var.fresh, var.dirty = true, true
   end
 end
 
 -- create: a fault instead of a variable when it cannot be.
-function plain.create(here, data)
+function variables.create(here, data)
   local id, given = data.id, type(data.properties) == "table" and data.properties or {}
   if type(id) ~= "number" or id == 0 or id ~= id then return problem("invalid", "a variable needs an id other than 0") end
   if here.vars[id] then return problem("invalid", "variable " .. json.number(id) .. " already in use") end
   if type(given.path) ~= "string" then return problem("invalid", "a variable needs a path") end
-  local parent = plain.parent(here, tonumber(data.parentId) or 1)
+  local parent = variables.parent(here, tonumber(data.parentId) or 1)
   if not parent then return problem("not-found", "no variable " .. tostring(data.parentId)) end
-  local var = plain.new(id, E.draw(1), parent)
+  local var = variables.new(id, E.draw(1), parent)
   take_properties(var, given)
   local fault = configure(var)
   if fault then return fault end
@@ -176,16 +176,16 @@ function plain.create(here, data)
   var.unwatched = data.nowatch == true
   hide(var)
   first_value(here, var)
-  if data.value ~= nil and data.value ~= json.null and var.writes then return plain.write(here, var, data.value) end
+  if data.value ~= nil and data.value ~= json.null and var.writes then return variables.write(here, var, data.value) end
 end
 
 -- Write what the page sent; the cached value is the sent one, so that an accepted value is not echoed.
-function plain.write(here, var, sent)
+function variables.write(here, var, sent)
   if not var.writes then return problem("unauthorized", "variable " .. json.number(var.id) .. " is read-only") end
   local value = json.plain(sent, E.object)
   if var.reads and not var.wrap then var.value, var.json, var.base = value, value_json(value), value_json(value) end
   var.dead = nil
-  local ok, fault = guard.call(paths.write, var.path, start_object(var), value, var.access)
+  local ok, fault = limits.call(paths.write, var.path, start_object(var), value, var.access)
   if not ok then return fault end
   if var.error then
     var.error, var.dirty, var.fresh = nil, true, true
@@ -193,7 +193,7 @@ function plain.write(here, var, sent)
 end
 
 -- update: properties, then the value.
-function plain.update(here, var, data)
+function variables.update(here, var, data)
   if type(data.properties) == "table" then
     take_properties(var, data.properties)
     var.owner = nil
@@ -206,12 +206,12 @@ function plain.update(here, var, data)
   end
   if data.value == nil or var.muted then return end
   if var.id == 1 then return problem("unauthorized", "variable 1 is read-only") end
-  return plain.write(here, var, data.value)
+  return variables.write(here, var, data.value)
 end
 
 -- destroy, children first.
-function plain.destroy(here, var)
-  for i = #var.children, 1, -1 do plain.destroy(here, var.children[i]) end
+function variables.destroy(here, var)
+  for i = #var.children, 1, -1 do variables.destroy(here, var.children[i]) end
   here.vars[var.id] = nil
   var.gone = true
   for i, sibling in next, var.parent and var.parent.children or {} do

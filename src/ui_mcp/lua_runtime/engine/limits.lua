@@ -12,10 +12,10 @@ local deadline, expired, armed, counting = 0, false, false, false
 local RAISED = { __tostring = function(raised) return raised.fault.message end }
 local TIMEOUT, MEMORY = { code = "timeout" }, "not enough memory"
 
-local guard = {}
+local limits = {}
 
-function guard.limit(seconds)
-  guard.seconds = seconds
+function limits.limit(seconds)
+  limits.seconds = seconds
   TIMEOUT.message = "timeout: Lua code ran longer than " .. E.json.number(seconds) .. " s"
 end
 
@@ -32,29 +32,29 @@ local function check(...)
 end
 
 -- Begin a fresh budget; the time it is.
-function guard.begin()
+function limits.begin()
   local now = begin()
-  deadline = now + guard.seconds
+  deadline = now + limits.seconds
   expired, armed, counting = false, true, true
   return now
 end
 
 -- Stop counting; engine code that follows is not interrupted.
-function guard.finish()
+function limits.finish()
   armed = false
   if counting then finish() end
   counting = false
 end
 
-function guard.expired() return expired end
+function limits.expired() return expired end
 
 -- Raise a fault of our own; app code cannot forge one.
-function guard.raise(code, message)
+function limits.raise(code, message)
   error(setmetatable({ fault = { code = code, message = message, traceback = "" } }, RAISED), 0)
 end
 
 -- The fault inside what a protected call of ours caught, or nil.
-function guard.raised(problem)
+function limits.raised(problem)
   return type(problem) == "table" and getmetatable(problem) == RAISED and problem.fault or nil
 end
 
@@ -92,14 +92,14 @@ local function done(was, ok, first, ...)
 end
 
 -- Call app code under what is left of the budget: true and its results, or false and a fault.
-function guard.call(f, ...)
+function limits.call(f, ...)
   local was = armed
   armed = true
   return done(was, raw_xpcall(f, handler, ...))
 end
 
 -- The same, with where(): called at the point of an error, its answer is the fault's `at`.
-function guard.call_found(f, where, ...)
+function limits.call_found(f, where, ...)
   local was = armed
   armed = true
   return done(was, raw_xpcall(f, function(problem)
@@ -122,10 +122,10 @@ local function hooked(f)
 end
 
 -- The library functions that could swallow the stop, for app code.
-function guard.pcall(f, ...) return check(raw_pcall(f, ...)) end
-function guard.xpcall(f, h, ...) return check(raw_xpcall(f, h, ...)) end
-function guard.resume_coroutine(co, ...) return check(resume(co, ...)) end
-guard.create_coroutine = hooked
+function limits.pcall(f, ...) return check(raw_pcall(f, ...)) end
+function limits.xpcall(f, h, ...) return check(raw_xpcall(f, h, ...)) end
+function limits.resume_coroutine(co, ...) return check(resume(co, ...)) end
+limits.create_coroutine = hooked
 
 local function finished(ok, ...)
   if ok then return check(...) end
@@ -133,7 +133,7 @@ local function finished(ok, ...)
   error(problem, type(problem) == "string" and 0 or 2)
 end
 
-function guard.wrap(f)
+function limits.wrap(f)
   local co = hooked(f)
   return function(...) return finished(resume(co, ...)) end
 end
@@ -143,7 +143,7 @@ local function compiled(f, why)
   return f, why
 end
 
-function guard.load(...) return compiled(check(load(...))) end
+function limits.load(...) return compiled(check(load(...))) end
 
 -- Uncaught errors go to lua-err.log with their origin.
 function E.report(origin, problem)
@@ -155,4 +155,4 @@ function E.log_error(origin, text)
   host.log_error(tostring(origin), tostring(text))
 end
 
-E.guard, E.ops, E.facts = guard, {}, {}
+E.limits, E.ops, E.facts = limits, {}, {}

@@ -1,6 +1,6 @@
--- Change detection and updates of plain variables.
+-- Change detection and updates of the variables that a page created.
 local E, host = ...
-local plain, json, guard, viewdefs = E.plain, E.json, E.guard, E.viewdefs
+local variables, json, limits, viewdefs = E.variables, E.json, E.limits, E.viewdefs
 local type, next, sort, concat = type, next, table.sort, table.concat
 
 local MAX_EXPIRIES = 3
@@ -8,7 +8,7 @@ local order, cursor, expiries = nil, 0, 0
 
 local function clocked(var)
   local from = host.clock()
-  local v = plain.read(var)
+  local v = variables.read(var)
   local took = host.clock() - from
   var.took, var.longest = took, var.longest and var.longest > took and var.longest or took
   return v
@@ -21,9 +21,9 @@ local function walk(here, level, timing)
     local var = order[cursor]
     if var.level == level and var.reads and not var.hidden and not var.dead and not var.gone then
       local v
-      if timing then v = clocked(var) else v = plain.read(var) end
+      if timing then v = clocked(var) else v = variables.read(var) end
       if v ~= var.value or type(v) == "table" or var.wrap then
-        if plain.keep(here, var, v) then
+        if variables.keep(here, var, v) then
           var.changes = var.changes + 1
           var.fresh, var.dirty = true, true
         end
@@ -38,14 +38,14 @@ end
 local function level_pass(here, level)
   cursor = 0
   while cursor < #order and expiries <= MAX_EXPIRIES do
-    local ok, fault = guard.call(walk, here, level, E.facts.timing)
+    local ok, fault = limits.call(walk, here, level, E.facts.timing)
     if not ok then
       local var = order[cursor]
       if fault.code == "timeout" then
         var.dead, expiries = true, expiries + 1
-        guard.begin()
+        limits.begin()
       end
-      plain.fail(here, var, fault)
+      variables.fail(here, var, fault)
       if fault.code == "memory" then return end
     end
   end
@@ -60,11 +60,11 @@ local function tidy(here)
   here.order = kept
 end
 
-function E.scan_plain(here)
+function E.scan_variables(here)
   if #here.out.destroyed > 0 then tidy(here) end
   order, expiries = here.order, 0
   local root = here.vars[1]
-  if plain.keep(here, root, E.root) then root.fresh, root.dirty = true, true end
+  if variables.keep(here, root, E.root) then root.fresh, root.dirty = true, true end
   if #order == 0 then return end
   for _ = 1, 4 do
     E.items_changed = false
@@ -90,7 +90,7 @@ local function update_json(var)
 end
 
 -- The update of variable 1 that comes first in a frame, carrying the viewdefs the rest needs.
-function E.plain_root_update(here, parcel)
+function E.root_update(here, parcel)
   local root = here.vars[1]
   if not here.watching then
     root.fresh, root.told, root.dirty = false, nil, false
@@ -105,7 +105,7 @@ function E.plain_root_update(here, parcel)
 end
 
 -- Updates of all changed variables, into the lists of their level.
-function E.send_plain(here)
+function E.send_variables(here)
   for i = 1, #here.order do
     local var = here.order[i]
     if var.dirty and not var.gone and not var.unwatched then
