@@ -25,6 +25,7 @@ MODULES = (
     "run",
     "paths",
     "viewdefs",
+    "view_record",
     "shapes",
     "views",
     "lists",

@@ -4,6 +4,8 @@ local json, limits, variables, views, lists, viewdefs = E.json, E.limits, E.vari
 local paths = E.paths
 local next, sort, type, tostring, tonumber, pcall = next, table.sort, type, tostring, tonumber, pcall
 local find, sub, gmatch, match = string.find, string.sub, string.gmatch, string.match
+local record = E.view_record
+local SHAPE, OBJECT, NUMBER, RARE = record.SHAPE, record.OBJECT, record.NUMBER, record.RARE
 
 local connections = {}
 E.connections = connections
@@ -111,7 +113,7 @@ end
 -- [view, position, value]: write a value, call an action, or move a window.
 local function short(here, list)
   local s, n = here.views[list[1]], list[json.LENGTH]
-  local b = s and s[1][list[2]]
+  local b = s and s[SHAPE][list[2]]
   if not b then return end
   if b.window then
     local want = list[3]
@@ -125,8 +127,8 @@ local function short(here, list)
     s[b.slot] = value
     if type(value) == "table" then s[b.slot] = { json = E.value_json(value) } end
   end
-  if s[8] and s[8].dead then s[8].dead[b.pos] = nil end
-  local o = s[2]
+  if s[RARE] and s[RARE].dead then s[RARE].dead[b.pos] = nil end
+  local o = s[OBJECT]
   if b.path.ups > 0 then o = views.up(s, b.path.ups) end
   local ok, fault = limits.call(paths.write, b.path, o, value, b.access)
   if ok then views.mend(s, b.pos) else views.fail(s, b.pos, fault, true) end
@@ -197,9 +199,9 @@ local function refit(here)
   here.refit = false
   local all = {}
   for _, s in next, here.views do all[#all + 1] = s end
-  sort(all, function(a, b) return a[3] < b[3] end)
+  sort(all, function(a, b) return a[NUMBER] < b[NUMBER] end)
   for i = 1, #all do
-    if here.views[all[i][3]] == all[i] then views.refit(all[i]) end
+    if here.views[all[i][NUMBER]] == all[i] then views.refit(all[i]) end
   end
 end
 

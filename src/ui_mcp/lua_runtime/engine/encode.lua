@@ -3,6 +3,9 @@ local E = ...
 local views, viewdefs, json = E.views, E.viewdefs, E.json
 local concat, type = table.concat, type
 local slot_json = views.slot_json
+local record = E.view_record
+local SHAPE, NUMBER, PARENT = record.SHAPE, record.NUMBER, record.PARENT
+local POSITION, ROW, UNSENT = record.POSITION, record.ROW, record.UNSENT
 
 local inline
 
@@ -10,12 +13,12 @@ local function rows_json(rows, known)
   local out, key = {}, nil
   for i = rows.from, rows.to do
     local row = rows[i]
-    if not row or (known and not row[7]) then
-      out[#out + 1] = row and row[3] or "null"
+    if not row or (known and not row[UNSENT]) then
+      out[#out + 1] = row and row[NUMBER] or "null"
       key = nil
     else
-      out[#out + 1] = inline(row, row[1].key == key)
-      key = row[1].key
+      out[#out + 1] = inline(row, row[SHAPE].key == key)
+      key = row[SHAPE].key
     end
   end
   return "[" .. concat(out, ",") .. "]"
@@ -38,8 +41,8 @@ local function entry_json(s, b)
 end
 
 local function values_json(s)
-  local shape, out, last = s[1], {}, 0
-  s[7] = false
+  local shape, out, last = s[SHAPE], {}, 0
+  s[UNSENT] = false
   for pos = 0, shape.count - 1 do
     local text = entry_json(s, shape[pos])
     out[pos + 1] = text
@@ -49,7 +52,7 @@ local function values_json(s)
 end
 
 function inline(s, same_key)
-  return "[" .. s[3] .. "," .. (same_key and "0" or json.quote(s[1].key)) .. "," .. values_json(s) .. "]"
+  return "[" .. s[NUMBER] .. "," .. (same_key and "0" or json.quote(s[SHAPE].key)) .. "," .. values_json(s) .. "]"
 end
 
 local function message(number, parent, slot, row, key, values)
@@ -62,17 +65,18 @@ local function entry_text(entry, here)
   if type(entry) == "string" then return entry end
   if entry.view then
     local s = entry.view
-    if here.views[s[3]] ~= s or not s[7] then return nil end
-    return message(s[3], s[4] and s[4][3] or 0, s[5], s[6], s[1].key, values_json(s))
+    if here.views[s[NUMBER]] ~= s or not s[UNSENT] then return nil end
+    return message(s[NUMBER], s[PARENT] and s[PARENT][NUMBER] or 0, s[POSITION], s[ROW], s[SHAPE].key, values_json(s))
   end
   if entry.window then
     local s = entry.window
-    if here.views[s[3]] ~= s then return nil end
-    return "[" .. s[3] .. "," .. entry.pos .. "," .. window_json(s[1][entry.pos] and s[s[1][entry.pos].slot + 1], true) .. "]"
+    if here.views[s[NUMBER]] ~= s then return nil end
+    local b = s[SHAPE][entry.pos]
+    return "[" .. s[NUMBER] .. "," .. entry.pos .. "," .. window_json(s[b.slot + 1], true) .. "]"
   end
   if entry.empty == false then return message(0, 0, 0, nil, "", "[]") end
-  if here.views[entry.empty[3]] ~= entry.empty then return nil end
-  return message(0, entry.empty[3], entry.pos, entry.row, "", "[]")
+  if here.views[entry.empty[NUMBER]] ~= entry.empty then return nil end
+  return message(0, entry.empty[NUMBER], entry.pos, entry.row, "", "[]")
 end
 
 local function collect(here)

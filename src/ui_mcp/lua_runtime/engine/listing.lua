@@ -3,6 +3,9 @@ local E = ...
 local json, connections = E.json, E.connections
 local next, type, sort, concat, floor = next, type, table.sort, table.concat, math.floor
 local tostring, tonumber = tostring, tonumber
+local record = E.view_record
+local SHAPE, OBJECT, NUMBER, PARENT, POSITION = record.SHAPE, record.OBJECT, record.NUMBER, record.PARENT, record.POSITION
+local ROW, RARE, CHANGES = record.ROW, record.RARE, record.CHANGES
 
 local function strings(map)
   local names, parts = {}, {}
@@ -31,19 +34,19 @@ local function type_shown(held, nested)
 end
 
 local function binding_entry(here, s, b, parent)
-  local x, reads = s[8] or {}, b.reads
+  local x, reads = s[RARE] or {}, b.reads
   local nested = b.kind == "view" or b.kind == "viewlist"
   local child = b.kind == "view" and s[b.slot + 1] or nil
   local wrap = x.wraps and x.wraps[b.pos]
   local value = not reads and "null" or nested and E.value_json(s[b.slot]) or E.views.slot_json(s[b.slot])
   local props = { path = b.path.text, access = b.access }
   for name, text in next, b.query do props[name] = text end
-  local name = child and child[1].kind or type_shown(s[b.slot], nested)
+  local name = child and child[SHAPE].kind or type_shown(s[b.slot], nested)
   if name ~= "" then props.type = name end
-  if child then props.viewdef = child[1].key end
+  if child then props.viewdef = child[SHAPE].key end
   if nested then props.namespace = b.namespace ~= "" and b.namespace or nil end
   local time = x.times and x.times[b.pos]
-  return entry(s[3] + b.pos + 1, parent, {
+  return entry(s[NUMBER] + b.pos + 1, parent, {
     path = b.path.text,
     type = name,
     value = wrap and wrap.object and E.value_json(wrap.object) or value,
@@ -51,28 +54,28 @@ local function binding_entry(here, s, b, parent)
     props = props,
     access = b.access or "r",
     error = b.refused or (x.errors and x.errors[b.pos] and x.errors[b.pos].message),
-    changes = s[9] and s[9][b.pos] or 0,
+    changes = s[CHANGES] and s[CHANGES][b.pos] or 0,
     last = time and time.last,
     max = time and time.max,
     diags = x.diags and x.diags[b.pos],
     conn = here.id,
-    wire = -(s[3] + b.pos),
+    wire = -(s[NUMBER] + b.pos),
     active = true,
   })
 end
 
 local function row_entry(here, s, parent)
-  local element = E.value_json(s[2])
-  return entry(s[3], parent, {
-    path = tostring(s[6]),
-    type = s[1].kind,
+  local element = E.value_json(s[OBJECT])
+  return entry(s[NUMBER], parent, {
+    path = tostring(s[ROW]),
+    type = s[SHAPE].kind,
     value = element,
     base = element,
-    props = { path = tostring(s[6]), type = s[1].kind, viewdef = s[1].key },
+    props = { path = tostring(s[ROW]), type = s[SHAPE].kind, viewdef = s[SHAPE].key },
     access = "r",
     changes = 0,
     conn = here.id,
-    wire = -(s[3] - 1),
+    wire = -(s[NUMBER] - 1),
     active = true,
   })
 end
@@ -99,13 +102,13 @@ end
 
 local function view_entries(here, s, all)
   local parent
-  if s[6] then
-    parent = s[3]
-    all[#all + 1] = row_entry(here, s, s[4][3] + s[5] + 1)
+  if s[ROW] then
+    parent = s[NUMBER]
+    all[#all + 1] = row_entry(here, s, s[PARENT][NUMBER] + s[POSITION] + 1)
   else
-    parent = s[4] and s[4][3] + s[5] + 1 or 1
+    parent = s[PARENT] and s[PARENT][NUMBER] + s[POSITION] + 1 or 1
   end
-  for pos = 0, s[1].count - 1 do all[#all + 1] = binding_entry(here, s, s[1][pos], parent) end
+  for pos = 0, s[SHAPE].count - 1 do all[#all + 1] = binding_entry(here, s, s[SHAPE][pos], parent) end
 end
 
 -- The root while no page is open.

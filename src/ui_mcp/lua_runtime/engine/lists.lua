@@ -5,6 +5,8 @@ local views = E.views
 local type, rawequal, rawget, rawlen, getmetatable = type, rawequal, rawget, rawlen, debug.getmetatable
 local floor, min, max = math.floor, math.min, math.max
 local type_of, only_numbers = E.type_of, E.only_numbers
+local record = E.view_record
+local SHAPE, NUMBER, UNSENT = record.SHAPE, record.NUMBER, record.UNSENT
 
 local lists = {}
 E.lists = lists
@@ -46,8 +48,8 @@ end
 
 -- Length first, then every row that is another view now.
 local function announce(s, b, length, fresh)
-  if s[7] then return end
-  views.push(b.level, "[" .. s[3] .. "," .. b.pos .. "," .. length .. "]")
+  if s[UNSENT] then return end
+  views.push(b.level, "[" .. s[NUMBER] .. "," .. b.pos .. "," .. length .. "]")
   for i = 1, #fresh do views.push(b.level, fresh[i]) end
 end
 
@@ -101,7 +103,7 @@ local function windowed(s, b, rows, list, n)
     end
   end
   rows.from, rows.to, rows.length = from, to, n
-  if moved and not s[7] then views.push(b.level, { window = s, pos = b.pos }) end
+  if moved and not s[UNSENT] then views.push(b.level, { window = s, pos = b.pos }) end
 end
 
 local function start(b)
@@ -110,7 +112,7 @@ end
 
 -- A list position was read.
 function views.listed(s, pos, v)
-  local b = s[1][pos]
+  local b = s[SHAPE][pos]
   local rows = s[b.slot + 1]
   if not rows then
     rows = start(b)
@@ -139,6 +141,6 @@ function lists.refit(s, b)
       fresh[#fresh + 1] = rows[i] and { view = rows[i] } or { empty = s, pos = b.pos, row = i - 1 }
     end
   end
-  if #fresh == 0 or s[7] then return end
+  if #fresh == 0 or s[UNSENT] then return end
   if b.window then views.push(b.level, { window = s, pos = b.pos }) else announce(s, b, rows.length, fresh) end
 end

@@ -3,6 +3,8 @@ local E, host = ...
 local views, limits, paths = E.views, E.limits, E.paths
 local getinfo, getlocal, rawequal, next, tonumber = debug.getinfo, debug.getlocal, rawequal, next, tonumber
 local tostring, remove = tostring, table.remove
+local record = E.view_record
+local SHAPE, OBJECT, UNSENT, RARE = record.SHAPE, record.OBJECT, record.UNSENT, record.RARE
 
 local MAX_EXPIRIES, MAX_PASSES, MAX_DIAGS = 3, 4, 20
 local queue, cursor, tail, expiries = {}, 0, 0, 0
@@ -21,7 +23,7 @@ end
 -- A list goes in as a whole when its rows have nothing nested and can be read in one loop.
 local function enqueue_rows(rows)
   local first = rows[rows.from]
-  if first and first[1].leaf and not timing then
+  if first and first[SHAPE].leaf and not timing then
     tail = tail + 1
     queue[tail] = rows
     return
@@ -29,9 +31,7 @@ local function enqueue_rows(rows)
   for i = rows.from, rows.to do enqueue_one(rows[i]) end
 end
 
-local function enqueue(s)
-  local kids = s[1].kids
-  if not kids then return end
+local function enqueue(s, kids)
   for j = 1, #kids do
     local b = kids[j]
     local below = s[b.slot + 1]
@@ -40,26 +40,24 @@ local function enqueue(s)
   end
 end
 
-local function needs_care(s)
-  local x = s[8]
-  return timing or (x and (x.errors or x.dead))
-end
-
 local function walk_rows(rows, level)
   if level ~= 2 then return end
-  local shape = rows[rows.from][1]
+  local shape = rows[rows.from][SHAPE]
   running = shape.level2
   running.rows(rows, next_row or rows.from, rows.to, shape, enqueue_one)
   next_row = nil
 end
 
 local function walk_view(s, level, name)
-  running = s[1][name]
-  if s[7] and level == 2 and s[1].level1 then careful(s, 1, 0) end
+  local shape = s[SHAPE]
+  running = shape[name]
+  if level == 2 and s[UNSENT] and shape.level1 then careful(s, 1, 0) end
   if running then
-    if needs_care(s) then careful(s, level, 0) else running.run(s, s[2]) end
+    local rare = s[RARE]
+    if timing or (rare and (rare.errors or rare.dead)) then careful(s, level, 0) else running.run(s, s[OBJECT]) end
   end
-  enqueue(s)
+  local kids = shape.kids
+  if kids then enqueue(s, kids) end
 end
 
 -- Read what changed from the cursor on. An error ends it; `level_pass` goes on behind it.
@@ -106,7 +104,7 @@ local function note_failure(s, pos, fault)
 end
 
 local function dispatch(s, b)
-  local o = b.path.ups == 0 and s[2] or nil
+  local o = b.path.ups == 0 and s[OBJECT] or nil
   if b.path.ups > 0 then o = views.up(s, b.path.ups) end
   local v = paths.reader(b.path)(o)
   if b.kind == "viewlist" then views.listed(s, b.pos, v)
@@ -129,9 +127,9 @@ end
 
 -- Read the bindings of a view one by one, each on its own.
 function careful(s, level, from)
-  for pos = from, s[1].count - 1 do
-    local b = s[1][pos]
-    local dead = s[8] and s[8].dead and s[8].dead[pos]
+  for pos = from, s[SHAPE].count - 1 do
+    local b = s[SHAPE][pos]
+    local dead = s[RARE] and s[RARE].dead and s[RARE].dead[pos]
     if b.reads and b.level == level and not dead and expiries <= MAX_EXPIRIES then
       computing, computing_pos = s, pos
       local ok, fault
@@ -151,7 +149,8 @@ local function go_on_behind(fault, level)
   end
   note_failure(s, fault.at, fault)
   careful(s, level, fault.at + 1)
-  enqueue(s)
+  local kids = s[SHAPE].kids
+  if kids then enqueue(s, kids) end
 end
 
 -- Walk all views of a level, going on behind whatever raises.
@@ -206,7 +205,7 @@ end
 function E.thaw()
   for _, here in next, E.connections do
     for _, s in next, here.views do
-      if s[8] then s[8].dead = nil end
+      if s[RARE] then s[RARE].dead = nil end
     end
     for _, var in next, here.vars do var.dead = nil end
   end

@@ -4,7 +4,7 @@ local paths = E.paths
 local load, concat, format, rep, sub = load, table.concat, string.format, string.rep, string.sub
 local rawequal, rawget, tonumber = rawequal, rawget, tonumber
 
-local FIRST = 10 -- the first slot of a view record that holds a value; see views.lua
+local record = E.view_record
 local read_only = { ["sl-badge"] = true, ["sl-copy-button"] = true, ["sl-option"] = true }
 read_only["sl-progress-bar"], read_only["sl-progress-ring"], read_only["sl-qr-code"] = true, true, true
 local levels = { high = 1, medium = 2, med = 2, low = 3 }
@@ -59,7 +59,7 @@ local ONE = { HEAD, "return function(s, o) local v", "end" }
 local ROWS = {
   HEAD,
   "return function(rows, from, to, shape, other) local v for i = from, to do local s = rows[i] "
-    .. "if not s or s[1] ~= shape or s[8] then other(s) else local o = s[2]",
+    .. format("if not s or s[%d] ~= shape or s[%d] then other(s) else local o = s[%d]", record.SHAPE, record.RARE, record.OBJECT),
   "end end end",
 }
 
@@ -91,7 +91,7 @@ end
 
 -- Slots of values first; a nested view or list takes two, one for the value and one for what is shown.
 local function lay_out(shape)
-  local slot = FIRST
+  local slot = record.FIRST_VALUE
   for pos = 0, shape.count - 1 do
     local b = shape[pos]
     b.slot = slot

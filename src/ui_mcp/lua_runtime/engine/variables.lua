@@ -3,6 +3,8 @@ local E = ...
 local paths, json, limits, viewdefs = E.paths, E.json, E.limits, E.viewdefs
 local type, next, tostring, tonumber, match, remove = type, next, tostring, tonumber, string.match, table.remove
 local type_of, value_json = E.type_of, E.value_json
+local record = E.view_record
+local SHAPE, NUMBER, RARE = record.SHAPE, record.NUMBER, record.RARE
 
 local levels = { high = 1, medium = 2, med = 2, low = 3 }
 local variables = {}
@@ -42,9 +44,9 @@ end
 -- The object children start from: the wrapper, else the value.
 function variables.nav(var)
   if var.view then
-    local wrap = var.view[8] and var.view[8].wraps and var.view[8].wraps[var.pos]
+    local wrap = var.view[RARE] and var.view[RARE].wraps and var.view[RARE].wraps[var.pos]
     if wrap and wrap.object then return wrap.object end
-    local slot = var.view[1][var.pos].slot
+    local slot = var.view[SHAPE][var.pos].slot
     return var.view[slot]
   end
   if var.wrap and var.wrap.object ~= nil then return var.wrap.object end
@@ -132,8 +134,8 @@ variables.hide = hide
 function variables.parent(here, id)
   if id >= 0 then return here.vars[id] end
   for _, s in next, here.views do
-    local pos = -id - s[3]
-    if pos >= 0 and pos < s[1].count then
+    local pos = -id - s[NUMBER]
+    if pos >= 0 and pos < s[SHAPE].count then
       here.stand_ins[id] = here.stand_ins[id] or { id = id, view = s, pos = pos, children = {}, props = {} }
       return here.stand_ins[id]
     end

@@ -1,10 +1,11 @@
--- Views: records of one viewdef over one object. Slots of a record:
---   1 shape, 2 object the bindings read from, 3 number, 4 parent view, 5 position in the parent, 6 row (0-based) or nil,
---   7 true until sent, 8 table of rare things (errors, wrappers, …) or nil, 9 change counts or nil, then the last values.
+-- Views: records of one viewdef over one object, called `s` throughout; view_record.lua lists their fields.
 local E = ...
 local json, viewdefs, paths, limits = E.json, E.viewdefs, E.paths, E.limits
 local type, rawequal, next, tostring = type, rawequal, next, tostring
 local type_of, value_json, shape_of = E.type_of, E.value_json, E.shape
+local record = E.view_record
+local SHAPE, OBJECT, NUMBER, PARENT, POSITION = record.SHAPE, record.OBJECT, record.NUMBER, record.PARENT, record.POSITION
+local ROW, UNSENT, RARE, CHANGES = record.ROW, record.UNSENT, record.RARE, record.CHANGES
 
 local MAX_DEPTH = 60
 local views = {}
@@ -19,10 +20,10 @@ function E.draw(n)
 end
 
 local function rare(s)
-  local x = s[8]
+  local x = s[RARE]
   if not x then
     x = {}
-    s[8] = x
+    s[RARE] = x
   end
   return x
 end
@@ -34,10 +35,10 @@ end
 views.push, views.rare = push, rare
 
 local function count(s, pos)
-  local counts = s[9]
+  local counts = s[CHANGES]
   if not counts then
     counts = {}
-    s[9] = counts
+    s[CHANGES] = counts
   end
   counts[pos] = (counts[pos] or 0) + 1
 end
@@ -54,16 +55,16 @@ end
 views.slot_json = slot_json
 
 local function send(s, pos)
-  local b = s[1][pos]
-  if not s[7] then push(b.level, "[" .. s[3] .. "," .. pos .. "," .. slot_json(s[b.slot]) .. "]") end
+  local b = s[SHAPE][pos]
+  if not s[UNSENT] then push(b.level, "[" .. s[NUMBER] .. "," .. pos .. "," .. slot_json(s[b.slot]) .. "]") end
 end
 views.send = send
 
 -- A value binding read something other than what its slot holds.
 function views.changed(s, pos, v)
-  local slot = s[1][pos].slot
+  local slot = s[SHAPE][pos].slot
   local old = s[slot]
-  if s[7] and type(v) ~= "table" then
+  if s[UNSENT] and type(v) ~= "table" then
     s[slot] = v
     return
   end
@@ -75,7 +76,7 @@ function views.changed(s, pos, v)
     s[slot] = v
     if slot_json(old) == slot_json(v) then return end
   end
-  if not s[7] then
+  if not s[UNSENT] then
     count(s, pos)
     send(s, pos)
   end
@@ -83,14 +84,14 @@ end
 
 -- The object that the path of a binding starts from, `ups` variables above its own parent.
 function views.up(s, ups)
-  local nav, in_row = s[2], s[6] ~= nil
+  local nav, in_row = s[OBJECT], s[ROW] ~= nil
   for _ = 1, ups do
     if s == nil then return nil end
     if in_row then
-      nav, in_row = s[4][s[4][1][s[5]].slot], false
+      nav, in_row = s[PARENT][s[PARENT][SHAPE][s[POSITION]].slot], false
     else
-      s = s[4]
-      nav, in_row = s and s[2], s and s[6] ~= nil
+      s = s[PARENT]
+      nav, in_row = s and s[OBJECT], s and s[ROW] ~= nil
     end
   end
   return nav
@@ -100,8 +101,8 @@ local function shown_above(parent, object, viewdef)
   local depth = 0
   while parent do
     depth = depth + 1
-    if rawequal(parent[2], object) and parent[1].viewdef == viewdef then return "this view would show itself" end
-    parent = parent[4]
+    if rawequal(parent[OBJECT], object) and parent[SHAPE].viewdef == viewdef then return "this view would show itself" end
+    parent = parent[PARENT]
   end
   if depth > MAX_DEPTH then return "views are nested more than " .. MAX_DEPTH .. " deep" end
 end
@@ -109,7 +110,7 @@ end
 -- `create=T`: put an instance where the path is empty.
 local function make_default(s, b)
   local ok, fault = limits.call(function()
-    local from = b.path.ups == 0 and s[2] or views.up(s, b.path.ups)
+    local from = b.path.ups == 0 and s[OBJECT] or views.up(s, b.path.ups)
     local class = E.class_named(b.query.create)
     if class and paths.reader(b.path)(from) == nil then paths.write(b.path, from, class:new(), "w") end
   end)
@@ -119,10 +120,10 @@ end
 -- Make a view; its values are read by the pass that goes on below it.
 local function create(parent, pos, row, object, shape)
   local s = shape.empty()
-  s[1], s[2], s[4], s[5], s[6], s[7] = shape, object, parent, pos, row, true
-  s[3] = E.draw(shape.count + (row and 2 or 1)) + (row and 1 or 0)
+  s[SHAPE], s[OBJECT], s[PARENT], s[POSITION], s[ROW], s[UNSENT] = shape, object, parent, pos, row, true
+  s[NUMBER] = E.draw(shape.count + (row and 2 or 1)) + (row and 1 or 0)
   local here = E.here
-  here.views[s[3]] = s
+  here.views[s[NUMBER]] = s
   if shape.level1 then here.has_high = true end
   if shape.level3 then here.has_low = true end
   viewdefs.need(here, shape.kind)
@@ -139,8 +140,8 @@ local function drop(s)
     s = stack[n]
     stack[n] = nil
     n = n - 1
-    known[s[3]] = nil
-    for _, b in next, s[1].kids or {} do
+    known[s[NUMBER]] = nil
+    for _, b in next, s[SHAPE].kids or {} do
       local below = s[b.slot + 1]
       if below and b.kind == "view" then
         n = n + 1
@@ -179,8 +180,8 @@ end
 -- Replace `old` by a view of `object`, or keep it when the viewdef stays; nil when nothing can be shown.
 local function fit(parent, pos, row, old, object, namespace, fallback)
   local shape = shape_for(object, namespace, fallback)
-  if old and old[1] == shape then
-    old[2] = object
+  if old and old[SHAPE] == shape then
+    old[OBJECT] = object
     return old
   end
   if old then drop(old) end
@@ -196,11 +197,11 @@ views.fit = fit
 
 -- Show `object` at a `ui-view` position.
 local function show(s, pos, object)
-  local b = s[1][pos]
+  local b = s[SHAPE][pos]
   local old = s[b.slot + 1]
   local new = fit(s, pos, nil, old, object, b.namespace, b.fallback)
   s[b.slot + 1] = new
-  if new ~= old and not s[7] then
+  if new ~= old and not s[UNSENT] then
     count(s, pos)
     push(b.level, new and { view = new } or { empty = s, pos = pos })
   end
@@ -208,13 +209,13 @@ end
 
 -- A `ui-view` position reads another value than before.
 function views.viewed(s, pos, v)
-  s[s[1][pos].slot] = v
+  s[s[SHAPE][pos].slot] = v
   show(s, pos, v)
 end
 
 -- A `ui-view` position with a wrapper was read.
 function views.wrapped(s, pos, v)
-  local b = s[1][pos]
+  local b = s[SHAPE][pos]
   local x = rare(s)
   x.wraps = x.wraps or {}
   local same = rawequal(v, s[b.slot])
@@ -223,15 +224,15 @@ function views.wrapped(s, pos, v)
   local object = x.wraps[pos] and x.wraps[pos].object
   if object == nil then object = v end
   local child = s[b.slot + 1]
-  if child == nil or not rawequal(child[2], object) then show(s, pos, object) end
+  if child == nil or not rawequal(child[OBJECT], object) then show(s, pos, object) end
 end
 
 -- Look at every position again: viewdefs came or changed.
 function views.refit(s)
-  for _, b in next, s[1].kids or {} do
+  for _, b in next, s[SHAPE].kids or {} do
     if b.kind == "viewlist" then E.lists.refit(s, b)
     else
-      local wrap = s[8] and s[8].wraps and s[8].wraps[b.pos]
+      local wrap = s[RARE] and s[RARE].wraps and s[RARE].wraps[b.pos]
       local object = wrap and wrap.object
       if object == nil then object = s[b.slot] end
       show(s, b.pos, object)
@@ -244,8 +245,8 @@ function views.root(object)
   local here = E.here
   local old = here.root_view
   local shape = shape_for(object, "", "")
-  if old and old[1] == shape then
-    old[2] = object
+  if old and old[SHAPE] == shape then
+    old[OBJECT] = object
     return
   end
   if old then drop(old) end
@@ -255,7 +256,7 @@ end
 
 local function tell(s, pos, fault)
   local out = E.here.out.errors
-  out[#out + 1] = E.error_text('"view":' .. s[3] .. ',"pos":' .. pos .. ",", fault)
+  out[#out + 1] = E.error_text('"view":' .. s[NUMBER] .. ',"pos":' .. pos .. ",", fault)
 end
 
 -- An error at one position: kept, sent once, logged.
@@ -266,23 +267,23 @@ function views.fail(s, pos, fault, again)
   if old and old.message == fault.message and not again then return end
   x.errors[pos] = fault
   tell(s, pos, fault)
-  E.report(s[1].key .. " " .. tostring(s[1][pos].text), fault)
+  E.report(s[SHAPE].key .. " " .. tostring(s[SHAPE][pos].text), fault)
 end
 
 -- A binding that can never work: told to every page, logged once.
 function views.refuse(s, b)
   tell(s, b.pos, { code = "invalid", message = b.refused })
-  if not b.logged then E.log_error(s[1].key .. " " .. b.attribute, b.refused) end
+  if not b.logged then E.log_error(s[SHAPE].key .. " " .. b.attribute, b.refused) end
   b.logged = true
 end
 
 -- The position is good again: the page hears its value once more.
 function views.mend(s, pos)
-  local x = s[8]
+  local x = s[RARE]
   if not (x and x.errors and x.errors[pos]) then return end
   x.errors[pos] = nil
   if next(x.errors) == nil then x.errors = nil end
-  local b = s[1][pos]
-  if s[7] or b.kind == "view" or b.kind == "viewlist" then return end
-  if b.reads then send(s, pos) else push(b.level, "[" .. s[3] .. "," .. pos .. ",null]") end
+  local b = s[SHAPE][pos]
+  if s[UNSENT] or b.kind == "view" or b.kind == "viewlist" then return end
+  if b.reads then send(s, pos) else push(b.level, "[" .. s[NUMBER] .. "," .. pos .. ",null]") end
 end

@@ -3,6 +3,7 @@ local E = ...
 local env, limits, views = E.env, E.limits, E.views
 local type, rawget, rawequal, rawlen, setmetatable = type, rawget, rawequal, rawlen, setmetatable
 local gmatch = string.gmatch
+local NUMBER = E.view_record.NUMBER
 
 local ViewList = { type = "lua.ViewList" }
 ViewList.__index = ViewList
@@ -128,7 +129,7 @@ end
 
 local function view_owner(s, b, class, item_class, read)
   return {
-    id = -(s[3] + b.pos),
+    id = -(s[NUMBER] + b.pos),
     class = class,
     item_class = item_class,
     value = read,
