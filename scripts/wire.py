@@ -1,46 +1,109 @@
-"""Generates the protocol constants for Python and TypeScript; run it after changing contracts/wire.json."""
+"""Generates the protocol constants for Python, Lua and TypeScript; run it after changing contracts/wire.json."""
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "contracts" / "wire.json"
 PYTHON = ROOT / "src" / "ui_mcp" / "wire.py"
+LUA = ROOT / "src" / "ui_mcp" / "lua_runtime" / "engine" / "wire.lua"
 TYPESCRIPT = ROOT / "web" / "src" / "wire.gen.ts"
-ABOUT = "Close codes and notices of a page's connection. Written by scripts/wire.py from contracts/wire.json."
+ABOUT = "Constants of the wire between page, server and Lua. Written by scripts/wire.py from contracts/wire.json."
+
+Entry = dict[str, Any]
+Wire = dict[str, list[Entry]]
+
+
+class Section(NamedTuple):
+    """A list of named strings in the contract, and what it becomes."""
+
+    name: str
+    key: str
+    python: str
+    about: str
+    lua: str
+
+
+SECTIONS = (
+    Section("operations", "op", "Op", "What a Lua worker can be asked to do.", "op"),
+    Section("outputs", "kind", "OutputKind", "What a Lua worker sends besides its replies.", "output"),
+    Section("messages", "type", "MessageType", "Types of the messages between page and server.", "message"),
+    Section("properties", "property", "Property", "Properties that the server or the engine acts on.", "property"),
+    Section("faults", "code", "FaultCode", "Why an operation or a message failed.", "fault"),
+)
 
 
 def generated() -> dict[Path, str]:
     wire = json.loads(CONTRACT.read_text())
-    return {PYTHON: _python(wire), TYPESCRIPT: _typescript(wire)}
+    return {PYTHON: _python(wire), LUA: _lua(wire), TYPESCRIPT: _typescript(wire)}
 
 
-def _python(wire: dict[str, Any]) -> str:
-    lines = [
-        '"""Close codes and notices of a page\'s connection. Written by scripts/wire.py from contracts/wire.json."""',
-        "",
-    ]
+def _python(wire: Wire) -> str:
+    lines = [f'"""{ABOUT}"""', "", "from enum import StrEnum", ""]
     for close in wire["closeCodes"]:
         lines += [f"{close['name']} = {close['code']}", f'"""{_sentence(close["meaning"])}"""']
-    staying = [close["name"] for close in wire["closeCodes"] if not close["reconnect"]]
-    lines += ["", f"FINAL = frozenset({{{', '.join(staying)}}})", '"""After these a page does not reconnect."""', ""]
+    lines += ["", f"FINAL = frozenset({{{', '.join(_final(wire))}}})"]
+    lines += ['"""After these a page does not reconnect."""', ""]
     lines += [f'{notice["name"]} = "{notice["code"]}"' for notice in wire["notices"]]
+    for section in SECTIONS:
+        lines += ["", "", f"class {section.python}(StrEnum):", f'    """{section.about}"""', ""]
+        for entry in wire[section.name]:
+            lines += [f'    {entry["name"]} = "{entry[section.key]}"', f'    """{_description(entry)}"""']
     return "\n".join(lines) + "\n"
 
 
-def _typescript(wire: dict[str, Any]) -> str:
+def _lua(wire: Wire) -> str:
     lines = [
-        "/** Close codes and notices of a page's connection. Written by scripts/wire.py from contracts/wire.json. */",
+        f"-- {ABOUT}",
+        "local E = ...",
+        "local setmetatable, error, tostring = setmetatable, error, tostring",
         "",
+        "-- A misspelt name raises an error instead of being nil.",
+        "local function constants(kind, values)",
+        "  return setmetatable(values, {",
+        '    __index = function(_, name) error("the wire has no " .. kind .. " " .. tostring(name), 2) end,',
+        "  })",
+        "end",
+        "",
+        "E.wire = {",
     ]
+    for section in SECTIONS:
+        lines += [f'  {section.lua} = constants("{section.lua}", {{']
+        lines += [f'    {entry["name"]} = "{entry[section.key]}",' for entry in wire[section.name]]
+        lines += ["  }),"]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _typescript(wire: Wire) -> str:
+    lines = [f"/** {ABOUT} */", ""]
     for close in wire["closeCodes"]:
         lines += [f"/** {_sentence(close['meaning'])} */", f"export const {close['name']} = {close['code']};"]
-    staying = [close["name"] for close in wire["closeCodes"] if not close["reconnect"]]
     lines += ["", "/** After these a page does not reconnect. */"]
-    lines += [f"export const FINAL: ReadonlySet<number> = new Set([{', '.join(staying)}]);", ""]
+    lines += [f"export const FINAL: ReadonlySet<number> = new Set([{', '.join(_final(wire))}]);", ""]
     lines += [f'export const {notice["name"]} = "{notice["code"]}";' for notice in wire["notices"]]
+    for side in ("page", "server"):
+        sent = [entry["type"] for entry in wire["messages"] if side in entry["from"]]
+        lines += ["", f"/** Types of the messages that the {side} sends. */"]
+        lines += [f"export type {side.title()}MessageType = {_union(sent)};"]
+    codes = [entry["code"] for entry in wire["faults"]]
+    lines += ["", "/** Codes of errors. */", f"export type FaultCode = {_union(codes)};"]
     return "\n".join(lines) + "\n"
+
+
+def _union(values: list[str]) -> str:
+    return " | ".join(json.dumps(value) for value in values)
+
+
+def _final(wire: Wire) -> list[str]:
+    return [close["name"] for close in wire["closeCodes"] if not close["reconnect"]]
+
+
+def _description(entry: Entry) -> str:
+    """Return the meaning of an entry, for an operation with its arguments and its result."""
+    arguments = f"({', '.join(entry['arguments'])}) " if entry.get("arguments") else ""
+    result = f" Result: {entry['result']}." if "result" in entry else ""
+    return f"{arguments}{_sentence(entry['meaning'])}{result}"
 
 
 def _sentence(meaning: str) -> str:

@@ -1,4 +1,6 @@
-"""Close codes and notices of a page's connection. Written by scripts/wire.py from contracts/wire.json."""
+"""Constants of the wire between page, server and Lua. Written by scripts/wire.py from contracts/wire.json."""
+
+from enum import StrEnum
 
 GOING_AWAY = 1001
 """The server stops."""
@@ -16,3 +18,118 @@ NOTICE_RESTARTED = "session_restarted"
 NOTICE_LOAD_ERROR = "load_error"
 NOTICE_LOADED = "load_mended"
 NOTICE_ENDED = "session_ended"
+
+
+class Op(StrEnum):
+    """What a Lua worker can be asked to do."""
+
+    START = "start"
+    """Run main.lua, mcp.lua and the init.lua of every app. Result: true."""
+    OPEN = "open"
+    """(conn) A page has connected; the session numbers its pages."""
+    CLOSE = "close"
+    """(conn) The page has disconnected: drop its variables."""
+    FRAME = "frame"
+    """(conn, text) Handle what the page sent."""
+    RUN = "run"
+    """(code) Run a chunk of Lua. Result: the first returned value, or {"non-json": text}."""
+    DISPLAY = "display"
+    """(name) Show an app. Result: true."""
+    TIMER = "timer"
+    """(handle) A timer is due. Result: whether the timer was still set."""
+    RELOAD = "reload"
+    """(path) A Lua file has changed: run it again. Result: whether the session had loaded it."""
+    VIEWDEFS = "viewdefs"
+    """(text) Take new or changed viewdefs: a JSON object of key to [html, bindings]."""
+    REFRESH = "refresh"
+    """Detect changes, nothing else."""
+    STATE = "state"
+    """Return mcp.state, else mcp.value."""
+    VARIABLES = "variables"
+    """Return the list of all variables."""
+    NOTICE = "notice"
+    """(text) Show a notice, JSON, on every page."""
+
+
+class OutputKind(StrEnum):
+    """What a Lua worker sends besides its replies."""
+
+    EVENT = "event"
+    """An event for the agent."""
+    TIMER = "timer"
+    """A timer was set; the number is its delay in seconds."""
+    CANCEL = "cancel"
+    """A timer was cleared."""
+    DISPLAYED = "displayed"
+    """An app is displayed."""
+    LOAD_ERROR = "load_error"
+    """A changed file failed to load."""
+    LOADED = "loaded"
+    """A file that failed before was loaded."""
+    THEMES = "themes"
+    """The pages have to load their themes again."""
+    SUBSCRIBED = "subscribed"
+    """An app subscribed to a topic."""
+    REFUSED = "refused"
+    """A permission was refused."""
+
+
+class MessageType(StrEnum):
+    """Types of the messages between page and server."""
+
+    CREATE = "create"
+    """Create a variable."""
+    UPDATE = "update"
+    """Set a variable's value or properties; with neither, render it again."""
+    DESTROY = "destroy"
+    """Remove a variable and those below it."""
+    WATCH = "watch"
+    """Send the variable from now on."""
+    UNWATCH = "unwatch"
+    """Stop sending the variable."""
+    ERROR = "error"
+    """A variable or a message failed."""
+    VIEW = "view"
+    """Put a finished view into a position."""
+    LOOK = "look"
+    """Ask the page what it shows."""
+    LOOKED = "looked"
+    """Answer to a look."""
+
+
+class Property(StrEnum):
+    """Properties that the server or the engine acts on."""
+
+    TYPE = "type"
+    """Type of the object that a variable holds."""
+    FALLBACK_NAMESPACE = "fallbackNamespace"
+    """Namespace to look in when a viewdef is not in the variable's own."""
+    VIEWDEFS = "viewdefs"
+    """On variable 1: viewdefs for the page, a JSON object of key to HTML."""
+    NOTICE = "notice"
+    """On variable 1: a message for the person, JSON."""
+    EDITABLE = "editable"
+    """On variable 1, from the page: bindings of a viewdef that have a value property."""
+
+
+class FaultCode(StrEnum):
+    """Why an operation or a message failed."""
+
+    LUA_ERROR = "lua-error"
+    """Code of an app raised an error."""
+    LUA_SYNTAX = "lua-syntax"
+    """Code does not compile."""
+    TIMEOUT = "timeout"
+    """Code ran longer than lua.max_seconds."""
+    MEMORY = "memory"
+    """Code needed more than lua.max_memory_mb."""
+    NOT_FOUND = "not-found"
+    """The app, connection, variable or file does not exist."""
+    INVALID = "invalid"
+    """A frame, message, path or viewdef is malformed."""
+    UNAUTHORIZED = "unauthorized"
+    """The variable is read-only."""
+    PATH_FAILURE = "path-failure"
+    """There is nothing at the path to write to."""
+    UNKNOWN_TYPE = "unknown-type"
+    """A message has an unknown type."""

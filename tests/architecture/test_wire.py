@@ -1,12 +1,14 @@
-"""The constants of the wire have one source, from which both sides are generated."""
+"""The constants of the wire have one source, from which those of all languages are generated."""
 
 import importlib.util
+import json
+import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from ui_mcp import wire
+from ui_mcp import errors, wire
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +37,25 @@ def test_close_codes_are_written_nowhere_else(root: Path) -> None:
     generated = {root / "src" / "ui_mcp" / "wire.py", root / "web" / "src" / "wire.gen.ts"}
     again = [file for file in sources if file not in generated and "SESSION_ENDED = " in file.read_text()]
     assert again == []
+
+
+def test_the_engine_has_one_function_for_each_operation(script: ModuleType) -> None:
+    sources = "\n".join(file.read_text() for file in script.LUA.parent.glob("*.lua"))
+    assert sorted(re.findall(r"^E\.ops\[OP\.(\w+)\] = function", sources, re.MULTILINE)) == sorted(wire.Op.__members__)
+
+
+def test_the_engine_writes_no_fault_code_or_message_type_by_hand(script: ModuleType) -> None:
+    by_hand = re.compile(r"""code ==? "|_fault\("|raise\("|"type":"\w|host\.emit\("|handlers\.\w|\bops\.\w""")
+    found = [
+        f"{file.name}: {line.strip()}"
+        for file in script.LUA.parent.glob("*.lua")
+        for line in file.read_text().splitlines()
+        if by_hand.search(line)
+    ]
+    assert found == []
+
+
+def test_the_error_of_a_fault_has_its_code(script: ModuleType) -> None:
+    faults = json.loads(script.CONTRACT.read_text())["faults"]
+    named = {fault["error"]: fault["code"] for fault in faults if "error" in fault}
+    assert {name: getattr(errors, name).code for name in named} == named

@@ -1,4 +1,4 @@
-/** Close codes and notices of a page's connection. Written by scripts/wire.py from contracts/wire.json. */
+/** Constants of the wire between page, server and Lua. Written by scripts/wire.py from contracts/wire.json. */
 
 /** The server stops. */
 export const GOING_AWAY = 1001;
@@ -16,3 +16,12 @@ export const NOTICE_RESTARTED = "session_restarted";
 export const NOTICE_LOAD_ERROR = "load_error";
 export const NOTICE_LOADED = "load_mended";
 export const NOTICE_ENDED = "session_ended";
+
+/** Types of the messages that the page sends. */
+export type PageMessageType = "create" | "update" | "destroy" | "watch" | "unwatch" | "looked";
+
+/** Types of the messages that the server sends. */
+export type ServerMessageType = "update" | "destroy" | "error" | "view" | "look";
+
+/** Codes of errors. */
+export type FaultCode = "lua-error" | "lua-syntax" | "timeout" | "memory" | "not-found" | "invalid" | "unauthorized" | "path-failure" | "unknown-type";

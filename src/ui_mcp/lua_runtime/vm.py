@@ -13,6 +13,7 @@ from ui_mcp.lua_runtime.permissions import Permissions, Refusal
 from ui_mcp.lua_runtime.sandbox import Modules, run_process
 
 MODULES = (
+    "wire",
     "json",
     "objects",
     "limits",

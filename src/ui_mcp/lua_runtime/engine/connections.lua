@@ -1,6 +1,9 @@
 -- Pages: what each sends, and what all of them are told after an entry.
 local E = ...
+local OP, MESSAGE, FAULT = E.wire.op, E.wire.message, E.wire.fault
+local EDITABLE, NOTICE = E.wire.property.EDITABLE, E.wire.property.NOTICE
 local json, limits, variables, views, lists, viewdefs = E.json, E.limits, E.variables, E.views, E.lists, E.viewdefs
+local new_fault = limits.new_fault
 local paths = E.paths
 local next, sort, type, tostring, tonumber, pcall = next, table.sort, type, tostring, tonumber, pcall
 local find, sub, gmatch, match = string.find, string.sub, string.gmatch, string.match
@@ -10,12 +13,8 @@ local SHAPE, OBJECT, NUMBER, RARE = record.SHAPE, record.OBJECT, record.NUMBER, 
 local connections = {}
 E.connections = connections
 
-local function problem(code, message)
-  return { code = code, message = message, traceback = "" }
-end
-
-function E.ops.open(conn)
-  if type(conn) ~= "number" or conn % 1 ~= 0 then return "null", problem("invalid", "a connection is a whole number") end
+E.ops[OP.OPEN] = function(conn)
+  if type(conn) ~= "number" or conn % 1 ~= 0 then return "null", new_fault(FAULT.INVALID, "a connection is a whole number") end
   local root = variables.new(1, 0)
   root.path = { text = "" }
   connections[conn] = {
@@ -32,20 +31,20 @@ function E.ops.open(conn)
   E.place_server_variables(connections[conn])
 end
 
-function E.ops.close(conn)
+E.ops[OP.CLOSE] = function(conn)
   if conn ~= nil then connections[conn] = nil end
 end
 
-function E.ops.refresh() end
+E.ops[OP.REFRESH] = function() end
 
 local handlers = {}
 
-function handlers.create(here, data) return variables.create(here, data) end
+handlers[MESSAGE.CREATE] = function(here, data) return variables.create(here, data) end
 
 local function known(here, data)
   local var = here.vars[data.varId]
   if var then return var end
-  return nil, problem("not-found", "no variable " .. tostring(data.varId))
+  return nil, new_fault(FAULT.NOT_FOUND, "no variable " .. tostring(data.varId))
 end
 
 -- The page says which unknown elements have a value property: those bindings become two-way.
@@ -65,25 +64,25 @@ local function take_editable(text)
   end
 end
 
-function handlers.update(here, data)
+handlers[MESSAGE.UPDATE] = function(here, data)
   local var, fault = known(here, data)
   if not var then return fault end
-  if var.id == 1 and type(data.properties) == "table" and type(data.properties.editable) == "string" then
-    take_editable(data.properties.editable)
-    data.properties.editable = nil
+  if var.id == 1 and type(data.properties) == "table" and type(data.properties[EDITABLE]) == "string" then
+    take_editable(data.properties[EDITABLE])
+    data.properties[EDITABLE] = nil
   end
   return variables.update(here, var, data)
 end
 
-function handlers.destroy(here, data)
+handlers[MESSAGE.DESTROY] = function(here, data)
   local var, fault = known(here, data)
   if not var then return fault end
-  if var.id == 1 then return problem("unauthorized", "variable 1 cannot be destroyed") end
+  if var.id == 1 then return new_fault(FAULT.UNAUTHORIZED, "variable 1 cannot be destroyed") end
   variables.destroy(here, var)
 end
 
 -- Start over for the whole page, or send one variable again.
-function handlers.watch(here, data)
+handlers[MESSAGE.WATCH] = function(here, data)
   local var, fault = known(here, data)
   if not var then return fault end
   var.unwatched = false
@@ -103,7 +102,7 @@ function handlers.watch(here, data)
   end
 end
 
-function handlers.unwatch(here, data)
+handlers[MESSAGE.UNWATCH] = function(here, data)
   local var, fault = known(here, data)
   if not var then return fault end
   var.unwatched = true
@@ -120,7 +119,7 @@ local function short(here, list)
     if type(want) == "table" and tonumber(want[1]) then lists.move(s, b, tonumber(want[1]), tonumber(want[2])) end
     return
   end
-  if not b.writes then return views.fail(s, b.pos, problem("unauthorized", "'" .. b.path.text .. "' is read-only"), true) end
+  if not b.writes then return views.fail(s, b.pos, new_fault(FAULT.UNAUTHORIZED, "'" .. b.path.text .. "' is read-only"), true) end
   local value = n > 2 and json.plain(list[3], E.object) or nil
   if n > 2 and list[3] == false then value = false end
   if b.reads then
@@ -135,16 +134,16 @@ local function short(here, list)
 end
 
 local function one(here, message)
-  if type(message) ~= "table" then return variables.tell(here, nil, problem("invalid", "a message is an object")) end
+  if type(message) ~= "table" then return variables.tell(here, nil, new_fault(FAULT.INVALID, "a message is an object")) end
   if message[json.LENGTH] then return short(here, message) end
   local handler, data = handlers[message.type], message.data
-  if not handler then return variables.tell(here, nil, problem("unknown-type", "unknown message type " .. tostring(message.type))) end
-  if type(data) ~= "table" then return variables.tell(here, nil, problem("invalid", "a message needs data")) end
+  if not handler then return variables.tell(here, nil, new_fault(FAULT.UNKNOWN_TYPE, "unknown message type " .. tostring(message.type))) end
+  if type(data) ~= "table" then return variables.tell(here, nil, new_fault(FAULT.INVALID, "a message needs data")) end
   local fault = handler(here, data)
   if not fault then return end
   local id = tonumber(data.varId or data.id)
   local var = id and here.vars[id]
-  if var and message.type == "update" then variables.fail(here, var, fault, true) else variables.tell(here, id, fault) end
+  if var and message.type == MESSAGE.UPDATE then variables.fail(here, var, fault, true) else variables.tell(here, id, fault) end
 end
 
 -- Messages in a frame: { messages }, a list, or a single one. A list that begins with a number is a short update.
@@ -155,21 +154,21 @@ local function messages_in(frame)
   return { frame, [json.LENGTH] = 1 }
 end
 
-function E.ops.frame(conn, text)
+E.ops[OP.FRAME] = function(conn, text)
   local here = connections[conn]
-  if not here then return "null", problem("not-found", "no connection " .. tostring(conn)) end
+  if not here then return "null", new_fault(FAULT.NOT_FOUND, "no connection " .. tostring(conn)) end
   if type(text) == "string" and not find(text, "%S") then return end
   local frame, wrong = json.parse(text)
   local list = not wrong and messages_in(frame)
-  if not list then return variables.tell(here, nil, problem("invalid", wrong or "a frame is an object or a list")) end
+  if not list then return variables.tell(here, nil, new_fault(FAULT.INVALID, wrong or "a frame is an object or a list")) end
   E.here = here
   for i = 1, list[json.LENGTH] or 0 do one(here, list[i]) end
 end
 
 -- New or changed viewdefs: views select theirs again, and pages render the variables of those types again.
-function E.ops.viewdefs(text)
+E.ops[OP.VIEWDEFS] = function(text)
   local wrong = viewdefs.take(text)
-  if wrong then return "null", problem("invalid", wrong) end
+  if wrong then return "null", new_fault(FAULT.INVALID, wrong) end
   local kinds = {}
   for key, viewdef in next, viewdefs.by_key do
     if viewdef.version == viewdefs.version then
@@ -187,11 +186,11 @@ function E.ops.viewdefs(text)
   end
 end
 
--- Something to tell the person at every page.
-function E.ops.notice(text)
+-- Show a notice on every page.
+E.ops[OP.NOTICE] = function(text)
   for _, here in next, connections do
     local out = here.out[1]
-    out[#out + 1] = '{"type":"update","data":{"varId":1,"properties":{"notice":' .. json.quote(text) .. "}}}"
+    out[#out + 1] = E.message_head(MESSAGE.UPDATE) .. '"varId":1,"properties":{"' .. NOTICE .. '":' .. json.quote(text) .. "}}}"
   end
 end
 

@@ -7,6 +7,8 @@ local record = E.view_record
 local SHAPE, NUMBER, PARENT = record.SHAPE, record.NUMBER, record.PARENT
 local POSITION, ROW, UNSENT = record.POSITION, record.ROW, record.UNSENT
 
+local VIEW_HEAD = E.message_head(E.wire.message.VIEW)
+
 local inline
 
 local function rows_json(rows, known)
@@ -57,7 +59,7 @@ end
 
 local function message(number, parent, slot, row, key, values)
   local place = ',"parent":' .. parent .. ',"slot":' .. slot .. (row and ',"index":' .. row or "")
-  return '{"type":"view","data":{"view":' .. number .. place .. ',"key":' .. json.quote(key) .. ',"values":' .. values .. "}}"
+  return VIEW_HEAD .. '"view":' .. number .. place .. ',"key":' .. json.quote(key) .. ',"values":' .. values .. "}}"
 end
 
 -- Text of a noted change; nil when it no longer matters.

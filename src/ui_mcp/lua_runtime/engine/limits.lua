@@ -1,5 +1,6 @@
 -- Budgets: a time limit that pcall and coroutines cannot swallow, and a memory limit set while app code runs.
 local E, host = ...
+local FAULT = E.wire.fault
 local clock, begin, finish = host.clock, host.begin, host.finish
 local error, type, tostring, setmetatable = error, type, tostring, setmetatable
 local getmetatable = debug.getmetatable
@@ -10,7 +11,7 @@ local create, resume = coroutine.create, coroutine.resume
 local STEP = 1000
 local deadline, expired, armed, counting = 0, false, false, false
 local RAISED = { __tostring = function(raised) return raised.fault.message end }
-local TIMEOUT, MEMORY = { code = "timeout" }, "not enough memory"
+local TIMEOUT, MEMORY = { code = FAULT.TIMEOUT }, "not enough memory"
 
 local limits = {}
 
@@ -48,9 +49,13 @@ end
 
 function limits.expired() return expired end
 
+function limits.new_fault(code, message)
+  return { code = code, message = message, traceback = "" }
+end
+
 -- Raise a fault of our own; app code cannot forge one.
 function limits.raise(code, message)
-  error(setmetatable({ fault = { code = code, message = message, traceback = "" } }, RAISED), 0)
+  error(setmetatable({ fault = limits.new_fault(code, message) }, RAISED), 0)
 end
 
 -- The fault inside what a protected call of ours caught, or nil.
@@ -60,12 +65,12 @@ end
 
 -- The error as { code, message, traceback }.
 local function fault(problem, trace)
-  if problem == TIMEOUT or expired then return { code = "timeout", message = TIMEOUT.message, traceback = trace } end
-  if problem == MEMORY then return { code = "memory", message = "memory: Lua memory limit reached", traceback = trace } end
+  if problem == TIMEOUT or expired then return { code = FAULT.TIMEOUT, message = TIMEOUT.message, traceback = trace } end
+  if problem == MEMORY then return { code = FAULT.MEMORY, message = "memory: Lua memory limit reached", traceback = trace } end
   if type(problem) == "table" and getmetatable(problem) == RAISED then return problem.fault end
   local ok, text = raw_pcall(tostring, problem)
   if not ok or type(text) ~= "string" then text = "error object is a " .. type(problem) end
-  return { code = "lua-error", message = text, traceback = trace }
+  return { code = FAULT.LUA_ERROR, message = text, traceback = trace }
 end
 
 -- What app code did before the error, without the engine's own frames.

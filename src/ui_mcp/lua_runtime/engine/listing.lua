@@ -1,5 +1,6 @@
 -- All variables of the session, created by pages or by views, as the JSON that the variable pages show.
 local E = ...
+local OP = E.wire.op
 local json, connections = E.json, E.connections
 local next, type, sort, concat, floor = next, type, table.sort, table.concat, math.floor
 local tostring, tonumber = tostring, tonumber
@@ -171,7 +172,7 @@ local function text(e)
   return "{" .. concat(parts, ",") .. "}"
 end
 
-function E.ops.variables()
+E.ops[OP.VARIABLES] = function()
   local all = collect()
   link(all)
   for i = 1, #all do all[i] = text(all[i]) end

@@ -1,5 +1,6 @@
 -- Files into code: require, the start-up order, hot reloading, and what each file declared.
 local E, host = ...
+local OP, FAULT, OUTPUT = E.wire.op, E.wire.fault, E.wire.output
 local env, limits = E.env, E.limits
 local tostring, error, next, gmatch, sub, match = tostring, error, next, string.gmatch, string.sub, string.match
 local find, gsub = string.find, string.gsub
@@ -19,9 +20,9 @@ end
 local function compile(path, chunk)
   local text, why = host.source(path)
   host.arm()
-  if not text then limits.raise("not-found", why) end
+  if not text then limits.raise(FAULT.NOT_FOUND, why) end
   local f, problem = limits.load(text, "@" .. chunk, "t", env)
-  return f or limits.raise("lua-syntax", tostring(problem))
+  return f or limits.raise(FAULT.LUA_SYNTAX, tostring(problem))
 end
 
 local function back_to(outer, ...)
@@ -70,7 +71,7 @@ function env.require(name)
 end
 
 -- Re-run a changed file; false when this session never loaded it.
-function E.ops.reload(path)
+E.ops[OP.RELOAD] = function(path)
   path = host.real(path)
   host.arm()
   local entry = by_path[path]
@@ -82,10 +83,10 @@ function E.ops.reload(path)
   E.prototypes.settle()
   if not ok then
     entry.broken = true
-    host.emit("load_error", E.json.encode({ file = entry.key, message = fault.message, code = fault.code }), 0)
+    host.emit(OUTPUT.LOAD_ERROR, E.json.encode({ file = entry.key, message = fault.message, code = fault.code }), 0)
     return "true", fault
   end
-  if entry.broken then host.emit("loaded", entry.key, 0) end
+  if entry.broken then host.emit(OUTPUT.LOADED, entry.key, 0) end
   entry.broken = nil
   return "true"
 end
@@ -123,7 +124,7 @@ local function start_file(name)
 end
 
 -- main.lua, then the mcp table, then mcp.lua, then every app's init.lua.
-function E.ops.start()
+E.ops[OP.START] = function()
   start_file("main.lua")
   E.make_mcp()
   start_file("mcp.lua")

@@ -1,5 +1,6 @@
 -- The door: one function takes every operation, runs it under its budget, detects changes and hands out frames.
 local E = ...
+local FAULT = E.wire.fault
 local limits = E.limits
 local unpack, tostring = table.unpack, tostring
 
@@ -14,7 +15,7 @@ end
 -- Run one operation; its fault, or nil, and the JSON of its result.
 local function perform(op, ...)
   local f = ops[op]
-  if not f then return { code = "invalid", message = "unknown operation " .. tostring(op), traceback = "" } end
+  if not f then return limits.new_fault(FAULT.INVALID, "unknown operation " .. tostring(op)) end
   E.loader.reset()
   E.facts.at = limits.begin()
   local ok, result, fault = limits.call(f, ...)

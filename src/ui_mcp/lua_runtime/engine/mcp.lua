@@ -1,5 +1,6 @@
 -- The `mcp` global: the shell whose value is the displayed app, and the line to the agent.
 local E, host = ...
+local OP, FAULT, OUTPUT = E.wire.op, E.wire.fault, E.wire.output
 local env, limits, json = E.env, E.limits, E.json
 local type, tostring, error, find, gsub, upper = type, tostring, error, string.find, string.gsub, string.upper
 local lower, sub, rawequal = string.lower, string.sub, rawequal
@@ -17,7 +18,7 @@ local function push(event)
   local facts, text = E.facts, json.encode(event, true)
   if facts.room < 1 or facts.room_bytes < #text then error("event queue full", 2) end
   facts.room, facts.room_bytes, facts.pending = facts.room - 1, facts.room_bytes - #text, facts.pending + 1
-  host.emit("event", text, 0)
+  host.emit(OUTPUT.EVENT, text, 0)
 end
 
 -- claude-panel → claudePanel
@@ -46,7 +47,7 @@ local function display(name)
   if found == nil then return nil, why end
   E.mcp.value = found
   E.displayed = name
-  host.emit("displayed", name, 0)
+  host.emit(OUTPUT.DISPLAYED, name, 0)
   return true
 end
 
@@ -74,23 +75,23 @@ function E.make_mcp()
     return E.facts.waited + host.clock() - E.facts.at
   end)
   mcp.renderMarkdown = method(function(text) return E.markdown(tostring(text or "")) end)
-  mcp.reinjectThemes = method(function() host.emit("themes", "", 0) end)
+  mcp.reinjectThemes = method(function() host.emit(OUTPUT.THEMES, "", 0) end)
   mcp.subscribe = method(function(topic)
-    host.emit("subscribed", tostring(topic), 0)
+    host.emit(OUTPUT.SUBSCRIBED, tostring(topic), 0)
     return true
   end)
   if E.early_root ~= nil then mcp.value = E.early_root end
   env.session:createAppVariable(mcp)
 end
 
-function E.ops.display(name)
+E.ops[OP.DISPLAY] = function(name)
   local show = type(E.mcp.display) == "function" and E.mcp.display or display
   local ok, why = show(name)
   if ok then return "true" end
-  return "null", { code = "not-found", message = tostring(why), traceback = "" }
+  return "null", limits.new_fault(FAULT.NOT_FOUND, tostring(why))
 end
 
-function E.ops.state()
+E.ops[OP.STATE] = function()
   local mcp = E.mcp
   return json.encode(mcp.state ~= nil and mcp.state or mcp.value)
 end

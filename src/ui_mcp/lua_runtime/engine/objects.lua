@@ -67,10 +67,14 @@ local function value_json(v)
   return "[" .. table.concat(out, ",") .. "]"
 end
 
--- An error message of the wire; `about` names what it is about.
+-- A message up to its data; the fields and "}}" follow.
+function E.message_head(kind) return '{"type":"' .. kind .. '","data":{' end
+
+-- An error message; `about` names the variable or position it is about.
+local ERROR_HEAD = E.message_head(E.wire.message.ERROR)
 function E.error_text(about, fault)
   local code, text = quote(fault.code), quote(fault.message)
-  return '{"type":"error","data":{' .. about .. '"code":' .. code .. ',"description":' .. text .. "}}"
+  return ERROR_HEAD .. about .. '"code":' .. code .. ',"description":' .. text .. "}}"
 end
 
 E.id_of, E.type_of, E.is_array, E.value_json, E.inherited = id_of, type_of, is_array, value_json, inherited

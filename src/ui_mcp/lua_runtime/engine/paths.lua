@@ -1,5 +1,6 @@
 -- Paths: PATH[?QUERY] parsed once, compiled into readers, and written through.
 local E = ...
+local FAULT = E.wire.fault
 local type, tonumber, tostring, error, rawget, rawset = type, tonumber, tostring, error, rawget, rawset
 local load = load
 local find, match, gmatch, sub, gsub = string.find, string.match, string.gmatch, string.sub, string.gsub
@@ -139,7 +140,7 @@ local function write(path, o, value, access)
   for i = 1, n - 1 do
     if o ~= nil then o = step(o, elements[i]) end
   end
-  if o == nil or n == 0 then E.limits.raise("path-failure", "nothing at '" .. path.text .. "' to write to") end
+  if o == nil or n == 0 then E.limits.raise(FAULT.PATH_FAILURE, "nothing at '" .. path.text .. "' to write to") end
   local e = elements[n]
   if e.call then
     local f = o[e.call]

@@ -1,5 +1,6 @@
 -- `ui_run`: a chunk from the agent and the JSON of what it returns.
 local E = ...
+local OP, FAULT = E.wire.op, E.wire.fault
 local env, limits, json = E.env, E.limits, E.json
 local type, tostring, next, concat, sort, sub = type, tostring, next, table.concat, table.sort, string.sub
 local pcall = pcall
@@ -42,10 +43,10 @@ local function describe(v)
   return sub(concat(out), 1, LIMIT)
 end
 
-function E.ops.run(code)
+E.ops[OP.RUN] = function(code)
   code = type(code) == "string" and code or ""
   local f, problem = limits.load(code, "=mcp-run", "t", env)
-  if not f then return "null", { code = "lua-syntax", message = tostring(problem), traceback = "" } end
+  if not f then return "null", limits.new_fault(FAULT.LUA_SYNTAX, tostring(problem)) end
   local ok, value = limits.call(f)
   E.prototypes.settle()
   if not ok then return "null", value end

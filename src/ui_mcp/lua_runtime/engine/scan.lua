@@ -1,5 +1,6 @@
 -- Change detection over views: one walk from the root, parents first; a binding that raises costs nobody else.
 local E, host = ...
+local FAULT = E.wire.fault
 local views, limits, paths = E.views, E.limits, E.paths
 local getinfo, getlocal, rawequal, next, tonumber = debug.getinfo, debug.getlocal, rawequal, next, tonumber
 local tostring, remove = tostring, table.remove
@@ -93,7 +94,7 @@ local function position()
 end
 
 local function note_failure(s, pos, fault)
-  if fault.code == "timeout" then
+  if fault.code == FAULT.TIMEOUT then
     local x = views.rare(s)
     x.dead = x.dead or {}
     x.dead[pos] = true
@@ -160,7 +161,7 @@ local function level_pass(here, level)
   while cursor < tail and expiries <= MAX_EXPIRIES do
     local ok, fault = limits.call_found(walk, position, level)
     if not ok then
-      if fault.code == "memory" or not fault.at then
+      if fault.code == FAULT.MEMORY or not fault.at then
         E.report("change detection", fault)
         break
       end

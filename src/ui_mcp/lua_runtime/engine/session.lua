@@ -1,5 +1,6 @@
 -- The `session` and `ui` globals.
 local E, host = ...
+local OP, OUTPUT = E.wire.op, E.wire.output
 local env, limits, json, prototypes, loader = E.env, E.limits, E.json, E.prototypes, E.loader
 local max, min = math.max, math.min
 local type, tostring, tonumber, rawequal, find, rawget = type, tostring, tonumber, rawequal, string.find, rawget
@@ -44,14 +45,14 @@ local function timer(f, ms, again)
   last, waiting = last + 1, waiting + 1
   local seconds = max(0, min((tonumber(ms) or 0) / 1000, LONGEST))
   timers[last] = { run = f, again = again and (seconds > 0.001 and seconds or 0.001) }
-  host.emit("timer", tostring(last), seconds)
+  host.emit(OUTPUT.TIMER, tostring(last), seconds)
   return last
 end
 
 local function cancel(_, handle)
   if timers[handle] then
     timers[handle], waiting = nil, waiting - 1
-    host.emit("cancel", tostring(handle), 0)
+    host.emit(OUTPUT.CANCEL, tostring(handle), 0)
   end
 end
 
@@ -61,12 +62,12 @@ function session:setInterval(f, ms) return timer(f, ms, true) end
 session.clearImmediate, session.clearTimeout, session.clearInterval = cancel, cancel, cancel
 
 -- An interval asks for its next turn only after this one, so that slow ones do not pile up.
-function E.ops.timer(handle)
+E.ops[OP.TIMER] = function(handle)
   local due = timers[handle]
   if not due then return "false" end
   if not due.again then timers[handle], waiting = nil, waiting - 1 end
   local ok, fault = limits.call(due.run)
-  if due.again and timers[handle] then host.emit("timer", tostring(handle), due.again) end
+  if due.again and timers[handle] then host.emit(OUTPUT.TIMER, tostring(handle), due.again) end
   return "true", not ok and fault or nil
 end
 

@@ -1,18 +1,18 @@
 -- Variables that a page creates by message, each bound to a path from its parent.
 local E = ...
+local FAULT, TYPE = E.wire.fault, E.wire.property.TYPE
+local FALLBACK_NAMESPACE = E.wire.property.FALLBACK_NAMESPACE
 local paths, json, limits, viewdefs = E.paths, E.json, E.limits, E.viewdefs
+local new_fault = limits.new_fault
 local type, next, tostring, tonumber, match, remove = type, next, tostring, tonumber, string.match, table.remove
 local type_of, value_json = E.type_of, E.value_json
 local record = E.view_record
 local SHAPE, NUMBER, RARE = record.SHAPE, record.NUMBER, record.RARE
 
+local DESTROY_HEAD = E.message_head(E.wire.message.DESTROY)
 local levels = { high = 1, medium = 2, med = 2, low = 3 }
 local variables = {}
 E.variables = variables
-
-local function problem(code, message)
-  return { code = code, message = message, traceback = "" }
-end
 
 function variables.new(id, serial, parent)
   return { id = id, serial = serial, parent = parent, children = {}, props = {}, json = "null", base = "null", changes = 0 }
@@ -66,7 +66,7 @@ function variables.keep(here, var, v)
   if var.props.wrapper or var.wrap then
     local owner = var.owner or variables.owner(here, var)
     var.wrap = var.props.wrapper and E.rewrap(var.wrap, owner, v) or nil
-    if var.props.wrapper == "lua.ViewList" then variables.set(var, "fallbackNamespace", "list-item") end
+    if var.props.wrapper == "lua.ViewList" then variables.set(var, FALLBACK_NAMESPACE, "list-item") end
   end
   local shown = v
   if var.wrap and var.wrap.object ~= nil then shown = var.wrap.object end
@@ -75,7 +75,7 @@ function variables.keep(here, var, v)
   if text == var.json and base == var.base then return false end
   var.json, var.base = text, base
   local name = type(shown) == "table" and type_of(shown) or ""
-  variables.set(var, "type", name)
+  variables.set(var, TYPE, name)
   if name ~= "" then viewdefs.need(here, name) end
   return true
 end
@@ -111,12 +111,12 @@ end
 -- Read path and access from the properties; a fault when they do not go together.
 local function configure(var)
   local path, wrong = paths.parse(var.props.path or "")
-  if not path then return problem("invalid", wrong) end
+  if not path then return new_fault(FAULT.INVALID, wrong) end
   for name, value in next, path.query do var.props[name] = value end
   var.props.path = path.text
   local access = var.props.access or "rw"
   local refused = paths.refusal(path, access)
-  if refused then return problem("invalid", refused) end
+  if refused then return new_fault(FAULT.INVALID, refused) end
   var.path, var.access = path, access
   var.reads, var.writes = access == "r" or access == "rw", access ~= "r"
   var.level = levels[var.props.priority] or 2
@@ -163,11 +163,11 @@ end
 -- create: a fault instead of a variable when it cannot be.
 function variables.create(here, data)
   local id, given = data.id, type(data.properties) == "table" and data.properties or {}
-  if type(id) ~= "number" or id == 0 or id ~= id then return problem("invalid", "a variable needs an id other than 0") end
-  if here.vars[id] then return problem("invalid", "variable " .. json.number(id) .. " already in use") end
-  if type(given.path) ~= "string" then return problem("invalid", "a variable needs a path") end
+  if type(id) ~= "number" or id == 0 or id ~= id then return new_fault(FAULT.INVALID, "a variable needs an id other than 0") end
+  if here.vars[id] then return new_fault(FAULT.INVALID, "variable " .. json.number(id) .. " already in use") end
+  if type(given.path) ~= "string" then return new_fault(FAULT.INVALID, "a variable needs a path") end
   local parent = variables.parent(here, tonumber(data.parentId) or 1)
-  if not parent then return problem("not-found", "no variable " .. tostring(data.parentId)) end
+  if not parent then return new_fault(FAULT.NOT_FOUND, "no variable " .. tostring(data.parentId)) end
   local var = variables.new(id, E.draw(1), parent)
   take_properties(var, given)
   local fault = configure(var)
@@ -183,7 +183,7 @@ end
 
 -- Write what the page sent; the cached value is the sent one, so that an accepted value is not echoed.
 function variables.write(here, var, sent)
-  if not var.writes then return problem("unauthorized", "variable " .. json.number(var.id) .. " is read-only") end
+  if not var.writes then return new_fault(FAULT.UNAUTHORIZED, "variable " .. json.number(var.id) .. " is read-only") end
   local value = json.plain(sent, E.object)
   if var.reads and not var.wrap then var.value, var.json, var.base = value, value_json(value), value_json(value) end
   var.dead = nil
@@ -207,7 +207,7 @@ function variables.update(here, var, data)
     hide(var)
   end
   if data.value == nil or var.muted then return end
-  if var.id == 1 then return problem("unauthorized", "variable 1 is read-only") end
+  if var.id == 1 then return new_fault(FAULT.UNAUTHORIZED, "variable 1 is read-only") end
   return variables.write(here, var, data.value)
 end
 
@@ -223,5 +223,5 @@ function variables.destroy(here, var)
     end
   end
   local out = here.out.destroyed
-  out[#out + 1] = '{"type":"destroy","data":{"varId":' .. json.number(var.id) .. "}}"
+  out[#out + 1] = DESTROY_HEAD .. '"varId":' .. json.number(var.id) .. "}}"
 end

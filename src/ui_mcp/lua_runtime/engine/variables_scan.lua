@@ -1,8 +1,10 @@
 -- Change detection and updates of the variables that a page created.
 local E, host = ...
+local FAULT, VIEWDEFS = E.wire.fault, E.wire.property.VIEWDEFS
 local variables, json, limits, viewdefs = E.variables, E.json, E.limits, E.viewdefs
 local type, next, sort, concat = type, next, table.sort, table.concat
 
+local UPDATE_HEAD = E.message_head(E.wire.message.UPDATE)
 local MAX_EXPIRIES = 3
 local order, cursor, expiries = nil, 0, 0
 
@@ -41,12 +43,12 @@ local function level_pass(here, level)
     local ok, fault = limits.call(walk, here, level, E.facts.timing)
     if not ok then
       local var = order[cursor]
-      if fault.code == "timeout" then
+      if fault.code == FAULT.TIMEOUT then
         var.dead, expiries = true, expiries + 1
         limits.begin()
       end
       variables.fail(here, var, fault)
-      if fault.code == "memory" then return end
+      if fault.code == FAULT.MEMORY then return end
     end
   end
 end
@@ -86,7 +88,7 @@ local function update_json(var)
   if var.fresh then parts[#parts + 1] = '"value":' .. var.json end
   if var.told then parts[#parts + 1] = '"properties":' .. properties_json(var.told) end
   var.fresh, var.told, var.dirty = false, nil, false
-  return '{"type":"update","data":{' .. concat(parts, ",") .. "}}"
+  return UPDATE_HEAD .. concat(parts, ",") .. "}}"
 end
 
 -- The update of variable 1 that comes first in a frame, carrying the viewdefs the rest needs.
@@ -94,11 +96,11 @@ function E.root_update(here, parcel)
   local root = here.vars[1]
   if not here.watching then
     root.fresh, root.told, root.dirty = false, nil, false
-    return parcel and '{"type":"update","data":{"varId":1,"properties":' .. properties_json({ viewdefs = parcel }) .. "}}"
+    return parcel and UPDATE_HEAD .. '"varId":1,"properties":' .. properties_json({ [VIEWDEFS] = parcel }) .. "}}"
   end
   if parcel then
     root.told = root.told or {}
-    root.told.viewdefs = parcel
+    root.told[VIEWDEFS] = parcel
     root.dirty = true
   end
   if root.dirty then return update_json(root) end
@@ -121,7 +123,7 @@ function E.refresh_types(here, kinds)
     local kind = var.props.type
     if kind and kinds[kind] then
       local out = here.out[3]
-      out[#out + 1] = '{"type":"update","data":{"varId":' .. json.number(var.id) .. "}}"
+      out[#out + 1] = UPDATE_HEAD .. '"varId":' .. json.number(var.id) .. "}}"
     end
   end
 end

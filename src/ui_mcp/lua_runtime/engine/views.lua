@@ -1,5 +1,6 @@
 -- Views: records of one viewdef over one object, called `s` throughout; view_record.lua lists their fields.
 local E = ...
+local FAULT = E.wire.fault
 local json, viewdefs, paths, limits = E.json, E.viewdefs, E.paths, E.limits
 local type, rawequal, next, tostring = type, rawequal, next, tostring
 local type_of, value_json, shape_of = E.type_of, E.value_json, E.shape
@@ -188,7 +189,7 @@ local function fit(parent, pos, row, old, object, namespace, fallback)
   if not shape then return nil end
   local problem = shown_above(parent, object, shape.viewdef)
   if problem then
-    views.fail(parent, pos, { code = "invalid", message = problem, traceback = "" })
+    views.fail(parent, pos, limits.new_fault(FAULT.INVALID, problem))
     return nil
   end
   return create(parent, pos, row, object, shape)
@@ -272,7 +273,7 @@ end
 
 -- A binding that can never work: told to every page, logged once.
 function views.refuse(s, b)
-  tell(s, b.pos, { code = "invalid", message = b.refused })
+  tell(s, b.pos, limits.new_fault(FAULT.INVALID, b.refused))
   if not b.logged then E.log_error(s[SHAPE].key .. " " .. b.attribute, b.refused) end
   b.logged = true
 end

@@ -1,6 +1,8 @@
 -- Wrappers stand between a variable's value and its children; ViewList is the built-in one.
 local E = ...
+local FAULT = E.wire.fault
 local env, limits, views = E.env, E.limits, E.views
+local new_fault = limits.new_fault
 local type, rawget, rawequal, rawlen, setmetatable = type, rawget, rawequal, rawlen, setmetatable
 local gmatch = string.gmatch
 local NUMBER = E.view_record.NUMBER
@@ -22,10 +24,6 @@ local function class_named(name)
   if type(found) == "table" and found.new then return found end
 end
 E.class_named = class_named
-
-local function problem(code, message)
-  return { code = code, message = message, traceback = "" }
-end
 
 -- What a Lua wrapper may ask about its variable, with "." and with ":".
 local function handle(owner)
@@ -51,7 +49,7 @@ local function present(class, item, element, index, fail)
     return class:new({ item = item, baseItem = element, index = index })
   end)
   if ok and type(made) == "table" then return made end
-  fail(not ok and made or problem("lua-error", "the presenter's new() returned no table"))
+  fail(not ok and made or new_fault(FAULT.LUA_ERROR, "the presenter's new() returned no table"))
   return element
 end
 
@@ -79,7 +77,7 @@ local function make_viewlist(owner, value)
   local list = setmetatable({ items = {} }, ViewList)
   local name = owner.item_class
   list._class = name and class_named(name)
-  if name and not list._class then owner.fail(problem("lua-error", "no presenter class '" .. name .. "'")) end
+  if name and not list._class then owner.fail(new_fault(FAULT.LUA_ERROR, "no presenter class '" .. name .. "'")) end
   sync(list, value, owner.fail)
   return list
 end
@@ -88,7 +86,7 @@ local function make(owner, value)
   if owner.class == "lua.ViewList" then return make_viewlist(owner, value) end
   local class = class_named(owner.class)
   if not class then
-    owner.fail(problem("lua-error", "no wrapper class '" .. owner.class .. "'"))
+    owner.fail(new_fault(FAULT.LUA_ERROR, "no wrapper class '" .. owner.class .. "'"))
     return nil
   end
   local ok, made = limits.call(function() return class:new(handle(owner)) end)
