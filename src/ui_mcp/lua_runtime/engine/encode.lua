@@ -1,4 +1,4 @@
--- Frames: what a page is told after an entry, encoded from what the records hold at the end.
+-- Encodes the changes for a page as one frame, from the records as they are after change detection.
 local E = ...
 local views, viewdefs, json = E.views, E.viewdefs, E.json
 local concat, type = table.concat, type
@@ -62,30 +62,30 @@ local function message(number, parent, slot, row, key, values)
   return VIEW_HEAD .. '"view":' .. number .. place .. ',"key":' .. json.quote(key) .. ',"values":' .. values .. "}}"
 end
 
--- Text of a noted change; nil when it no longer matters.
-local function entry_text(entry, here)
+-- The text of one queued change; nil if the view is gone or has been sent meanwhile.
+local function entry_text(entry, page)
   if type(entry) == "string" then return entry end
   if entry.view then
     local s = entry.view
-    if here.views[s[NUMBER]] ~= s or not s[UNSENT] then return nil end
+    if page.views[s[NUMBER]] ~= s or not s[UNSENT] then return nil end
     return message(s[NUMBER], s[PARENT] and s[PARENT][NUMBER] or 0, s[POSITION], s[ROW], s[SHAPE].key, values_json(s))
   end
   if entry.window then
     local s = entry.window
-    if here.views[s[NUMBER]] ~= s then return nil end
+    if page.views[s[NUMBER]] ~= s then return nil end
     local b = s[SHAPE][entry.pos]
     return "[" .. s[NUMBER] .. "," .. entry.pos .. "," .. window_json(s[b.slot + 1], true) .. "]"
   end
   if entry.empty == false then return message(0, 0, 0, nil, "", "[]") end
-  if here.views[entry.empty[NUMBER]] ~= entry.empty then return nil end
+  if page.views[entry.empty[NUMBER]] ~= entry.empty then return nil end
   return message(0, entry.empty[NUMBER], entry.pos, entry.row, "", "[]")
 end
 
-local function collect(here)
+local function collect(page)
   local texts = {}
   for level = 1, 3 do
-    local list = here.out[level]
-    for i = 1, #list do texts[#texts + 1] = entry_text(list[i], here) end
+    local list = page.out[level]
+    for i = 1, #list do texts[#texts + 1] = entry_text(list[i], page) end
   end
   return texts
 end
@@ -95,20 +95,19 @@ local function fresh_out()
 end
 E.fresh_out = fresh_out
 
--- Refusals of bindings in new views are told after the views themselves.
 local function append_all(texts, list)
   for i = 1, #list do texts[#texts + 1] = list[i] end
 end
 
--- One frame for a page, or nil: removals, viewdefs, changes by priority, errors.
-function E.frame(here)
-  local changes = collect(here)
-  local first = E.root_update(here, viewdefs.parcel(here))
-  local texts = here.out.destroyed
+-- The frame for a page, or nil: removals, viewdefs, changes by priority, then errors, which may be about new views.
+function E.frame(page)
+  local changes = collect(page)
+  local first = E.root_update(page, viewdefs.undelivered_json(page))
+  local texts = page.out.destroyed
   if first then texts[#texts + 1] = first end
   append_all(texts, changes)
-  append_all(texts, here.out.errors)
-  here.out = fresh_out()
+  append_all(texts, page.out.errors)
+  page.out = fresh_out()
   if #texts == 0 then return nil end
   if #texts == 1 then return texts[1] end
   return "[" .. concat(texts, ",") .. "]"

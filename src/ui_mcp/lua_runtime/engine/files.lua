@@ -5,9 +5,10 @@ local io_open, io_type, io_lines = io.open, io.type, io.lines
 local type, tostring, select, error, setmetatable = type, tostring, select, error, setmetatable
 local unpack = table.unpack
 local concat, find, sub, match = table.concat, string.find, string.sub, string.match
-debug.getmetatable(io.stdout).__metatable = false -- a finalizer put there would run where no budget reaches it
+debug.getmetatable(io.stdout).__metatable = false -- a finalizer set there would run outside the time limit
 
--- Opens by `how` what the policy permits: Python hands over a name of the very file that it checked.
+-- Open a file by `how` if the policy permits it. Python returns a name that means the very file it checked, even if the
+-- path is replaced meanwhile.
 local function opened(how, path, mode, ...)
   local name, why, code = host.open(tostring(path), mode)
   host.arm()
@@ -29,7 +30,7 @@ local function joined(...)
   return concat(parts)
 end
 
--- A stream that ends in a log file.
+-- A stream that writes to a log file.
 local stream = {}
 stream.__index = stream
 stream.__name = "FILE*"
@@ -45,7 +46,7 @@ function stream:seek() return 0 end
 function stream:read() return nil end
 function stream:lines() return function() end end
 
--- What a finished process said, readable like a file.
+-- The output of a finished process, readable like a file.
 local output = {}
 output.__index = output
 output.__name = "FILE*"

@@ -1,4 +1,4 @@
--- JSON text from Lua values and back. Strings are bytes here; the border replaces what is not UTF-8.
+-- Encodes and decodes JSON. Strings are bytes; Python replaces what is not UTF-8.
 local E = ...
 local next, type, rawget, tostring, tonumber = next, type, rawget, tostring, tonumber
 local find, gsub, sub, byte, char = string.find, string.gsub, string.sub, string.byte, string.char
@@ -26,7 +26,7 @@ local function number(n)
   return text
 end
 
--- Say whether a table is a list (only numeric keys) and give its greatest index, else its sorted string keys.
+-- Return true and the greatest index of a list (only numeric keys), else false and the sorted string keys.
 local function layout(t, keep)
   local keys, max, numeric = {}, 0, false
   for k in next, t do
@@ -95,14 +95,14 @@ function write(state, v, depth)
   else out[#out + 1] = "null" end
 end
 
--- Write any value. keep: names beginning with "_" stay.
+-- Encode any value; `keep` includes names that begin with "_".
 local function encode(v, keep)
   local state = { out = {}, nodes = 0, open = {}, keep = keep }
   write(state, v, 0)
   return concat(state.out)
 end
 
--- Write a value, or return nil when it holds a cycle, is too big, or has no JSON at its top.
+-- Encode a value; nil if it holds a cycle, is too big, or is itself no JSON value.
 local function encode_strict(v)
   local kind = type(v)
   if kind == "function" or kind == "userdata" or kind == "thread" then return nil end
@@ -113,7 +113,7 @@ local function encode_strict(v)
   return concat(state.out)
 end
 
--- Decoding. `null` stands for itself so that callers can tell it from a missing entry; lists carry their length.
+-- Decoding. null becomes the value `null`, so that it differs from a missing entry; lists have their length at [LENGTH].
 local null, LENGTH = {}, {}
 local fail, read
 
@@ -219,7 +219,7 @@ function read(s, at, depth)
   fail(at, "unexpected text")
 end
 
--- Read JSON text, keeping `null` and the lengths of lists; nil and a message when it is not JSON.
+-- Parse JSON text, keeping `null` and the lengths of lists; nil and a message if it is not JSON.
 local function parse(s)
   if type(s) ~= "string" then return nil, "expected text" end
   local ok, value, at = pcall(read, s, 1, 0)
@@ -229,8 +229,8 @@ local function parse(s)
   return value
 end
 
--- Turn what `parse` gave into plain Lua: null is nil, `{"obj":N}` is the object with that number when `resolve` knows it.
-local function plain(v, resolve)
+-- Convert the result of `parse` to ordinary Lua: null is nil, `{"obj":N}` is the object N if `resolve` finds it.
+local function to_lua(v, resolve)
   if v == null then return nil end
   if type(v) ~= "table" then return v end
   if resolve and type(v.obj) == "number" and next(v, next(v)) == nil then
@@ -239,17 +239,17 @@ local function plain(v, resolve)
   end
   local t, n = {}, v[LENGTH]
   if n then
-    for i = 1, n do t[i] = plain(v[i], resolve) end
+    for i = 1, n do t[i] = to_lua(v[i], resolve) end
     return t
   end
-  for k, x in next, v do t[k] = plain(x, resolve) end
+  for k, x in next, v do t[k] = to_lua(x, resolve) end
   return t
 end
 
 E.json = { quote = quote, number = number, encode = encode, encode_strict = encode_strict }
-E.json.parse, E.json.plain, E.json.null, E.json.LENGTH = parse, plain, null, LENGTH
+E.json.parse, E.json.to_lua, E.json.null, E.json.LENGTH = parse, to_lua, null, LENGTH
 E.json.decode = function(s)
   local value, problem = parse(s)
   if problem then return nil, problem end
-  return plain(value)
+  return to_lua(value)
 end

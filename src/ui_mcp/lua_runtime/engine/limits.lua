@@ -1,4 +1,4 @@
--- Budgets: a time limit that pcall and coroutines cannot swallow, and a memory limit set while app code runs.
+-- Limits for app code: a time limit that pcall and coroutines cannot catch, and a memory limit while app code runs.
 local E, host = ...
 local FAULT = E.wire.fault
 local clock, begin, finish = host.clock, host.begin, host.finish
@@ -15,7 +15,7 @@ local TIMEOUT, MEMORY = { code = FAULT.TIMEOUT }, "not enough memory"
 
 local limits = {}
 
-function limits.limit(seconds)
+function limits.set_seconds(seconds)
   limits.seconds = seconds
   TIMEOUT.message = "timeout: Lua code ran longer than " .. E.json.number(seconds) .. " s"
 end
@@ -32,7 +32,7 @@ local function check(...)
   return ...
 end
 
--- Begin a fresh budget; the time it is.
+-- Start the time limit anew; returns the time.
 function limits.begin()
   local now = begin()
   deadline = now + limits.seconds
@@ -40,7 +40,7 @@ function limits.begin()
   return now
 end
 
--- Stop counting; engine code that follows is not interrupted.
+-- Lift the limits; engine code that follows is not interrupted.
 function limits.finish()
   armed = false
   if counting then finish() end
@@ -53,17 +53,17 @@ function limits.new_fault(code, message)
   return { code = code, message = message, traceback = "" }
 end
 
--- Raise a fault of our own; app code cannot forge one.
+-- Raise a fault of the engine; app code cannot forge one.
 function limits.raise(code, message)
   error(setmetatable({ fault = limits.new_fault(code, message) }, RAISED), 0)
 end
 
--- The fault inside what a protected call of ours caught, or nil.
+-- The fault in an error value that `limits.raise` raised, else nil.
 function limits.raised(problem)
   return type(problem) == "table" and getmetatable(problem) == RAISED and problem.fault or nil
 end
 
--- The error as { code, message, traceback }.
+-- Convert an error value to a fault: { code, message, traceback }.
 local function fault(problem, trace)
   if problem == TIMEOUT or expired then return { code = FAULT.TIMEOUT, message = TIMEOUT.message, traceback = trace } end
   if problem == MEMORY then return { code = FAULT.MEMORY, message = "memory: Lua memory limit reached", traceback = trace } end
@@ -73,7 +73,7 @@ local function fault(problem, trace)
   return { code = FAULT.LUA_ERROR, message = text, traceback = trace }
 end
 
--- What app code did before the error, without the engine's own frames.
+-- The fault with the traceback of app code, without the frames of the engine.
 local function describe(problem)
   if problem == MEMORY or problem == TIMEOUT then return fault(problem, "") end
   local trace = gsub(traceback("", 3), "^\nstack traceback:\n", "")
@@ -81,7 +81,7 @@ local function describe(problem)
   return fault(problem, (gsub(trace, "[^\n]*%[C%]: in [^\n]*\n?", "")))
 end
 
--- The budget comes back afterwards: `load` runs this handler for its own errors and then goes on.
+-- The limit is set again afterwards, because `load` calls this handler for its own errors and then goes on.
 local function handler(problem)
   local was = armed
   armed = false
@@ -96,14 +96,14 @@ local function done(was, ok, first, ...)
   return ok, first, ...
 end
 
--- Call app code under what is left of the budget: true and its results, or false and a fault.
+-- Call app code within the remaining time: true and its results, or false and a fault.
 function limits.call(f, ...)
   local was = armed
   armed = true
   return done(was, raw_xpcall(f, handler, ...))
 end
 
--- The same, with where(): called at the point of an error, its answer is the fault's `at`.
+-- The same; where() is called at the point of an error, and its result becomes the fault's `at`.
 function limits.call_found(f, where, ...)
   local was = armed
   armed = true
@@ -126,7 +126,7 @@ local function hooked(f)
   return co
 end
 
--- The library functions that could swallow the stop, for app code.
+-- For app code: the library functions that could catch the timeout raise it again.
 function limits.pcall(f, ...) return check(raw_pcall(f, ...)) end
 function limits.xpcall(f, h, ...) return check(raw_xpcall(f, h, ...)) end
 function limits.resume_coroutine(co, ...) return check(resume(co, ...)) end
@@ -160,4 +160,4 @@ function E.log_error(origin, text)
   host.log_error(tostring(origin), tostring(text))
 end
 
-E.limits, E.ops, E.facts = limits, {}, {}
+E.limits, E.ops, E.context = limits, {}, {}

@@ -20,13 +20,13 @@ local function seconds(n)
   return n and json.number(floor(n * 1e9) / 1e9) or "null"
 end
 
--- An entry in the making; ids are creation numbers, so parents come before children.
+-- An entry without its links; ids are numbers in order of creation, so parents come before children.
 local function entry(id, parent, fields)
   fields.id, fields.parent, fields.children = id, parent, {}
   return fields
 end
 
--- The type of the object a binding shows; a value binding keeps only its wire form.
+-- The type of the object that a binding shows; a value binding holds only its JSON.
 local function type_shown(held, nested)
   if type(held) ~= "table" then return "" end
   local id = not nested and held.json:match('^{"obj":(%d+)}$')
@@ -34,7 +34,7 @@ local function type_shown(held, nested)
   return object and E.type_of(object) or ""
 end
 
-local function binding_entry(here, s, b, parent)
+local function binding_entry(page, s, b, parent)
   local x, reads = s[RARE] or {}, b.reads
   local nested = b.kind == "view" or b.kind == "viewlist"
   local child = b.kind == "view" and s[b.slot + 1] or nil
@@ -59,13 +59,13 @@ local function binding_entry(here, s, b, parent)
     last = time and time.last,
     max = time and time.max,
     diags = x.diags and x.diags[b.pos],
-    conn = here.id,
+    conn = page.id,
     wire = -(s[NUMBER] + b.pos),
     active = true,
   })
 end
 
-local function row_entry(here, s, parent)
+local function row_entry(page, s, parent)
   local element = E.value_json(s[OBJECT])
   return entry(s[NUMBER], parent, {
     path = tostring(s[ROW]),
@@ -75,13 +75,13 @@ local function row_entry(here, s, parent)
     props = { path = tostring(s[ROW]), type = s[SHAPE].kind, viewdef = s[SHAPE].key },
     access = "r",
     changes = 0,
-    conn = here.id,
+    conn = page.id,
     wire = -(s[NUMBER] - 1),
     active = true,
   })
 end
 
-local function variable_entry(here, var)
+local function variable_entry(page, var)
   local parent = var.parent and (var.parent.id < 0 and -var.parent.id + 1 or var.parent.serial + 1) or 0
   return entry(var.serial + 1, parent, {
     path = var.path and var.path.text or "",
@@ -95,21 +95,21 @@ local function variable_entry(here, var)
     last = var.took,
     max = var.longest,
     diags = var.diags,
-    conn = var.id ~= 1 and here.id or nil,
+    conn = var.id ~= 1 and page.id or nil,
     wire = var.id ~= 1 and var.id or nil,
     active = not var.hidden,
   })
 end
 
-local function view_entries(here, s, all)
+local function view_entries(page, s, all)
   local parent
   if s[ROW] then
     parent = s[NUMBER]
-    all[#all + 1] = row_entry(here, s, s[PARENT][NUMBER] + s[POSITION] + 1)
+    all[#all + 1] = row_entry(page, s, s[PARENT][NUMBER] + s[POSITION] + 1)
   else
     parent = s[PARENT] and s[PARENT][NUMBER] + s[POSITION] + 1 or 1
   end
-  for pos = 0, s[SHAPE].count - 1 do all[#all + 1] = binding_entry(here, s, s[SHAPE][pos], parent) end
+  for pos = 0, s[SHAPE].count - 1 do all[#all + 1] = binding_entry(page, s, s[SHAPE][pos], parent) end
 end
 
 -- The root while no page is open.
@@ -121,11 +121,11 @@ end
 
 local function collect()
   local all, root = {}, nil
-  for _, here in next, connections do
-    for _, var in next, here.vars do
-      if var.id ~= 1 then all[#all + 1] = variable_entry(here, var) else root = root or variable_entry(here, var) end
+  for _, page in next, connections do
+    for _, var in next, page.vars do
+      if var.id ~= 1 then all[#all + 1] = variable_entry(page, var) else root = root or variable_entry(page, var) end
     end
-    for _, s in next, here.views do view_entries(here, s, all) end
+    for _, s in next, page.views do view_entries(page, s, all) end
   end
   all[#all + 1] = root or lone_root()
   sort(all, function(a, b) return a.id < b.id end)

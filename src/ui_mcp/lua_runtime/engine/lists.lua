@@ -1,5 +1,5 @@
--- Lists: the rows of a `ui-viewlist`, kept in step with a Lua list, whole or through a window.
--- Rows are { from, to, length, elements, [i] = view or false }, i from 1.
+-- The rows of a `ui-viewlist`, synchronized with a Lua list: all of them, or those in a window.
+-- `rows` is { from, to, length, elements, [i] = view or false }, i from 1.
 local E = ...
 local views = E.views
 local type, rawequal, rawget, rawlen, getmetatable = type, rawequal, rawget, rawlen, debug.getmetatable
@@ -12,7 +12,8 @@ local lists = {}
 E.lists = lists
 local NOTHING = {}
 
--- The list to show, or an empty one. A long list that kept identity and length is only checked for names.
+-- The list to show, or an empty one if the value is no list. Of a long list with the same identity and length only the
+-- names are checked.
 local function as_list(v, rows, same)
   if type(v) ~= "table" or type_of(v) then return NOTHING, 0 end
   local n = rawlen(v)
@@ -30,7 +31,7 @@ local function item_object(s, b, row, element)
   return x.items[row].object == nil and element or x.items[row].object
 end
 
--- Put an element into a row; true when the row now is another view.
+-- Put an element into a row; returns whether the row has a new view.
 local function set_row(s, b, rows, i, element)
   rows.elements[i] = element
   local meta = type(element) == "table" and getmetatable(element)
@@ -46,14 +47,15 @@ local function drop_row(rows, i)
   rows[i], rows.elements[i] = nil, nil
 end
 
--- Length first, then every row that is another view now.
+-- Queue the length, then every row that has a new view.
 local function announce(s, b, length, fresh)
   if s[UNSENT] then return end
   views.push(b.level, "[" .. s[NUMBER] .. "," .. b.pos .. "," .. length .. "]")
   for i = 1, #fresh do views.push(b.level, fresh[i]) end
 end
 
--- Rows whose element is another one. Elements that define equality are compared by identity, which costs a call each.
+-- The rows whose element has changed. `~=` would call an app's __eq, so elements that define it are compared by
+-- rawequal, which costs a call each.
 local function differing(list, elements, n, rows)
   local found = {}
   if rows.equates or getmetatable(list) ~= nil then
@@ -88,7 +90,7 @@ local function whole(s, b, rows, list, n)
   if fresh or shrunk or moved then announce(s, b, n, fresh or NOTHING) end
 end
 
--- Only the rows inside the window live; the page hears length, start and rows in one value.
+-- Only rows inside the window have views; the page gets length, start and rows in one value.
 local function windowed(s, b, rows, list, n)
   local from = max(1, min(rows.want + 1, n - rows.count + 1))
   local to = min(n, from + rows.count - 1)
@@ -110,7 +112,7 @@ local function start(b)
   return { from = 1, to = 0, length = 0, elements = {}, want = 0, count = b.window or 0 }
 end
 
--- A list position was read.
+-- The scan has read a list.
 function views.listed(s, pos, v)
   local b = s[SHAPE][pos]
   local rows = s[b.slot + 1]
@@ -123,7 +125,7 @@ function views.listed(s, pos, v)
   if b.window then windowed(s, b, rows, list, n) else whole(s, b, rows, list, n) end
 end
 
--- The page scrolled: it wants rows from `want` on. Clamped, so that no wish makes the whole list live.
+-- The page has scrolled and needs rows from `want` on; clamped, so that a page cannot ask for views of the whole list.
 function lists.move(s, b, want, wanted)
   local rows = s[b.slot + 1]
   if not rows then return end
@@ -131,7 +133,7 @@ function lists.move(s, b, want, wanted)
   if wanted then rows.count = max(1, min(floor(wanted), 4 * b.window, 1000)) end
 end
 
--- Viewdefs came or changed: choose anew for every row.
+-- Viewdefs were added or changed: select the viewdef of every row again.
 function lists.refit(s, b)
   local rows = s[b.slot + 1]
   if not rows then return end

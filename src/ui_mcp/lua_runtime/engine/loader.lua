@@ -1,4 +1,4 @@
--- Files into code: require, the start-up order, hot reloading, and what each file declared.
+-- Loads Lua files: require, start-up, hot reload; records what each file declares, so that it can be unloaded.
 local E, host = ...
 local OP, FAULT, OUTPUT = E.wire.op, E.wire.fault, E.wire.output
 local env, limits = E.env, E.limits
@@ -9,10 +9,10 @@ local loaded, by_path, declared = {}, {}, {}
 local loader = { by_path = by_path }
 env.package = { loaded = loaded, path = "", preload = {} }
 
--- The file being run, so that prototypes and presenters can be booked to it.
+-- The file that is running: prototypes and presenters are recorded under it.
 local current
 
-function loader.book(kind, name)
+function loader.record_declaration(kind, name)
   local entry = current and declared[current]
   if entry then entry[#entry + 1] = { kind, name } end
 end
@@ -25,7 +25,7 @@ local function compile(path, chunk)
   return f or limits.raise(FAULT.LUA_SYNTAX, tostring(problem))
 end
 
-local function back_to(outer, ...)
+local function leave(outer, ...)
   current = outer
   return ...
 end
@@ -33,15 +33,15 @@ end
 -- Forget which file was running; an error may have left it set.
 function loader.reset() current = nil end
 
--- Run a file now; raises what it raises.
+-- Run a file; errors pass through.
 function loader.run(path, chunk, ...)
   local f = compile(path, chunk)
   local outer = current
   current, declared[path] = path, {}
-  return back_to(outer, f(...))
+  return leave(outer, f(...))
 end
 
--- require: marked before it runs so that a cycle ends, unmarked when it fails so that a retry works.
+-- Marked as loaded before it runs, so that a cycle ends; unmarked if it fails, so that a retry works.
 function env.require(name)
   name = tostring(name)
   if loaded[name] ~= nil then return loaded[name] end
@@ -70,7 +70,7 @@ function env.require(name)
   return value
 end
 
--- Re-run a changed file; false when this session never loaded it.
+-- Run a changed file again; false if this session has not loaded it.
 E.ops[OP.RELOAD] = function(path)
   path = host.real(path)
   host.arm()
@@ -79,8 +79,8 @@ E.ops[OP.RELOAD] = function(path)
   env.session.reloading = true
   local ok, fault = limits.call(loader.run, path, entry.key)
   env.session.reloading = false
-  E.thaw()
-  E.prototypes.settle()
+  E.retry_timed_out()
+  E.prototypes.run_mutations()
   if not ok then
     entry.broken = true
     host.emit(OUTPUT.LOAD_ERROR, E.json.encode({ file = entry.key, message = fault.message, code = fault.code }), 0)
@@ -98,7 +98,7 @@ local function forget(path)
   declared[path], by_path[path] = nil, nil
 end
 
--- Forget a module by name, key or path, with everything its file declared.
+-- Unload a module by name, key or path, with everything its file declared.
 function loader.unload(key)
   for path, entry in next, by_path do
     if entry.name == key or entry.key == key or path == key then return forget(path) end
@@ -107,14 +107,14 @@ end
 
 function loader.unload_directory(folder)
   folder = gsub(folder, "/+$", "") .. "/"
-  local doomed = {}
+  local unloaded = {}
   for path, entry in next, by_path do
-    if sub(entry.key, 1, #folder) == folder or find(path, "/" .. folder, 1, true) then doomed[#doomed + 1] = path end
+    if sub(entry.key, 1, #folder) == folder or find(path, "/" .. folder, 1, true) then unloaded[#unloaded + 1] = path end
   end
-  for i = 1, #doomed do forget(doomed[i]) end
+  for i = 1, #unloaded do forget(unloaded[i]) end
 end
 
--- A file of the project that is run by name when it is there.
+-- Run a file of the project if it exists.
 local function start_file(name)
   local path, key = host.find(name)
   host.arm()
@@ -136,7 +136,7 @@ E.ops[OP.START] = function()
     local ok, fault = limits.call(loader.run, path, key)
     if not ok then E.report(key, fault) end
   end
-  E.prototypes.settle()
+  E.prototypes.run_mutations()
   return "true"
 end
 

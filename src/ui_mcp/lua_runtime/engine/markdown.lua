@@ -1,4 +1,4 @@
--- A small Markdown: headings, paragraphs, lists, quotes, code, links. HTML in the text is shown, never run.
+-- A subset of Markdown: headings, paragraphs, lists, quotes, code, links. HTML in the text is escaped.
 local E = ...
 local gsub, find, match, gmatch, lower = string.gsub, string.find, string.match, string.gmatch, string.lower
 local concat, tonumber = table.concat, tonumber
@@ -13,7 +13,7 @@ local function link(text, url)
   return '<a href="' .. url .. '">' .. text .. "</a>"
 end
 
--- Code spans are set aside so that nothing inside them is touched.
+-- Code spans are replaced by placeholders meanwhile, so that no markup inside them is interpreted.
 local function inline(s)
   local kept = {}
   s = gsub(s, "[%z\1\2]", "")

@@ -1,4 +1,4 @@
--- The `mcp` global: the shell whose value is the displayed app, and the line to the agent.
+-- The `mcp` global: its value is the displayed app; its functions talk to the agent.
 local E, host = ...
 local OP, FAULT, OUTPUT = E.wire.op, E.wire.fault, E.wire.output
 local env, limits, json = E.env, E.limits, E.json
@@ -15,9 +15,9 @@ end
 
 local function push(event)
   if type(event) ~= "table" then error("pushState expects a table, got " .. type(event), 2) end
-  local facts, text = E.facts, json.encode(event, true)
-  if facts.room < 1 or facts.room_bytes < #text then error("event queue full", 2) end
-  facts.room, facts.room_bytes, facts.pending = facts.room - 1, facts.room_bytes - #text, facts.pending + 1
+  local context, text = E.context, json.encode(event, true)
+  if context.room < 1 or context.room_bytes < #text then error("event queue full", 2) end
+  context.room, context.room_bytes, context.pending = context.room - 1, context.room_bytes - #text, context.pending + 1
   host.emit(OUTPUT.EVENT, text, 0)
 end
 
@@ -27,7 +27,7 @@ local function global_name(name)
   return lower(sub(name, 1, 1)) .. sub(name, 2)
 end
 
--- The app's global, loading its file when needed; nil and why not.
+-- The app's global, after loading its file if needed; nil and a reason if there is none.
 local function app(name)
   if type(name) ~= "string" or name == "" then return nil, "name must be a non-empty string" end
   if find(name, "[/\\%z]") or find(name, "..", 1, true) then return nil, "app name " .. name .. " is refused" end
@@ -52,7 +52,7 @@ local function display(name)
 end
 
 local function status()
-  local found = json.decode(E.facts.status)
+  local found = json.decode(E.context.status)
   if type(found) ~= "table" then found = {} end
   found.state, found.version, found.base_dir = found.state or "running", found.version or "", found.base_dir or host.base_dir
   return found
@@ -68,11 +68,11 @@ function E.make_mcp()
     host.arm()
     return json.decode(text)
   end)
-  mcp.pollingEvents = method(function() return E.facts.polling end)
-  mcp.pendingEventCount = method(function() return E.facts.pending end)
+  mcp.pollingEvents = method(function() return E.context.polling end)
+  mcp.pendingEventCount = method(function() return E.context.pending end)
   mcp.waitTime = method(function()
-    if E.facts.polling then return 0 end
-    return E.facts.waited + host.clock() - E.facts.at
+    if E.context.polling then return 0 end
+    return E.context.waited + host.clock() - E.context.at
   end)
   mcp.renderMarkdown = method(function(text) return E.markdown(tostring(text or "")) end)
   mcp.reinjectThemes = method(function() host.emit(OUTPUT.THEMES, "", 0) end)

@@ -1,4 +1,4 @@
--- Objects: their types, their numbers for life, and the wire form of values.
+-- Objects: their types, their permanent numbers, and the JSON of values.
 local E = ...
 local type, rawget, rawlen, next, getmetatable = type, rawget, rawlen, next, debug.getmetatable
 local byte = string.byte
@@ -18,7 +18,7 @@ local function id_of(t)
   return id
 end
 
--- Look a field up along plain `__index` tables, running no code of the app.
+-- Look up a field along `__index` tables without calling metamethods, which are code of the app.
 local function inherited(t, key)
   for _ = 1, 20 do
     local v = rawget(t, key)
@@ -45,7 +45,7 @@ local function only_numbers(t, from)
   return found or from ~= nil
 end
 
--- A list: no type, at least one numeric key, no names but those beginning with "_".
+-- A list has no type, at least one numeric key, and no names except those beginning with "_".
 local function is_array(t)
   return type_of(t) == nil and only_numbers(t)
 end
@@ -59,7 +59,7 @@ local function element(v)
   return "null"
 end
 
--- The wire form of a value: primitives, a reference, or a list of these.
+-- The JSON of a value: a primitive, a reference to an object, or a list of these.
 local function value_json(v)
   if type(v) ~= "table" or not is_array(v) then return element(v) end
   local out = {}

@@ -1,4 +1,4 @@
--- Paths: PATH[?QUERY] parsed once, compiled into readers, and written through.
+-- Paths, PATH[?QUERY]: parses them, compiles readers, writes through them.
 local E = ...
 local FAULT = E.wire.fault
 local type, tonumber, tostring, error, rawget, rawset = type, tonumber, tostring, error, rawget, rawset
@@ -16,7 +16,7 @@ local function decoded(s)
   return (gsub(s, "%%(%x%x)", function(hex) return char(tonumber(hex, 16)) end))
 end
 
--- The query as { name = text }; nil when it is not one.
+-- The query as { name = text }; nil if it is malformed.
 local function parse_query(text)
   local query = {}
   for part in gmatch(text, "[^&]+") do
@@ -50,7 +50,7 @@ local function parse_elements(text)
   return list
 end
 
--- Steps up at the front, each written "..".
+-- Count the steps up at the front, each written ".."; also returns the rest of the path.
 local function climb(text)
   local ups = 0
   while sub(text, 1, 2) == ".." do
@@ -68,7 +68,7 @@ local function step_source(e, from)
   return format("v = %s:%s() ", from, e.call)
 end
 
--- Lua source that leaves the value at the path of local `o` in local `v`; one line, nil on the way stays nil.
+-- Lua source, one line, that reads the path from local `o` into local `v`; nil on the way gives nil.
 local function reader_source(elements)
   local code, ends, from = {}, 0, "o"
   for i = 1, #elements do
@@ -87,7 +87,7 @@ end
 
 local cache = setmetatable({}, { __mode = "v" })
 
--- The parsed path, or nil and what is wrong with it.
+-- The parsed path, or nil and a message.
 local function parse(text)
   text = match(tostring(text), "^%s*(.-)%s*$")
   local known = cache[text]
@@ -105,7 +105,7 @@ local function parse(text)
   return parsed
 end
 
--- A function from the object to the value at the path, shared by all paths that read alike.
+-- A function from the object to the value at the path; paths with the same source share it.
 local readers = setmetatable({}, { __mode = "v" })
 local function reader(path)
   local f = readers[path.code]
@@ -117,7 +117,7 @@ local function reader(path)
   return f
 end
 
--- Why a path cannot have this access; nil when it can.
+-- Why a path cannot have this access, or nil.
 local function refusal(path, access)
   if access ~= "r" and access ~= "w" and access ~= "rw" and access ~= "action" then
     return "access '" .. tostring(access) .. "' is not one of r, w, rw, action"
@@ -134,7 +134,7 @@ local function step(o, e)
   return o[e.name]
 end
 
--- Write through a path from `o`, or call what stands at its end; raises on failure.
+-- Write to a path from `o`, or call the method at its end; raises on failure.
 local function write(path, o, value, access)
   local elements, n = path.elements, #path.elements
   for i = 1, n - 1 do

@@ -1,4 +1,4 @@
--- Prototypes that keep their identity across reloads, their instances, and the mutations a reload brings.
+-- Prototypes, which keep their identity across reloads, their instances, and mutations after a reload.
 local E = ...
 local env, limits = E.env, E.limits
 local tostring, type, next, pairs, rawget, rawset = tostring, type, next, pairs, rawget, rawset
@@ -12,7 +12,7 @@ local queue, queued = {}, {}
 local instances = setmetatable({}, { __mode = "k" })
 local ignored = { type = true, __index = true, new = true }
 
--- What a declaration said about its fields; tables by content, since a reload makes them anew.
+-- Compare declared fields; tables by content, since a reload creates new ones.
 local function same(a, b, depth)
   if rawequal(a, b) then return true end
   if type(a) ~= "table" or type(b) ~= "table" or depth > 10 then return false end
@@ -33,11 +33,11 @@ local function frozen(v, depth)
 end
 
 local function snapshot(init)
-  local said = {}
+  local declared = {}
   for k, v in next, init do
-    if type(k) == "string" and not ignored[k] then said[k] = frozen(v, 0) end
+    if type(k) == "string" and not ignored[k] then declared[k] = frozen(v, 0) end
   end
-  return said
+  return declared
 end
 
 local function default_new(self, instance)
@@ -46,8 +46,8 @@ end
 
 local function declare(name, init, base)
   local proto = init or {}
-  local entry = { proto = proto, said = snapshot(proto), removed = {} }
-  for k, v in next, entry.said do
+  local entry = { proto = proto, declared = snapshot(proto), removed = {} }
+  for k, v in next, entry.declared do
     if v == EMPTY then proto[k] = nil end
   end
   proto.type, proto.__index = name, proto
@@ -68,9 +68,9 @@ local function enqueue(entry)
   end
 end
 
--- Bring a known prototype up to a new declaration; true when its fields differ from what was said before.
+-- Apply a new declaration to a known prototype; returns whether its fields differ from the last declaration.
 local function merge(entry, init)
-  local proto, before, after, differs = entry.proto, entry.said, snapshot(init), false
+  local proto, before, after, differs = entry.proto, entry.declared, snapshot(init), false
   for k, v in next, init do
     if type(k) == "string" and not ignored[k] then
       local is_code = type(v) == "function"
@@ -91,12 +91,12 @@ local function merge(entry, init)
     end
   end
   if rawget(init, "new") then proto.new = init.new end
-  entry.said = after
+  entry.declared = after
   return differs
 end
 
 local function prototype(_, name, init, base)
-  E.loader.book("prototype", name)
+  E.loader.record_declaration("prototype", name)
   local entry = known[name]
   if not entry then return declare(name, init, base) end
   if init ~= nil and not rawequal(init, entry.proto) and merge(entry, init) then enqueue(entry) end
@@ -135,7 +135,7 @@ end
 local prototypes = {}
 
 -- Run the queued mutations, oldest first.
-function prototypes.settle()
+function prototypes.run_mutations()
   local at = 1
   while queue[at] do
     local entry = queue[at]

@@ -1,4 +1,4 @@
--- The globals app code sees: Lua 5.1's library with goto, without a way out of the session.
+-- The globals of app code: Lua 5.1's library with goto, without access to anything outside the session.
 local E, host = ...
 local limits = E.limits
 local type, select, error, tostring, tonumber, rawget = type, select, error, tostring, tonumber, rawget
@@ -34,14 +34,14 @@ env.table = copy(table, "concat sort pack unpack")
 env.unpack, env.table.getn = unpack, function(t) return #t end
 env.debug = { traceback = traceback }
 
--- Everything about a function but the function itself: frames of the engine stay out of reach.
+-- getinfo without `func`, so that app code cannot get at functions of the engine.
 function env.debug.getinfo(f, what)
   local info = getinfo(type(f) == "number" and f + 1 or f, what)
   if info then info.func = nil end
   return info
 end
 
--- A finalizer runs where no budget reaches it, so tables cannot have one.
+-- Finalizers are refused: they would run outside the time limit.
 function env.setmetatable(t, meta)
   if type(meta) == "table" and rawget(meta, "__gc") ~= nil then error("__gc is not supported", 2) end
   return setmetatable(t, meta)
@@ -88,7 +88,7 @@ local function shift_up(t, at, n)
   for i = n, at, -1 do t[i + 1] = t[i] end
 end
 
--- Positions outside the list are accepted, as the original does.
+-- Positions outside the list are accepted, as in Lua 5.1.
 function env.table.insert(t, ...)
   if type(t) ~= "table" then error("bad argument #1 to 'insert' (table expected, got " .. type(t) .. ")", 2) end
   local at, value = ...
@@ -126,7 +126,7 @@ function env.table.foreach(t, f)
   end
 end
 
--- Compiling: text only, in the app's globals unless told otherwise.
+-- load accepts source text only (bytecode can crash the VM); it runs in the app's globals unless a scope is given.
 function env.load(chunk, name, _, ...)
   local scope = env
   if select("#", ...) > 0 then scope = ... end
@@ -137,7 +137,7 @@ function env.loadstring(text, name)
   return limits.load(tostring(text), name or text, "t", env)
 end
 
--- Environments of 5.1, for functions of the app only.
+-- getfenv and setfenv of Lua 5.1, for functions of the app only.
 local function env_upvalue(f)
   for i = 1, 255 do
     local name, value = getupvalue(f, i)
@@ -176,7 +176,7 @@ function env.setfenv(f, scope)
   return found
 end
 
--- Method calls on strings use the app's own string table, which it may extend.
+-- Methods of strings come from the app's string table, which it may extend.
 local strings = getmetatable("")
 strings.__index, strings.__metatable = env.string, false
 

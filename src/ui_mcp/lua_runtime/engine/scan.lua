@@ -1,4 +1,4 @@
--- Change detection over views: one walk from the root, parents first; a binding that raises costs nobody else.
+-- Change detection over views: one walk from the root, parents first. A binding that raises does not affect others.
 local E, host = ...
 local FAULT = E.wire.fault
 local views, limits, paths = E.views, E.limits, E.paths
@@ -12,7 +12,7 @@ local queue, cursor, tail, expiries = {}, 0, 0, 0
 local timing, running = false, nil
 local next_row, failed_row = nil, nil
 local computing, computing_pos = nil, nil
-local careful
+local read_each
 
 local function enqueue_one(s)
   if s then
@@ -21,7 +21,7 @@ local function enqueue_one(s)
   end
 end
 
--- A list goes in as a whole when its rows have nothing nested and can be read in one loop.
+-- A list is queued as a whole if its rows have no nested views, so that one loop can read them.
 local function enqueue_rows(rows)
   local first = rows[rows.from]
   if first and first[SHAPE].leaf and not timing then
@@ -52,16 +52,16 @@ end
 local function walk_view(s, level, name)
   local shape = s[SHAPE]
   running = shape[name]
-  if level == 2 and s[UNSENT] and shape.level1 then careful(s, 1, 0) end
+  if level == 2 and s[UNSENT] and shape.level1 then read_each(s, 1, 0) end
   if running then
     local rare = s[RARE]
-    if timing or (rare and (rare.errors or rare.dead)) then careful(s, level, 0) else running.run(s, s[OBJECT]) end
+    if timing or (rare and (rare.errors or rare.timed_out)) then read_each(s, level, 0) else running.run(s, s[OBJECT]) end
   end
   local kids = shape.kids
   if kids then enqueue(s, kids) end
 end
 
--- Read what changed from the cursor on. An error ends it; `level_pass` goes on behind it.
+-- Read all views from the cursor on. An error ends the walk; `level_pass` resumes it.
 local function walk(level)
   local name = "level" .. level
   while cursor < tail do
@@ -79,7 +79,7 @@ local function row_at(up)
   end
 end
 
--- Which binding was being read when the error came; in a list, also which row.
+-- The position of the binding that was being read when the error occurred; in a list also sets `failed_row`.
 local function position()
   failed_row = nil
   for up = 3, 200 do
@@ -96,8 +96,8 @@ end
 local function note_failure(s, pos, fault)
   if fault.code == FAULT.TIMEOUT then
     local x = views.rare(s)
-    x.dead = x.dead or {}
-    x.dead[pos] = true
+    x.timed_out = x.timed_out or {}
+    x.timed_out[pos] = true
     expiries = expiries + 1
     limits.begin()
   end
@@ -115,7 +115,7 @@ local function dispatch(s, b)
   elseif v ~= s[b.slot] then views.changed(s, b.pos, v) end
 end
 
-local function clocked(s, b)
+local function read_timed(s, b)
   local x = views.rare(s)
   x.times = x.times or {}
   local from = host.clock()
@@ -126,38 +126,38 @@ local function clocked(s, b)
   return ok, fault
 end
 
--- Read the bindings of a view one by one, each on its own.
-function careful(s, level, from)
+-- Read the bindings of a view one by one, each in a protected call.
+function read_each(s, level, from)
   for pos = from, s[SHAPE].count - 1 do
     local b = s[SHAPE][pos]
-    local dead = s[RARE] and s[RARE].dead and s[RARE].dead[pos]
-    if b.reads and b.level == level and not dead and expiries <= MAX_EXPIRIES then
+    local timed_out = s[RARE] and s[RARE].timed_out and s[RARE].timed_out[pos]
+    if b.reads and b.level == level and not timed_out and expiries <= MAX_EXPIRIES then
       computing, computing_pos = s, pos
       local ok, fault
-      if timing then ok, fault = clocked(s, b) else ok, fault = limits.call(dispatch, s, b) end
+      if timing then ok, fault = read_timed(s, b) else ok, fault = limits.call(dispatch, s, b) end
       computing = nil
-      if ok then views.mend(s, pos) else note_failure(s, pos, fault) end
+      if ok then views.clear_error(s, pos) else note_failure(s, pos, fault) end
     end
   end
 end
 
--- Note the failure and read the rest of that view; a list is taken up again at its next row.
-local function go_on_behind(fault, level)
+-- Record the failure and read the rest of that view; a list is resumed at the next row.
+local function resume_after(fault, level)
   local s = queue[cursor]
   if s.elements then
     next_row = failed_row + 1
     s, cursor = s[failed_row], cursor - 1
   end
   note_failure(s, fault.at, fault)
-  careful(s, level, fault.at + 1)
+  read_each(s, level, fault.at + 1)
   local kids = s[SHAPE].kids
   if kids then enqueue(s, kids) end
 end
 
--- Walk all views of a level, going on behind whatever raises.
-local function level_pass(here, level)
-  if not here.root_view then return end
-  queue[1], cursor, tail, next_row = here.root_view, 0, 1, nil
+-- Read all views of a level, resuming after each error.
+local function level_pass(page, level)
+  if not page.root_view then return end
+  queue[1], cursor, tail, next_row = page.root_view, 0, 1, nil
   while cursor < tail and expiries <= MAX_EXPIRIES do
     local ok, fault = limits.call_found(walk, position, level)
     if not ok then
@@ -165,14 +165,14 @@ local function level_pass(here, level)
         E.report("change detection", fault)
         break
       end
-      go_on_behind(fault, level)
+      resume_after(fault, level)
     end
   end
   if expiries > MAX_EXPIRIES then E.log_error("change detection", "dropped: too many bindings ran out of time") end
   for i = 1, tail do queue[i] = nil end
 end
 
--- diag(level, text): a remark kept with the variable that is being computed.
+-- diag(level, text): keeps a diagnostic text with the variable that is being computed.
 function E.env.diag(level, text)
   if (tonumber(level) or 0) > host.verbosity then return end
   local s, pos = computing, computing_pos
@@ -189,25 +189,25 @@ function E.env.diag(level, text)
   list[#list + 1] = tostring(text)
 end
 
--- One detection: high, medium, low; again while lists keep changing their items.
-function E.scan_views(here)
-  timing, expiries = E.facts.timing, 0
+-- Detect changes in order of priority, and again while lists change their items.
+function E.scan_views(page)
+  timing, expiries = E.context.timing, 0
   for _ = 1, MAX_PASSES do
     E.items_changed = false
-    if here.expand then views.root(E.root) end
-    if here.has_high then level_pass(here, 1) end
-    level_pass(here, 2)
-    if here.has_low then level_pass(here, 3) end
+    if page.expand then views.root(E.root) end
+    if page.has_high then level_pass(page, 1) end
+    level_pass(page, 2)
+    if page.has_low then level_pass(page, 3) end
     if not E.items_changed or expiries > MAX_EXPIRIES then break end
   end
 end
 
--- Bindings that ran out of time get another chance.
-function E.thaw()
-  for _, here in next, E.connections do
-    for _, s in next, here.views do
-      if s[RARE] then s[RARE].dead = nil end
+-- Read bindings that timed out again.
+function E.retry_timed_out()
+  for _, page in next, E.connections do
+    for _, s in next, page.views do
+      if s[RARE] then s[RARE].timed_out = nil end
     end
-    for _, var in next, here.vars do var.dead = nil end
+    for _, var in next, page.vars do var.timed_out = nil end
   end
 end

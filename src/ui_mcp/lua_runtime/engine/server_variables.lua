@@ -1,24 +1,24 @@
--- Variables made by app code: the same number on every page.
+-- Variables that app code creates; each has the same number on every page.
 local E = ...
 local env, variables, connections, paths = E.env, E.variables, E.connections, E.paths
 local type, next, rawequal, tostring = type, next, rawequal, tostring
 
 local made = {}
 
-local function place(here, spec)
-  local parent = here.vars[spec.parent] or here.vars[1]
+local function place(page, spec)
+  local parent = page.vars[spec.parent] or page.vars[1]
   local var = variables.new(spec.id, -spec.id, parent)
   var.fixed = spec.object
   for name, value in next, spec.props do var.props[name] = tostring(value) end
   var.path = paths.parse(var.props.path or "") or paths.parse("")
   var.access, var.reads, var.writes, var.level = "r", true, false, 2
-  here.vars[spec.id] = var
+  page.vars[spec.id] = var
   parent.children[#parent.children + 1] = var
-  here.order[#here.order + 1] = var
+  page.order[#page.order + 1] = var
 end
 
-function E.place_server_variables(here)
-  for i = 1, #made do place(here, made[i]) end
+function E.place_server_variables(page)
+  for i = 1, #made do place(page, made[i]) end
 end
 
 local function id_of(what)
@@ -30,9 +30,9 @@ local function id_of(what)
 end
 
 function env.session:createVariable(parent, object, props)
-  local spec = { id = -E.draw(1), parent = id_of(parent), object = object, props = type(props) == "table" and props or {} }
+  local spec = { id = -E.allocate_numbers(1), parent = id_of(parent), object = object, props = type(props) == "table" and props or {} }
   made[#made + 1] = spec
-  for _, here in next, connections do place(here, spec) end
+  for _, page in next, connections do place(page, spec) end
   return spec.id
 end
 
@@ -41,7 +41,7 @@ function env.session:destroyVariable(what)
   for i = #made, 1, -1 do
     if made[i].id == id then table.remove(made, i) end
   end
-  for _, here in next, connections do
-    if id ~= 1 and here.vars[id] then variables.destroy(here, here.vars[id]) end
+  for _, page in next, connections do
+    if id ~= 1 and page.vars[id] then variables.destroy(page, page.vars[id]) end
   end
 end

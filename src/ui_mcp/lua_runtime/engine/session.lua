@@ -32,10 +32,10 @@ function session.metaTostring(object)
   return type(object) == "table" and E.type_of(object) or type(object)
 end
 
--- Timers: the server counts the time, the handle comes back when it is due.
+-- Timers: the server waits, and calls the operation `timer` with the handle when it is due.
 local timers, last, waiting = {}, 0, 0
 local LONGEST = 86400 * 365
-local MAX_TIMERS = 10000 -- each costs the server a task, outside the memory limit of this process; as in ui/sessions/supervisor.py
+local MAX_TIMERS = 10000 -- each costs the server a task, outside the memory limit of this process; the server checks it too
 
 local function timer(f, ms, again)
   if type(f) ~= "function" then error("a timer needs a function", 3) end
@@ -61,7 +61,7 @@ function session:setTimeout(f, ms) return timer(f, ms) end
 function session:setInterval(f, ms) return timer(f, ms, true) end
 session.clearImmediate, session.clearTimeout, session.clearInterval = cancel, cancel, cancel
 
--- An interval asks for its next turn only after this one, so that slow ones do not pile up.
+-- An interval is set again only after it has run, so that slow ones do not accumulate.
 E.ops[OP.TIMER] = function(handle)
   local due = timers[handle]
   if not due then return "false" end
@@ -76,12 +76,12 @@ env.ui = ui
 E.presenters, E.wrappers = {}, {}
 
 function ui.registerPresenter(name, class)
-  loader.book("presenter", name)
+  loader.record_declaration("presenter", name)
   E.presenters[name] = class
 end
 
 function ui.registerWrapper(name, class)
-  loader.book("wrapper", name)
+  loader.record_declaration("wrapper", name)
   E.wrappers[name] = class
 end
 

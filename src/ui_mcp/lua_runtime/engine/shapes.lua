@@ -1,4 +1,4 @@
--- A shape is a viewdef in a namespace: its bindings, and one generated function that reads them all and compares.
+-- A shape is a viewdef in a namespace: its bindings, and a generated function that reads and compares them all.
 local E = ...
 local paths = E.paths
 local load, concat, format, rep, sub = load, table.concat, string.format, string.rep, string.sub
@@ -14,7 +14,7 @@ local function editable(tag)
   return sub(tag, 1, 3) == "sl-" and not read_only[tag]
 end
 
--- The access a binding has when its query does not say.
+-- The access of a binding whose query does not set it.
 local function default_access(kind, tag, path, reported)
   local call = path.last and path.last.call
   if kind == "action" or kind == "event" then return "action" end
@@ -23,7 +23,7 @@ local function default_access(kind, tag, path, reported)
   return "r"
 end
 
--- One binding as the engine uses it; a bad one carries `refused` and does nothing else.
+-- One binding; an invalid one has the message in `refused` and is neither read nor written.
 local function binding(row, pos, shape)
   local kind, tag, text = row[1], row[3], row[4]
   local b = { pos = pos, kind = kind, attribute = row[2], tag = tag, text = text }
@@ -63,7 +63,7 @@ local ROWS = {
   "end end end",
 }
 
--- Compile bindings into one function; which line belongs to which position is kept for finding errors.
+-- Compile bindings into one function with a line for each; `lines` gives the position of a line, to locate errors.
 local function compile(shape, bindings, frame)
   local code, lines = { frame[1], frame[2] }, {}
   for i = 1, #bindings do
@@ -76,7 +76,7 @@ local function compile(shape, bindings, frame)
   return make(rawequal, rawget, views.changed, views.viewed, views.wrapped, views.listed, views.up), lines
 end
 
--- The readers of one level: for a view, and for all rows of a list when nothing is nested in them.
+-- The generated functions of one level: for a view, and for all rows of a list if they have no nested views.
 local function scanner(shape, level)
   local bindings = {}
   for pos = 0, shape.count - 1 do
@@ -89,7 +89,7 @@ local function scanner(shape, level)
   return made
 end
 
--- Slots of values first; a nested view or list takes two, one for the value and one for what is shown.
+-- Assign slots to bindings; a nested view or list takes two, for its value and for the view or rows.
 local function lay_out(shape)
   local slot = record.FIRST_VALUE
   for pos = 0, shape.count - 1 do

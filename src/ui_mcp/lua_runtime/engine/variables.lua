@@ -18,30 +18,30 @@ function variables.new(id, serial, parent)
   return { id = id, serial = serial, parent = parent, children = {}, props = {}, json = "null", base = "null", changes = 0 }
 end
 
--- An error of a variable: kept, told, and logged when it is the app's.
-function variables.fail(here, var, fault, again)
+-- Record an error of a variable, send it and log it; the same error is sent once unless `again`.
+function variables.fail(page, var, fault, again)
   if var.error and var.error.message == fault.message and not again then return end
   var.error = fault
-  variables.tell(here, var.id, fault)
+  variables.send_error(page, var.id, fault)
   E.report("variable " .. var.id .. " " .. (var.path and var.path.text or ""), fault)
 end
 
-function variables.tell(here, id, fault)
-  local out = here.out.errors
+function variables.send_error(page, id, fault)
+  local out = page.out.errors
   out[#out + 1] = E.error_text(id and '"varId":' .. json.number(id) .. "," or "", fault)
 end
 
--- Property changes the page must hear of.
+-- Set a property and queue it for the page.
 function variables.set(var, name, value)
   value = value or ""
   if (var.props[name] or "") == value then return end
   var.props[name] = value ~= "" and value or nil
-  var.told = var.told or {}
-  var.told[name] = value
+  var.unsent_props = var.unsent_props or {}
+  var.unsent_props[name] = value
   var.dirty = true
 end
 
--- The object children start from: the wrapper, else the value.
+-- The object that the paths of children start from: the wrapper, else the value.
 function variables.nav(var)
   if var.view then
     local wrap = var.view[RARE] and var.view[RARE].wraps and var.view[RARE].wraps[var.pos]
@@ -59,12 +59,12 @@ local function start_object(var)
   return from and variables.nav(from)
 end
 
--- Keep a value that was read; true when its wire form differs from the last one.
-function variables.keep(here, var, v)
+-- Store a value that was read; returns whether its JSON differs from the last one.
+function variables.keep(page, var, v)
   local kind = type(v)
   var.value = v
   if var.props.wrapper or var.wrap then
-    local owner = var.owner or variables.owner(here, var)
+    local owner = var.owner or variables.owner(page, var)
     var.wrap = var.props.wrapper and E.rewrap(var.wrap, owner, v) or nil
     if var.props.wrapper == "lua.ViewList" then variables.set(var, FALLBACK_NAMESPACE, "list-item") end
   end
@@ -76,11 +76,11 @@ function variables.keep(here, var, v)
   var.json, var.base = text, base
   local name = type(shown) == "table" and type_of(shown) or ""
   variables.set(var, TYPE, name)
-  if name ~= "" then viewdefs.need(here, name) end
+  if name ~= "" then viewdefs.need(page, name) end
   return true
 end
 
-function variables.owner(here, var)
+function variables.owner(page, var)
   var.owner = {
     id = var.id,
     class = var.props.wrapper,
@@ -88,7 +88,7 @@ function variables.owner(here, var)
     value = function() return var.value end,
     property = function(name) return var.props[name] end,
     wrapper = function() return var.wrap and var.wrap.object end,
-    fail = function(fault) variables.fail(here, var, fault) end,
+    fail = function(fault) variables.fail(page, var, fault) end,
   }
   return var.owner
 end
@@ -98,7 +98,7 @@ function variables.read(var)
   return paths.reader(var.path)(start_object(var))
 end
 
--- Split `name:high` and keep what the page sets. An empty text removes.
+-- Take properties from the page, without the priority in names like `name:high`. An empty text removes one.
 local function take_properties(var, given)
   for name, value in next, given do
     local base_name, level = match(name, "^(.*):(%a+)$")
@@ -108,7 +108,7 @@ local function take_properties(var, given)
   end
 end
 
--- Read path and access from the properties; a fault when they do not go together.
+-- Set path and access from the properties; returns a fault if they do not fit.
 local function configure(var)
   local path, wrong = paths.parse(var.props.path or "")
   if not path then return new_fault(FAULT.INVALID, wrong) end
@@ -122,7 +122,8 @@ local function configure(var)
   var.level = levels[var.props.priority] or 2
 end
 
--- Whether a variable or one above it is switched off: hidden ones are not read, muted ones not written either.
+-- Update whether a variable or one above it is unwatched or inactive: hidden ones are not read, muted ones not written
+-- either.
 local function hide(var)
   local above = var.parent
   var.muted = (above and above.muted) or var.props.inactive ~= nil
@@ -131,13 +132,13 @@ local function hide(var)
 end
 variables.hide = hide
 
-function variables.parent(here, id)
-  if id >= 0 then return here.vars[id] end
-  for _, s in next, here.views do
+function variables.parent(page, id)
+  if id >= 0 then return page.vars[id] end
+  for _, s in next, page.views do
     local pos = -id - s[NUMBER]
     if pos >= 0 and pos < s[SHAPE].count then
-      here.stand_ins[id] = here.stand_ins[id] or { id = id, view = s, pos = pos, children = {}, props = {} }
-      return here.stand_ins[id]
+      page.view_parents[id] = page.view_parents[id] or { id = id, view = s, pos = pos, children = {}, props = {} }
+      return page.view_parents[id]
     end
   end
 end
@@ -150,43 +151,43 @@ local function make_default(var, start)
   return made
 end
 
-local function first_value(here, var)
+local function first_value(page, var)
   if not var.reads then return end
   local ok, v = limits.call(variables.read, var)
   if ok and v == nil and var.props.create then ok, v = limits.call(make_default, var, start_object(var)) end
-  if not ok then return variables.fail(here, var, v) end
-  if variables.keep(here, var, v) and v ~= nil then
+  if not ok then return variables.fail(page, var, v) end
+  if variables.keep(page, var, v) and v ~= nil then
     var.fresh, var.dirty = true, true
   end
 end
 
--- create: a fault instead of a variable when it cannot be.
-function variables.create(here, data)
+-- Message create; returns a fault if the variable cannot be created.
+function variables.create(page, data)
   local id, given = data.id, type(data.properties) == "table" and data.properties or {}
   if type(id) ~= "number" or id == 0 or id ~= id then return new_fault(FAULT.INVALID, "a variable needs an id other than 0") end
-  if here.vars[id] then return new_fault(FAULT.INVALID, "variable " .. json.number(id) .. " already in use") end
+  if page.vars[id] then return new_fault(FAULT.INVALID, "variable " .. json.number(id) .. " already in use") end
   if type(given.path) ~= "string" then return new_fault(FAULT.INVALID, "a variable needs a path") end
-  local parent = variables.parent(here, tonumber(data.parentId) or 1)
+  local parent = variables.parent(page, tonumber(data.parentId) or 1)
   if not parent then return new_fault(FAULT.NOT_FOUND, "no variable " .. tostring(data.parentId)) end
-  local var = variables.new(id, E.draw(1), parent)
+  local var = variables.new(id, E.allocate_numbers(1), parent)
   take_properties(var, given)
   local fault = configure(var)
   if fault then return fault end
-  here.vars[id] = var
+  page.vars[id] = var
   parent.children[#parent.children + 1] = var
-  here.order[#here.order + 1] = var
+  page.order[#page.order + 1] = var
   var.unwatched = data.nowatch == true
   hide(var)
-  first_value(here, var)
-  if data.value ~= nil and data.value ~= json.null and var.writes then return variables.write(here, var, data.value) end
+  first_value(page, var)
+  if data.value ~= nil and data.value ~= json.null and var.writes then return variables.write(page, var, data.value) end
 end
 
--- Write what the page sent; the cached value is the sent one, so that an accepted value is not echoed.
-function variables.write(here, var, sent)
+-- Write what the page sent. The value is cached as sent, so that an accepted value is not sent back.
+function variables.write(page, var, sent)
   if not var.writes then return new_fault(FAULT.UNAUTHORIZED, "variable " .. json.number(var.id) .. " is read-only") end
-  local value = json.plain(sent, E.object)
+  local value = json.to_lua(sent, E.object)
   if var.reads and not var.wrap then var.value, var.json, var.base = value, value_json(value), value_json(value) end
-  var.dead = nil
+  var.timed_out = nil
   local ok, fault = limits.call(paths.write, var.path, start_object(var), value, var.access)
   if not ok then return fault end
   if var.error then
@@ -194,8 +195,8 @@ function variables.write(here, var, sent)
   end
 end
 
--- update: properties, then the value.
-function variables.update(here, var, data)
+-- Message update: properties, then the value.
+function variables.update(page, var, data)
   if type(data.properties) == "table" then
     take_properties(var, data.properties)
     var.owner = nil
@@ -208,13 +209,13 @@ function variables.update(here, var, data)
   end
   if data.value == nil or var.muted then return end
   if var.id == 1 then return new_fault(FAULT.UNAUTHORIZED, "variable 1 is read-only") end
-  return variables.write(here, var, data.value)
+  return variables.write(page, var, data.value)
 end
 
--- destroy, children first.
-function variables.destroy(here, var)
-  for i = #var.children, 1, -1 do variables.destroy(here, var.children[i]) end
-  here.vars[var.id] = nil
+-- Message destroy, children first.
+function variables.destroy(page, var)
+  for i = #var.children, 1, -1 do variables.destroy(page, var.children[i]) end
+  page.vars[var.id] = nil
   var.gone = true
   for i, sibling in next, var.parent and var.parent.children or {} do
     if sibling == var then
@@ -222,6 +223,6 @@ function variables.destroy(here, var)
       break
     end
   end
-  local out = here.out.destroyed
+  local out = page.out.destroyed
   out[#out + 1] = DESTROY_HEAD .. '"varId":' .. json.number(var.id) .. "}}"
 end

@@ -1,4 +1,4 @@
--- Viewdefs in this world: by key, found by type and namespace, delivered once to each page.
+-- Viewdefs by key, by type and namespace; each is sent to a page once.
 local E = ...
 local json = E.json
 local type, next, sort, find, sub, concat = type, next, table.sort, string.find, string.sub, table.concat
@@ -6,7 +6,7 @@ local type, next, sort, find, sub, concat = type, next, table.sort, string.find,
 local by_key, by_type = {}, {}
 local viewdefs = { by_key = by_key, version = 0 }
 
--- Every type a key can mean: `a.b.C` is `b.C` of type `a`, or `C` of type `a.b`.
+-- Index a key under every type it can mean: `a.b.C` is `b.C` of type `a`, or `C` of type `a.b`.
 local function index(key, viewdef)
   local at = find(key, ".", 1, true)
   while at do
@@ -17,7 +17,7 @@ local function index(key, viewdef)
   end
 end
 
--- Take viewdefs as key → [html, bindings]; the old ones of the same keys are gone.
+-- Add viewdefs, key → [html, bindings], replacing those with the same keys; returns a message if the text is malformed.
 function viewdefs.take(text)
   local given, problem = json.parse(text)
   if problem or type(given) ~= "table" then return problem or "viewdefs come as an object" end
@@ -39,7 +39,7 @@ function viewdefs.find(kind, namespace, fallback)
     or known[kind .. ".DEFAULT"] or nil
 end
 
--- Note that a page is about to show this type; all namespaces of it will travel together.
+-- Queue the viewdefs of a type for a page, all namespaces together.
 function viewdefs.need(conn, kind)
   local sent, known = conn.sent, by_type[kind]
   if not known or sent[kind] == viewdefs.version then return end
@@ -47,16 +47,16 @@ function viewdefs.need(conn, kind)
   for key, viewdef in next, known do
     if conn.has[key] ~= viewdef.version then
       conn.has[key] = viewdef.version
-      conn.lacks[#conn.lacks + 1] = key
+      conn.undelivered[#conn.undelivered + 1] = key
     end
   end
 end
 
--- JSON text of the viewdefs a page lacks, or nil; they count as delivered.
-function viewdefs.parcel(conn)
-  local keys = conn.lacks
+-- JSON text of the viewdefs queued for a page, or nil; they count as delivered from now on.
+function viewdefs.undelivered_json(conn)
+  local keys = conn.undelivered
   if #keys == 0 then return nil end
-  conn.lacks = {}
+  conn.undelivered = {}
   sort(keys)
   local parts = {}
   for i = 1, #keys do parts[i] = json.quote(keys[i]) .. ":" .. json.quote(by_key[keys[i]].html) end

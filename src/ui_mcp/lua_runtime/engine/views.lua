@@ -12,9 +12,9 @@ local MAX_DEPTH = 60
 local views = {}
 E.views = views
 
--- Numbers are drawn for the whole session, so that creation order and ids are one.
+-- Numbers are unique in the session, so that ids follow the order of creation.
 local serial = 0
-function E.draw(n)
+function E.allocate_numbers(n)
   local first = serial + 1
   serial = serial + n
   return first
@@ -30,7 +30,7 @@ local function rare(s)
 end
 
 local function push(level, entry)
-  local out = E.here.out[level]
+  local out = E.page.out[level]
   out[#out + 1] = entry
 end
 views.push, views.rare = push, rare
@@ -44,7 +44,7 @@ local function count(s, pos)
   counts[pos] = (counts[pos] or 0) + 1
 end
 
--- The wire form of what a slot holds; tables are kept as { json = … } so that no app code compares them.
+-- The JSON of a slot. Tables are stored as { json = … }, so that comparing them calls no __eq of an app.
 local function slot_json(v)
   local kind = type(v)
   if kind == "string" then return json.quote(v) end
@@ -61,7 +61,7 @@ local function send(s, pos)
 end
 views.send = send
 
--- A value binding read something other than what its slot holds.
+-- The scan has read another value than the one in the slot.
 function views.changed(s, pos, v)
   local slot = s[SHAPE][pos].slot
   local old = s[slot]
@@ -83,7 +83,7 @@ function views.changed(s, pos, v)
   end
 end
 
--- The object that the path of a binding starts from, `ups` variables above its own parent.
+-- The object that the path of a binding starts from: `ups` variables above its parent.
 function views.up(s, ups)
   local nav, in_row = s[OBJECT], s[ROW] ~= nil
   for _ = 1, ups do
@@ -108,7 +108,7 @@ local function shown_above(parent, object, viewdef)
   if depth > MAX_DEPTH then return "views are nested more than " .. MAX_DEPTH .. " deep" end
 end
 
--- `create=T`: put an instance where the path is empty.
+-- `create=T`: put an instance of T where the path has no value.
 local function make_default(s, b)
   local ok, fault = limits.call(function()
     local from = b.path.ups == 0 and s[OBJECT] or views.up(s, b.path.ups)
@@ -118,25 +118,25 @@ local function make_default(s, b)
   if not ok then views.fail(s, b.pos, fault) end
 end
 
--- Make a view; its values are read by the pass that goes on below it.
+-- Create a view; the running scan reads its values.
 local function create(parent, pos, row, object, shape)
   local s = shape.empty()
   s[SHAPE], s[OBJECT], s[PARENT], s[POSITION], s[ROW], s[UNSENT] = shape, object, parent, pos, row, true
-  s[NUMBER] = E.draw(shape.count + (row and 2 or 1)) + (row and 1 or 0)
-  local here = E.here
-  here.views[s[NUMBER]] = s
-  if shape.level1 then here.has_high = true end
-  if shape.level3 then here.has_low = true end
-  viewdefs.need(here, shape.kind)
+  s[NUMBER] = E.allocate_numbers(shape.count + (row and 2 or 1)) + (row and 1 or 0)
+  local page = E.page
+  page.views[s[NUMBER]] = s
+  if shape.level1 then page.has_high = true end
+  if shape.level3 then page.has_low = true end
+  viewdefs.need(page, shape.kind)
   for i = 1, #shape.refused do views.refuse(s, shape.refused[i]) end
   for i = 1, #(shape.makers or {}) do make_default(s, shape.makers[i]) end
   return s
 end
 
--- Forget a view and all below it.
+-- Remove a view and all views below it.
 local function drop(s)
   local stack, n = { s }, 1
-  local known = E.here.views
+  local known = E.page.views
   while n > 0 do
     s = stack[n]
     stack[n] = nil
@@ -160,7 +160,7 @@ local function drop(s)
 end
 views.drop = drop
 
--- What should be shown for an object: its shape, or nil. The last choice for a type is remembered; rows ask alike.
+-- The shape for an object, or nil. The last result for a type is cached, because the rows of a list ask for the same.
 local chosen, chosen_version = {}, 0
 local function shape_for(object, namespace, fallback)
   if type(object) ~= "table" then return nil end
@@ -178,7 +178,7 @@ local function shape_for(object, namespace, fallback)
   return known.shape
 end
 
--- Replace `old` by a view of `object`, or keep it when the viewdef stays; nil when nothing can be shown.
+-- Replace `old` by a view of `object`, or keep it if the shape is the same; nil if there is no viewdef.
 local function fit(parent, pos, row, old, object, namespace, fallback)
   local shape = shape_for(object, namespace, fallback)
   if old and old[SHAPE] == shape then
@@ -208,13 +208,13 @@ local function show(s, pos, object)
   end
 end
 
--- A `ui-view` position reads another value than before.
+-- The scan has read another value at a `ui-view` position.
 function views.viewed(s, pos, v)
   s[s[SHAPE][pos].slot] = v
   show(s, pos, v)
 end
 
--- A `ui-view` position with a wrapper was read.
+-- The scan has read a `ui-view` position with a wrapper.
 function views.wrapped(s, pos, v)
   local b = s[SHAPE][pos]
   local x = rare(s)
@@ -228,7 +228,7 @@ function views.wrapped(s, pos, v)
   if child == nil or not rawequal(child[OBJECT], object) then show(s, pos, object) end
 end
 
--- Look at every position again: viewdefs came or changed.
+-- Viewdefs were added or changed: select the viewdef of every position again.
 function views.refit(s)
   for _, b in next, s[SHAPE].kids or {} do
     if b.kind == "viewlist" then E.lists.refit(s, b)
@@ -241,45 +241,45 @@ function views.refit(s)
   end
 end
 
--- The root view of the page's connection: variable 1.
+-- Show the root view, which is variable 1.
 function views.root(object)
-  local here = E.here
-  local old = here.root_view
+  local page = E.page
+  local old = page.root_view
   local shape = shape_for(object, "", "")
   if old and old[SHAPE] == shape then
     old[OBJECT] = object
     return
   end
   if old then drop(old) end
-  here.root_view = shape and create(nil, 0, nil, object, shape) or nil
-  if here.root_view ~= old then push(2, here.root_view and { view = here.root_view } or { empty = false, pos = 0 }) end
+  page.root_view = shape and create(nil, 0, nil, object, shape) or nil
+  if page.root_view ~= old then push(2, page.root_view and { view = page.root_view } or { empty = false, pos = 0 }) end
 end
 
-local function tell(s, pos, fault)
-  local out = E.here.out.errors
+local function send_error(s, pos, fault)
+  local out = E.page.out.errors
   out[#out + 1] = E.error_text('"view":' .. s[NUMBER] .. ',"pos":' .. pos .. ",", fault)
 end
 
--- An error at one position: kept, sent once, logged.
+-- Record an error at a position, send it and log it; the same error is sent once unless `again`.
 function views.fail(s, pos, fault, again)
   local x = rare(s)
   x.errors = x.errors or {}
   local old = x.errors[pos]
   if old and old.message == fault.message and not again then return end
   x.errors[pos] = fault
-  tell(s, pos, fault)
+  send_error(s, pos, fault)
   E.report(s[SHAPE].key .. " " .. tostring(s[SHAPE][pos].text), fault)
 end
 
--- A binding that can never work: told to every page, logged once.
+-- An invalid binding: reported to every page, logged once.
 function views.refuse(s, b)
-  tell(s, b.pos, limits.new_fault(FAULT.INVALID, b.refused))
+  send_error(s, b.pos, limits.new_fault(FAULT.INVALID, b.refused))
   if not b.logged then E.log_error(s[SHAPE].key .. " " .. b.attribute, b.refused) end
   b.logged = true
 end
 
--- The position is good again: the page hears its value once more.
-function views.mend(s, pos)
+-- The position works again: send its value once more, which clears the error on the page.
+function views.clear_error(s, pos)
   local x = s[RARE]
   if not (x and x.errors and x.errors[pos]) then return end
   x.errors[pos] = nil

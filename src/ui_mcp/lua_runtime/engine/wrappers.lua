@@ -1,4 +1,4 @@
--- Wrappers stand between a variable's value and its children; ViewList is the built-in one.
+-- Wrappers, which replace a variable's value for its children; ViewList is built in.
 local E = ...
 local FAULT = E.wire.fault
 local env, limits, views = E.env, E.limits, E.views
@@ -12,7 +12,7 @@ ViewList.__index = ViewList
 local ViewListItem = { type = "lua.ViewListItem" }
 ViewListItem.__index = ViewListItem
 
--- A class by name: built-in, registered, prototype, else a global, dotted names included.
+-- A class by name: registered, a prototype, else a global, which may have a dotted name.
 local function class_named(name)
   local found = E.wrappers[name] or E.presenters[name] or E.prototypes.get(name)
   if found then return found end
@@ -25,7 +25,7 @@ local function class_named(name)
 end
 E.class_named = class_named
 
--- What a Lua wrapper may ask about its variable, with "." and with ":".
+-- The variable, as a wrapper class sees it; its functions may be called with "." or ":".
 local function handle(owner)
   local variable = { _id = owner.id }
   local function member(f)
@@ -53,7 +53,7 @@ local function present(class, item, element, index, fail)
   return element
 end
 
--- Keep one item per element: same element and index keep their item. True when an item changed.
+-- Keep one item per element; the same element at the same index keeps its item. Returns whether an item changed.
 local function sync(list, value, fail)
   local items, changed = list.items, false
   local n = type(value) == "table" and E.is_array(value) and rawlen(value) or 0
@@ -95,7 +95,7 @@ local function make(owner, value)
   return nil
 end
 
--- A new value for a wrapper that stays.
+-- Give an existing wrapper a new value.
 local function renew(wrapper, owner, value)
   local ok, fault = limits.call(function()
     wrapper.value = value
@@ -105,7 +105,7 @@ local function renew(wrapper, owner, value)
   if not ok then owner.fail(fault) end
 end
 
--- Bring a wrapper in step with its value: { object, json } or nil without a value.
+-- Create or update the wrapper of a value: { object, json }, or nil for nil.
 function E.rewrap(wrap, owner, value)
   if value == nil then return nil end
   if wrap and wrap.object and owner.class == "lua.ViewList" then
@@ -149,7 +149,7 @@ function E.wrap(wrap, b, value, same, s)
   return new
 end
 
--- The wrapper `ui-item-wrapper` gives to one row.
+-- The wrapper of one row, set by `ui-item-wrapper`.
 function E.wrap_item(wrap, b, element, s, row)
   local owner = wrap and wrap.owner or view_owner(s, b, b.item_wrapper, nil, function() return s[b.slot + 1].elements[row] end)
   local new = E.rewrap(wrap, owner, element)
