@@ -19,8 +19,9 @@ local function rows_json(rows, known)
       out[#out + 1] = row and row[NUMBER] or "null"
       key = nil
     else
-      out[#out + 1] = inline(row, row[SHAPE].key == key)
-      key = row[SHAPE].key
+      local row_key = row[SHAPE].key
+      out[#out + 1] = inline(row, row_key == key)
+      key = row_key
     end
   end
   return "[" .. concat(out, ",") .. "]"

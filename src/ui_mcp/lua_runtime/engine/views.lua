@@ -55,21 +55,20 @@ local function slot_json(v)
 end
 views.slot_json = slot_json
 
-local function send(s, pos)
-  local b = s[SHAPE][pos]
-  if not s[UNSENT] then push(b.level, "[" .. s[NUMBER] .. "," .. pos .. "," .. slot_json(s[b.slot]) .. "]") end
+local function send(s, b)
+  push(b.level, "[" .. s[NUMBER] .. "," .. b.pos .. "," .. slot_json(s[b.slot]) .. "]")
 end
-views.send = send
 
 -- The scan has read another value than the one in the slot.
 function views.changed(s, pos, v)
-  local slot = s[SHAPE][pos].slot
+  local b, unsent, is_table = s[SHAPE][pos], s[UNSENT], type(v) == "table"
+  local slot = b.slot
   local old = s[slot]
-  if s[UNSENT] and type(v) ~= "table" then
+  if unsent and not is_table then
     s[slot] = v
     return
   end
-  if type(v) == "table" then
+  if is_table then
     local text = value_json(v)
     if type(old) == "table" and old.json == text then return end
     s[slot] = { json = text }
@@ -77,9 +76,9 @@ function views.changed(s, pos, v)
     s[slot] = v
     if slot_json(old) == slot_json(v) then return end
   end
-  if not s[UNSENT] then
+  if not unsent then
     count(s, pos)
-    send(s, pos)
+    send(s, b)
   end
 end
 
@@ -122,9 +121,10 @@ end
 local function create(parent, pos, row, object, shape)
   local s = shape.empty()
   s[SHAPE], s[OBJECT], s[PARENT], s[POSITION], s[ROW], s[UNSENT] = shape, object, parent, pos, row, true
-  s[NUMBER] = E.allocate_numbers(shape.count + (row and 2 or 1)) + (row and 1 or 0)
+  local number = E.allocate_numbers(shape.count + (row and 2 or 1)) + (row and 1 or 0)
+  s[NUMBER] = number
   local page = E.page
-  page.views[s[NUMBER]] = s
+  page.views[number] = s
   if shape.level1 then page.has_high = true end
   if shape.level3 then page.has_low = true end
   viewdefs.need(page, shape.kind)
@@ -286,5 +286,5 @@ function views.clear_error(s, pos)
   if next(x.errors) == nil then x.errors = nil end
   local b = s[SHAPE][pos]
   if s[UNSENT] or b.kind == "view" or b.kind == "viewlist" then return end
-  if b.reads then send(s, pos) else push(b.level, "[" .. s[NUMBER] .. "," .. pos .. ",null]") end
+  if b.reads then send(s, b) else push(b.level, "[" .. s[NUMBER] .. "," .. pos .. ",null]") end
 end
