@@ -79,7 +79,7 @@ async def scan_alone(folder: Path) -> float:
             worker = session._supervisor.worker()
             assert isinstance(worker, ThreadWorker)
             assert worker._vm is not None
-            facts = session._facts()
+            facts = session._entry_context()
             times = []
             for _ in range(ROUNDS):
                 began = time.perf_counter()
