@@ -9,9 +9,10 @@ from pathlib import Path
 import anyio
 from claims import claim
 
-from ui_mcp.lua_runtime.interface import Op, WorkerConfig, WorkerHost
+from ui_mcp.lua_runtime.interface import WorkerConfig, WorkerHost
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
+from ui_mcp.wire import Op
 
 BAR = 0.120
 

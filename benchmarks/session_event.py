@@ -17,7 +17,6 @@ from starlette.requests import HTTPConnection
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.lua_runtime.worker_thread import ThreadWorker
 from ui_mcp.testing.browser import Browser, open_socket
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
@@ -25,6 +24,7 @@ from ui_mcp.ui.http.websocket import PageSocket
 from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.server import bind, listening, port_of
+from ui_mcp.wire import Op
 
 ROUNDS, BAR = 3000, 3.0
 HOSTS = ("thread", "process")

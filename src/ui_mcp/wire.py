@@ -47,8 +47,6 @@ class Op(StrEnum):
     """Return mcp.state, else mcp.value."""
     VARIABLES = "variables"
     """Return the list of all variables."""
-    NOTICE = "notice"
-    """(text) Show a notice, JSON, on every page."""
 
 
 class OutputKind(StrEnum):

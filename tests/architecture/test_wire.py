@@ -8,7 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from ui_mcp import errors, wire
+from ui_mcp import wire
+from ui_mcp.lua_runtime.interface import ERRORS
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,8 @@ def test_the_engine_writes_no_fault_code_or_message_type_by_hand(script: ModuleT
     assert found == []
 
 
-def test_the_error_of_a_fault_has_its_code(script: ModuleType) -> None:
+def test_each_fault_becomes_the_error_that_the_contract_names(script: ModuleType) -> None:
     faults = json.loads(script.CONTRACT.read_text())["faults"]
-    named = {fault["error"]: fault["code"] for fault in faults if "error" in fault}
-    assert {name: getattr(errors, name).code for name in named} == named
+    named = {fault["code"]: fault["error"] for fault in faults if "error" in fault}
+    assert {code: error.__name__ for code, error in ERRORS.items()} == named
+    assert {error.code: error.__name__ for error in ERRORS.values()} == named

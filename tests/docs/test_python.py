@@ -15,7 +15,7 @@ from docs.blocks import ROOT, Block, blocks, together
 from docs.terminal import Terminal
 from lua_runtime.workers import Recorded
 from mcp_server.wire import wired
-from ui_mcp.lua_runtime.interface import EntryContext, Op, WorkerConfig
+from ui_mcp.lua_runtime.interface import EntryContext, WorkerConfig
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.mcp_client.client import Options, connect
 from ui_mcp.mcp_client.transport import Command
@@ -27,6 +27,7 @@ from ui_mcp.ui.mcp import ui_resources, ui_toolset
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.viewdef_store import ViewdefStore
+from ui_mcp.wire import Op
 
 SCRIPTED = """
 llm: {{provider: scripted, script: [{{emit: [{{say: Rex}}, {{call: loop_yield_turn}}]}}]}}

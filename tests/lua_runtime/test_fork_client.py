@@ -19,8 +19,9 @@ from lua_runtime.workers import Recorded, launch_at
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.lua_runtime import fork_client, fork_server_process
 from ui_mcp.lua_runtime.fork_server_process import FORKS, command
-from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT, Op
+from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT
 from ui_mcp.lua_runtime.worker_process import ProcessWorker, ProcessWorkerHost
+from ui_mcp.wire import Op
 
 SHOWING = """
 import sys

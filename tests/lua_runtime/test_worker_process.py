@@ -10,8 +10,9 @@ import pytest
 from lua_runtime.workers import Recorded, launch_at
 from ui_mcp.errors import LuaError, SessionGoneError
 from ui_mcp.lua_runtime import worker_process
-from ui_mcp.lua_runtime.interface import EntryContext, Op
+from ui_mcp.lua_runtime.interface import EntryContext
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
+from ui_mcp.wire import Op
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["forked", "spawned"])

@@ -1,33 +1,24 @@
-"""Interface between sessions and Lua workers: operations, replies, outputs, faults."""
+"""Interface between sessions and Lua workers: replies, outputs, faults; the operations are in `wire.Op`."""
 
 from asyncio import Future
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from ui_mcp.errors import LuaError, LuaMemoryError, LuaSyntaxError, LuaTimeoutError
+from ui_mcp.errors import (
+    LuaError,
+    LuaMemoryError,
+    LuaSyntaxError,
+    LuaTimeoutError,
+    NotFoundError,
+    UiMcpError,
+    WireError,
+)
 from ui_mcp.jsontypes import loads
+from ui_mcp.wire import FaultCode, Op, OutputKind
 
 Scalar = str | bytes | int | float | bool | None
 """A value that may be passed to or from a worker; tables never are."""
-
-
-class Op(StrEnum):
-    """Operations of a worker; the comment names the arguments and the JSON of `Reply.result`."""
-
-    OPEN = "open"  # (conn) a page connected; conn is its number in the session
-    CLOSE = "close"  # (conn) the page disconnected: its variables are dropped
-    FRAME = "frame"  # (conn, text) a frame from the page
-    RUN = "run"  # (code) → the first returned value, or {"non-json": …}
-    DISPLAY = "display"  # (name) → true; a fault when there is no such app
-    TIMER = "timer"  # (handle) a timer is due
-    RELOAD = "reload"  # (path) a Lua file changed → true if this VM had loaded it
-    VIEWDEFS = "viewdefs"  # (text of `ViewdefStore.bundle`) added or changed viewdefs
-    REFRESH = "refresh"  # () detect changes only
-    STATE = "state"  # () → mcp.state or mcp.value
-    VARIABLES = "variables"  # () → the list of all variables
-    NOTICE = "notice"  # (JSON text) show a notice in every page
 
 
 class EntryContext(NamedTuple):
@@ -54,9 +45,10 @@ EMPTY_CONTEXT = EntryContext()
 
 @dataclass(frozen=True, slots=True)
 class LuaFault:
-    """Why a call failed; `code` is `lua-error`, `lua-syntax`, `timeout`, `memory`, `not-found` or `invalid`."""
+    """Why a call failed."""
 
     code: str
+    """A `FaultCode`, unless the worker was tampered with."""
     message: str
     traceback: str = ""
 
@@ -88,7 +80,7 @@ class OutputSink(Protocol):
         ...
 
     def note(self, kind: str, text: str) -> None:
-        """Report one of: `displayed` NAME, `load_error`, `refused` JSON, `loaded` FILE, `themes`, `subscribed` NAME."""
+        """Report any other `OutputKind`."""
         ...
 
     def ended(self, reason: str) -> None:
@@ -151,7 +143,7 @@ class WorkerHost(Protocol):
         """Start a worker and run the project's start-up files.
 
         Raises:
-            LuaError: main.lua or mcp.lua failed.
+            UiMcpError: main.lua or mcp.lua failed.
         """
         ...
 
@@ -193,11 +185,17 @@ class Process(Protocol):
 
 _KINDS = frozenset({str, int, float, bool, type(None)})
 
-_ERRORS: dict[str, type[LuaError]] = {
-    "lua-syntax": LuaSyntaxError,
-    "timeout": LuaTimeoutError,
-    "memory": LuaMemoryError,
+ERRORS: dict[str, type[UiMcpError]] = {
+    FaultCode.LUA_ERROR: LuaError,
+    FaultCode.LUA_SYNTAX: LuaSyntaxError,
+    FaultCode.TIMEOUT: LuaTimeoutError,
+    FaultCode.MEMORY: LuaMemoryError,
+    FaultCode.NOT_FOUND: NotFoundError,
+    FaultCode.INVALID: WireError,
 }
+"""The error of each fault that a call can have; the other codes appear only in messages to a page."""
+
+START_FAILED = "Lua start-up failed: "
 
 
 def decode_reply(body: bytes) -> list[Scalar]:
@@ -223,22 +221,23 @@ def parse_reply(values: Sequence[Scalar], outputs: OutputSink) -> Reply:
 def dispatch_output(outputs: OutputSink, kind: str, text: str, number: float) -> None:
     """Call the method of `outputs` for one streamed output."""
     match kind:
-        case "event":
+        case OutputKind.EVENT:
             outputs.event(text)
-        case "timer":
+        case OutputKind.TIMER:
             outputs.timer(int(text), number)
-        case "cancel":
+        case OutputKind.CANCEL:
             outputs.cancel(int(text))
         case _:
             outputs.note(kind, text)
 
 
-def error_for_fault(fault: LuaFault) -> LuaError:
-    kind = _ERRORS.get(fault.code, LuaError)
-    return kind(fault.message, traceback=fault.traceback, fault=fault.code)
+def raise_for_fault(reply: Reply, prefix: str = "") -> Reply:
+    """Return `reply` if the call succeeded.
 
-
-def start_error(fault: LuaFault) -> LuaError:
-    """Return the error to raise when the start-up files failed."""
-    error = error_for_fault(fault)
-    return type(error)(f"Lua start-up failed: {fault.message}", **error.details)
+    Raises:
+        UiMcpError: it did not; Lua's traceback is in the details, and the message begins with `prefix`.
+    """
+    fault = reply.fault
+    if fault is None:
+        return reply
+    raise ERRORS.get(fault.code, LuaError)(prefix + fault.message, traceback=fault.traceback)

@@ -11,6 +11,7 @@ from ui_mcp.files import open_inside
 from ui_mcp.lua_runtime.files import MAX_LOGGED, MAX_REPORTED, Files
 from ui_mcp.lua_runtime.permissions import Permissions, Refusal
 from ui_mcp.lua_runtime.sandbox import Modules, run_process
+from ui_mcp.wire import FaultCode, OutputKind
 
 MODULES = (
     "wire",
@@ -206,7 +207,8 @@ class LuaVm:
         except lupa.LuaError as error:
             # The engine was interrupted before it could lift the limit.
             self._runtime.set_max_memory(0)
-            reply = (b"memory" if isinstance(error, lupa.LuaMemoryError) else b"lua-error", str(error), b"", b"null")
+            code = FaultCode.MEMORY if isinstance(error, lupa.LuaMemoryError) else FaultCode.LUA_ERROR
+            reply = (code.value, str(error), b"", b"null")
         self._recover()
         return [_from_lua(value) if type(value) is bytes else value for value in reply]
 
@@ -294,4 +296,4 @@ class Refusals:
         key = refusal.line or refusal.setting
         if key not in self._reported and len(self._reported) < MAX_REPORTED:
             self._reported.add(key)
-            self._emit("refused", json.dumps(refusal._asdict()), 0)
+            self._emit(OutputKind.REFUSED.value, json.dumps(refusal._asdict()), 0)

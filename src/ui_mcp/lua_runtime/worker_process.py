@@ -13,8 +13,8 @@ from ui_mcp.jsontypes import dumps
 from ui_mcp.lua_runtime.fork_server_process import FORKS, FROZEN_COMMAND, command
 from ui_mcp.lua_runtime.interface import (
     EMPTY_CONTEXT,
+    START_FAILED,
     EntryContext,
-    Op,
     OutputSink,
     Process,
     ProcessListener,
@@ -24,10 +24,11 @@ from ui_mcp.lua_runtime.interface import (
     decode_reply,
     dispatch_output,
     parse_reply,
-    start_error,
+    raise_for_fault,
     stopped,
 )
 from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, encode_request, length
+from ui_mcp.wire import Op
 
 GRACE = 2.0
 """Seconds after the time limit when an unresponsive worker is killed; its own watchdog acts a second earlier."""
@@ -41,19 +42,16 @@ class ProcessWorkerHost:
         """Start a worker and run the project's start-up files.
 
         Raises:
-            LuaError: main.lua or mcp.lua failed.
+            UiMcpError: main.lua or mcp.lua failed.
             SessionGoneError: the process ended at once.
         """
         worker = ProcessWorker(config, outputs)
         worker.process = await _process(worker)
         try:
-            reply = await worker.begin(dumps(config.settings()))
+            raise_for_fault(await worker.begin(dumps(config.settings())), START_FAILED)
         except BaseException:
             await worker.close()
             raise
-        if reply.fault:
-            await worker.close()
-            raise start_error(reply.fault)
         return worker
 
 
@@ -81,7 +79,7 @@ class ProcessWorker:
     async def begin(self, settings: str) -> Reply:
         """Send the settings and run the start-up files."""
         self.process.write(encode_request([settings]))
-        return await self._send("start", EMPTY_CONTEXT, ())
+        return await self.call(Op.START)
 
     def call(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> asyncio.Future[Reply]:
         """Start one operation now; its outputs are delivered before the reply, even if the caller was cancelled.

@@ -6,17 +6,18 @@ from anyio import from_thread, to_thread
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.lua_runtime.interface import (
     EMPTY_CONTEXT,
+    START_FAILED,
     EntryContext,
-    Op,
     OutputSink,
     Reply,
     Scalar,
     WorkerConfig,
     dispatch_output,
     parse_reply,
-    start_error,
+    raise_for_fault,
 )
 from ui_mcp.lua_runtime.vm import LuaVm
+from ui_mcp.wire import Op
 
 
 class ThreadWorkerHost:
@@ -29,12 +30,10 @@ class ThreadWorkerHost:
         """Start a worker and run the project's start-up files.
 
         Raises:
-            LuaError: main.lua or mcp.lua failed.
+            UiMcpError: main.lua or mcp.lua failed.
         """
         worker = ThreadWorker(config, outputs, self._limiter)
-        reply = await worker.call_by_name("start", (), EMPTY_CONTEXT)
-        if reply.fault:
-            raise start_error(reply.fault)
+        raise_for_fault(await worker.call(Op.START), START_FAILED)
         return worker
 
 
@@ -51,22 +50,19 @@ class ThreadWorker:
         Raises:
             SessionGoneError: the worker has ended.
         """
-        return await self.call_by_name(op.value, args, facts)
-
-    def ask(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> None:
-        """Refuse, because threads could overtake each other."""
-
-    async def call_by_name(self, op: str, args: tuple[Scalar, ...], facts: EntryContext) -> Reply:
         vm = self._vm
         if vm is None:
             raise SessionGoneError(self._reason)
-        values = await to_thread.run_sync(vm.call, op, args, facts, limiter=self._limiter)
+        values = await to_thread.run_sync(vm.call, op.value, args, facts, limiter=self._limiter)
         reply = parse_reply(values, self._outputs)
         if vm.overfull:
             self._reason = "memory: Lua memory limit reached"
             await self.close()
             self._outputs.ended(self._reason)
         return reply
+
+    def ask(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> None:
+        """Refuse, because threads could overtake each other."""
 
     async def close(self) -> None:
         """Drop the VM; safe to call twice."""

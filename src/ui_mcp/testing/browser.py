@@ -14,6 +14,7 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.testing.view import NotShownError, Template, View
 from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.ui.sessions.session import Session
+from ui_mcp.wire import MessageType, Property
 
 
 class Page:
@@ -42,23 +43,23 @@ class Page:
         match message:
             case [int(number), int(position), value]:
                 self._set(self.views[number], position, value)
-            case {"type": "view", "data": data}:
+            case {"type": MessageType.VIEW, "data": data}:
                 self._put(data)
-            case {"type": "update", "data": data}:
+            case {"type": MessageType.UPDATE, "data": data}:
                 self._update(data)
-            case {"type": "error", "data": data}:
+            case {"type": MessageType.ERROR, "data": data}:
                 self._fail(data)
-            case {"type": "destroy", "data": data}:
+            case {"type": MessageType.DESTROY, "data": data}:
                 self.variables.pop(data["varId"], None)
             case _:
                 raise AssertionError(f"The server sent something unknown: {message!r}")
 
     def _update(self, data: JsonObject) -> None:
         properties = dict(data.get("properties") or {})
-        for key, html in loads(properties.pop("viewdefs", "{}")).items():
+        for key, html in loads(properties.pop(Property.VIEWDEFS, "{}")).items():
             self.viewdefs[key] = Template(html)
-        if "notice" in properties:
-            self.notices.append(loads(properties.pop("notice")))
+        if Property.NOTICE in properties:
+            self.notices.append(loads(properties.pop(Property.NOTICE)))
         variable = self.variables.setdefault(data["varId"], {})
         if "value" in data:
             variable["value"] = data["value"]
@@ -133,11 +134,9 @@ class Page:
 
 
 TIMEOUT = 30.0
-
 """Seconds; long, so that tests do not fail on a busy machine."""
 
-
-WATCH = {"type": "watch", "data": {"varId": 1, "expand": True}}
+WATCH = {"type": MessageType.WATCH, "data": {"varId": 1, "expand": True}}
 
 
 class Transport(Protocol):

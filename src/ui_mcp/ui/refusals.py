@@ -7,6 +7,7 @@ from pathlib import Path
 from ui_mcp.files import open_inside
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
+from ui_mcp.wire import OutputKind
 from ui_mcp.workspace import Workspace
 
 MAX_KEPT = 10
@@ -15,7 +16,7 @@ _log = logger("permissions")
 
 def note_refusal(workspace: Workspace, kind: str, text: str) -> None:
     """Log and store a `refused` note of a worker; other kinds are ignored."""
-    if kind != "refused":
+    if kind != OutputKind.REFUSED:
         return
     refusal: JsonObject = loads(text)
     _log.warning("%s", refusal["message"])

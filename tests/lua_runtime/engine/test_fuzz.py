@@ -97,7 +97,6 @@ def an_entry(rng: random.Random) -> tuple[str, tuple[Scalar, ...]]:
         ("state", ()),
         ("variables", ()),
         ("refresh", ()),
-        ("notice", ("text",)),
         ("nonsense", ()),
         (rng.choice(["run", "frame", "open", "viewdefs"]), (rng.choice([None, True, 1.5, b"\xff", ""]),)),
     ]

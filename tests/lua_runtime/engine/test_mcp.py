@@ -155,13 +155,3 @@ def test_markdown_shows_html_and_drops_scripts(bench: Bench) -> None:
         "<h1>A <em>b</em></h1>\n<ul>\n<li>x</li>\n<li><code>&lt;i&gt;</code></li>\n</ul>\n"
         '<p>&lt;script&gt;1&lt;/script&gt; a <a href="http://c">b</a></p>'
     )
-
-
-def test_a_notice_reaches_every_page(bench: Bench) -> None:
-    first, second = bench.open(1), bench.open(2, expand=False)
-
-    bench.must("notice", '{"level":"info","text":"hello","code":"x"}')
-
-    assert (
-        first.properties[1]["notice"] == second.properties[1]["notice"] == '{"level":"info","text":"hello","code":"x"}'
-    )

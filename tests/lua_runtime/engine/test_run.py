@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from lua_runtime.workers import Recorded, launch_at
-from ui_mcp.lua_runtime.interface import Op, Reply
+from ui_mcp.lua_runtime.interface import Reply
 from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
+from ui_mcp.wire import Op
 
 
 async def run(folder: Path, code: str, **changes: object) -> Reply:

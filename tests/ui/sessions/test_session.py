@@ -6,10 +6,10 @@ from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import LuaError, LuaSyntaxError, LuaTimeoutError, NotFoundError, SessionGoneError
 from ui_mcp.jsontypes import loads
-from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.ui.sessions.events import with_events
 from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
+from ui_mcp.wire import Op
 from ui_mcp.workspace import Workspace
 
 

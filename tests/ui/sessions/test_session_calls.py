@@ -8,11 +8,11 @@ from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import LuaError, SessionGoneError
 from ui_mcp.jsontypes import loads
-from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.testing.browser import Browser, open_page
 from ui_mcp.testing.project import open_sessions
 from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
+from ui_mcp.wire import Op
 from ui_mcp.workspace import Workspace
 
 VIEW = '<template><p><b ui-value="count()"></b> <i ui-value="n"></i></p></template>'

@@ -10,13 +10,12 @@ from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.lua_runtime.interface import Op
 from ui_mcp.lua_runtime.worker_process import ProcessWorker
 from ui_mcp.testing.browser import open_page
 from ui_mcp.testing.project import open_sessions, settings
 from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
-from ui_mcp.wire import RESTARTED, SESSION_ENDED
+from ui_mcp.wire import RESTARTED, SESSION_ENDED, Op
 from ui_mcp.workspace import Workspace
 
 APP = 'Note = session:prototype("Note", { title = "draft" })\nif not session.reloading then note = Note:new() end'

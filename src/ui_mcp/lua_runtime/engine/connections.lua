@@ -1,7 +1,7 @@
 -- Connected pages: handles their frames, and collects the frames for them after each operation.
 local E = ...
 local OP, MESSAGE, FAULT = E.wire.op, E.wire.message, E.wire.fault
-local EDITABLE, NOTICE = E.wire.property.EDITABLE, E.wire.property.NOTICE
+local EDITABLE = E.wire.property.EDITABLE
 local json, limits, variables, views, lists, viewdefs = E.json, E.limits, E.variables, E.views, E.lists, E.viewdefs
 local new_fault = limits.new_fault
 local paths = E.paths
@@ -191,14 +191,6 @@ E.ops[OP.VIEWDEFS] = function(text)
       end
       E.refresh_types(page, kinds)
     end
-  end
-end
-
--- Show a notice on every page.
-E.ops[OP.NOTICE] = function(text)
-  for _, page in next, connections do
-    local out = page.out[1]
-    out[#out + 1] = E.message_head(MESSAGE.UPDATE) .. '"varId":1,"properties":{"' .. NOTICE .. '":' .. json.quote(text) .. "}}}"
   end
 end
 

@@ -23,7 +23,6 @@ E.wire = {
     REFRESH = "refresh",
     STATE = "state",
     VARIABLES = "variables",
-    NOTICE = "notice",
   }),
   output = constants("output", {
     EVENT = "event",

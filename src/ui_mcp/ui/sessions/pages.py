@@ -11,7 +11,7 @@ import anyio
 
 from ui_mcp.errors import SessionGoneError, WireError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.wire import FELL_BEHIND
+from ui_mcp.wire import FELL_BEHIND, MessageType, Property
 
 MAX_BYTES = 32 * 1024 * 1024
 
@@ -84,7 +84,7 @@ class Outbox:
         return frames
 
 
-ANSWER = '{"type":"looked"'
+ANSWER = f'{{"type":"{MessageType.LOOKED}"'
 """Start of a frame that answers a query."""
 
 
@@ -107,7 +107,7 @@ class PageQueries:
         number = self._last
         arrived = self._waiting[number] = anyio.Event()
         try:
-            self._send(dumps({"type": "look", "data": {"id": number, "prefix": prefix, "request": request}}))
+            self._send(dumps({"type": MessageType.LOOK, "data": {"id": number, "prefix": prefix, "request": request}}))
             await arrived.wait()
         finally:
             self._waiting.pop(number, None)
@@ -200,7 +200,7 @@ Level = Literal["info", "warning", "error"]
 def notice_frame(level: Level, text: str, code: str) -> str:
     """Return the frame that shows a notice in a page."""
     notice = dumps({"level": level, "text": text, "code": code})
-    return dumps({"type": "update", "data": {"varId": 1, "properties": {"notice": notice}}})
+    return dumps({"type": MessageType.UPDATE, "data": {"varId": 1, "properties": {Property.NOTICE: notice}}})
 
 
 def system_event(event: str, facts: JsonObject | None = None) -> str:

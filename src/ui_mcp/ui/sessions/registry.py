@@ -21,7 +21,7 @@ from ui_mcp.ids import same_secret, secret_id
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.fork_server_process import stop
-from ui_mcp.lua_runtime.interface import Op, OutputSink, Worker, WorkerConfig, WorkerHost
+from ui_mcp.lua_runtime.interface import OutputSink, Worker, WorkerConfig, WorkerHost
 from ui_mcp.lua_runtime.interface import WorkerHost as LuaHost
 from ui_mcp.lua_runtime.permissions import Permissions
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
@@ -31,6 +31,7 @@ from ui_mcp.ui.sessions.hot_reload import HotReloader
 from ui_mcp.ui.sessions.pages import system_event
 from ui_mcp.ui.sessions.session import Session, SessionContext
 from ui_mcp.ui.viewdef_store import ViewdefFiles
+from ui_mcp.wire import Op
 from ui_mcp.workspace import BUNDLE, Workspace
 
 SQLITE = "sqlite:///"

@@ -10,41 +10,16 @@ from time import monotonic
 from anyio import CancelScope
 from anyio.abc import TaskGroup
 
-from ui_mcp.errors import (
-    LuaError,
-    LuaMemoryError,
-    LuaSyntaxError,
-    LuaTimeoutError,
-    NotFoundError,
-    SessionGoneError,
-    UiMcpError,
-    WireError,
-)
+from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.interface import EntryContext, LuaFault, Op, OutputSink, Reply, Scalar, Worker
+from ui_mcp.lua_runtime.interface import EntryContext, LuaFault, OutputSink, Reply, Scalar, Worker, raise_for_fault
 from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
-from ui_mcp.wire import NOTICE_ENDED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED
-
-_KINDS: dict[str, type[UiMcpError]] = {
-    kind.code: kind for kind in (LuaError, LuaSyntaxError, LuaTimeoutError, LuaMemoryError, NotFoundError, WireError)
-}
-
-
-def raise_for_fault(reply: Reply) -> Reply:
-    """Return `reply` if the call succeeded.
-
-    Raises:
-        UiMcpError: it did not; Lua's traceback is in the details.
-    """
-    if reply.fault is None:
-        return reply
-    kind = _KINDS.get(reply.fault.code, LuaError)
-    raise kind(reply.fault.message, traceback=reply.fault.traceback)
+from ui_mcp.wire import NOTICE_ENDED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,14 +285,14 @@ class Session:
         )
 
     def _noted(self, kind: str, text: str) -> None:
-        if kind == "displayed":
+        if kind == OutputKind.DISPLAYED:
             self._displayed = text
-        elif kind == "load_error":
+        elif kind == OutputKind.LOAD_ERROR:
             self.loading.failed(loads(text))
-        elif kind == "loaded":
+        elif kind == OutputKind.LOADED:
             self.loading.resolved(text)
         else:
-            if kind == "refused":
+            if kind == OutputKind.REFUSED:
                 self._report_refusal(loads(text))
             self._context.note(kind, text)
 
