@@ -7,19 +7,24 @@ from hashlib import sha256
 from pathlib import Path
 
 
-def write_atomically(file: Path, content: bytes, *, executable: bool = False) -> None:
-    """Replace `file` atomically and create its folders; a link at its path is replaced, not followed."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Replace a file atomically and create its folders; a link at its path is replaced, not followed.
+
+    `mode` is set whatever the umask is; until then the file is private to its owner.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
     # In the same folder, because a rename is atomic only within one file system.
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    scratch = Path(name)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        scratch.chmod(0o755 if executable else 0o644)
-        scratch.replace(file)
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())  # else a power failure may leave an empty file under the new name
+        temporary.chmod(mode)
+        temporary.replace(path)
     except BaseException:
-        scratch.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -6,8 +6,6 @@ account's configuration directory, as direnv does; changed contents need a new a
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 from platformdirs import user_config_path
 
 from ui_mcp.errors import ConfigError
+from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.jsontypes import Json, JsonObject
 
 WIDENING = frozenset(
@@ -113,13 +112,9 @@ class Agreements:
         return {str(path): str(value) for path, value in found.items()} if isinstance(found, dict) else {}
 
     def _write(self, known: dict[str, str]) -> None:
-        folder = self.file.parent
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=folder, prefix=".trusted-")  # made with mode 0600
-            with os.fdopen(descriptor, "w", encoding="utf-8") as draft:
-                json.dump(known, draft, indent=2, sort_keys=True)
-            Path(name).replace(self.file)
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomic(self.file, json.dumps(known, indent=2, sort_keys=True).encode(), mode=PRIVATE)
         except OSError as error:
             raise ConfigError(f"{self.file} cannot be written: {error.strerror or error}") from error
 

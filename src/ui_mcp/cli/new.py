@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import RefusedError
-from ui_mcp.files import write_atomically
+from ui_mcp.files import write_atomic
 from ui_mcp.ui.audit import global_name
 from ui_mcp.ui.installer import leaves, make_base
 from ui_mcp.workspace import BUNDLE, Workspace
@@ -71,7 +71,7 @@ def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[
     for source in sorted(file for file in TEMPLATE.rglob("*") if file.is_file()):
         target = folder / _filled(source.relative_to(TEMPLATE).as_posix(), words)
         try:
-            write_atomically(target, _filled(source.read_text(encoding="utf-8"), words).encode())
+            write_atomic(target, _filled(source.read_text(encoding="utf-8"), words).encode())
         except OSError as error:
             raise RefusedError(f"Cannot write {target}: {error.strerror or error}", path=str(target)) from error
         made.append(target)

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.errors import DiskError, MountError
+from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.sanitize import escape_control
 from ui_mcp.jsontypes import Json, JsonObject, canonical
@@ -178,11 +179,7 @@ class SavedMounts:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         servers = [mount.model_dump(mode="json", exclude_defaults=True) for mount in mounts]
         saved = {"servers": servers, "seal": seal(self._file, canonical(servers))}
-        draft = self._file.with_suffix(".new")
-        draft.unlink(missing_ok=True)  # O_EXCL below refuses an existing file or link
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
-            json.dump(saved, stream, indent=1)
-        draft.replace(self._file)
+        write_atomic(self._file, json.dumps(saved, indent=1).encode(), mode=PRIVATE)
 
     def _is_ours(self, saved: JsonObject) -> bool:
         # Only a data directory elsewhere can come with a repository and name commands to run.

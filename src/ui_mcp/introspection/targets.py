@@ -2,7 +2,6 @@
 
 import os
 import re
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -19,6 +18,7 @@ from ui_mcp.errors import (
     UiArgumentError,
     UiNotEnabledError,
 )
+from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.introspection.backend import Attachment, UiBackend
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target
@@ -39,10 +39,7 @@ def write(folder: Path, attached: Attachment) -> Path:
         # Sealed with a key of the account: a repository must not bring attachments of its own.
         text = dumps({**facts, "seal": seal(path, dumps(facts))})
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text)
-        Path(name).replace(path)
+        write_atomic(path, text.encode(), mode=PRIVATE)
     except OSError as error:
         raise DiskError(f"Cannot write {path}", error) from error
     return path

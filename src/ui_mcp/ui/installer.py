@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ui_mcp.errors import InstallError
-from ui_mcp.files import digest_of, write_atomically
+from ui_mcp.files import digest_of, write_atomic
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.ui.install_plan import Action, BundledFile, Facts, action, bundled_files, should_install
 from ui_mcp.version import UNKNOWN, Version, bundled_readme, version_in, version_line
@@ -45,7 +45,7 @@ class Record:
 
     def save(self, file: Path) -> None:
         text = dumps({"version": self.version, "files": dict(sorted(self.files.items()))})
-        write_atomically(file, text.encode() + b"\n")
+        write_atomic(file, text.encode() + b"\n")
 
 
 HINT = "Use force=true to reinstall"
@@ -198,7 +198,7 @@ class _Run:
             self.recorded[file.path] = file.digest
 
     def _merge(self, file: BundledFile) -> None:
-        write_atomically(file.target.with_name(f"{file.target.name}.merge"), file.content)
+        write_atomic(file.target.with_name(f"{file.target.name}.merge"), file.content)
         self.result.skipped.append(file.path)
         self.result.conflicts.append(Conflict(file.path, f"{file.path}.merge"))
         self.recorded[file.path] = file.digest
@@ -209,11 +209,11 @@ class _Run:
             if file.target.is_symlink():
                 file.target.rename(backup)  # the link itself: its target may be outside the project
             else:
-                write_atomically(backup, file.target.read_bytes())
+                write_atomic(backup, file.target.read_bytes())
             self.result.backups.append(backup.relative_to(self.workspace.project).as_posix())
 
     def _write(self, file: BundledFile) -> None:
-        write_atomically(file.target, file.content, executable=file.executable)
+        write_atomic(file.target, file.content, mode=0o755 if file.executable else 0o644)
         self.result.installed.append(file.path)
         self.recorded[file.path] = file.digest
 

@@ -5,7 +5,6 @@ import hashlib
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ui_mcp.errors import AlreadyRunningError, ConfigError
+from ui_mcp.files import write_atomic
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.person import state_folder
@@ -186,12 +186,7 @@ def token_file(workspace: Workspace) -> Iterator[str]:
 
 @contextmanager
 def _kept(file: Path, text: str, *, mode: int) -> Iterator[None]:
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
-    with os.fdopen(descriptor, "w") as temporary:
-        temporary.write(text)
-    Path(name).chmod(mode)
-    # An atomic rename: readers never see a partial file.
-    Path(name).replace(file)
+    write_atomic(file, text.encode(), mode=mode)
     try:
         yield
     finally:

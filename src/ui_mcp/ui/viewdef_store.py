@@ -1,7 +1,6 @@
 """Viewdefs by key, and the files that they come from."""
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from ui_mcp.errors import DiskError, ViewdefError
 from ui_mcp.file_watcher import SavedFile
-from ui_mcp.files import LinkError
+from ui_mcp.files import LinkError, write_atomic
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions, inside
@@ -141,7 +140,7 @@ class ViewdefFiles:
         type_name, _, namespace = key.rpartition(".")
         compile_viewdef(checked_key(type_name, namespace), content)
         try:
-            _write(self._real_file(key), content)
+            write_atomic(self._real_file(key), content.encode())
         except OSError as error:
             raise DiskError(f"Cannot write {self._file_for(key)}", error) from error
         self._store.put(type_name, namespace, content)
@@ -200,17 +199,3 @@ class ViewdefFiles:
     def _folders(self) -> list[Path]:
         apps = sorted(self._workspace.apps.glob("*/viewdefs"))
         return [self._workspace.viewdefs, *apps, BUNDLED]
-
-
-def _write(target: Path, content: str) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as temporary:
-            temporary.write(content)
-        Path(name).chmod(0o644)
-        # An atomic rename: hot reload never reads a partial file.
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

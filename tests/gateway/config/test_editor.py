@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ui_mcp.errors import ConfigError
+from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.editor import change, edited
 from ui_mcp.gateway.config.parse import parse
+from ui_mcp.trust import Agreements, place_of
 
 FILE = """\
 # Mine.
@@ -74,6 +77,23 @@ def test_the_file_is_only_for_its_owner(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert parse(file.read_bytes())["language"] == "en"
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.covers("GW-CFG-3")
+def test_an_agreement_survives_a_change_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "nlui.yaml"
+    file.write_text(FILE)
+    Agreements().add(place_of(file), FILE.encode())
+    monkeypatch.setattr(editor, "write_atomic", _disk_full)
+
+    with pytest.raises(ConfigError):
+        change(file, lambda tree: {**tree, "language": "en"})
+
+    assert Agreements().hold(place_of(file), FILE.encode())
+
+
+def _disk_full(*_: object, **__: object) -> None:
+    raise OSError("disk full")
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4), st.dictionaries(NAMES, VALUES, max_size=4))

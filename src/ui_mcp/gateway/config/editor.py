@@ -1,12 +1,12 @@
 """Edits nlui.yaml in place: only what changes is rewritten, and comments elsewhere stay."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import yaml
 
 from ui_mcp.errors import ConfigError, DiskError
+from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.gateway.config.parse import parse
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.trust import Agreements, place_of
@@ -24,17 +24,22 @@ def change(file: Path, alter: Callable[[JsonObject], JsonObject]) -> None:
         before = file.read_bytes() if file.exists() else b""
         text = before.decode().replace("\r\n", "\n").replace("\r", "\n")
         old = parse(text.encode()) or {}
-        draft = file.with_name(f".{file.name}.new")
-        data = edited(text, alter(old)).encode()
-        draft.unlink(missing_ok=True)  # O_EXCL below refuses an existing file or link
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as out:
-            out.write(data)
-        if Agreements().hold(place_of(file), before):
-            Agreements().add(place_of(file), data)  # first, so that a gateway that follows the file finds it agreed to
-        draft.replace(file)
+        _write_agreed(file, before, edited(text, alter(old)).encode())
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
+
+
+def _write_agreed(file: Path, before: bytes, data: bytes) -> None:
+    place, agreements = place_of(file), Agreements()
+    agreed = agreements.hold(place, before)
+    if agreed:
+        agreements.add(place, data)  # first, so that a gateway that follows the file finds it agreed to
+    try:
+        write_atomic(file, data, mode=PRIVATE)
+    except OSError:
+        if agreed:
+            agreements.add(place, before)
+        raise
 
 
 def own_file(file: Path, data: bytes) -> Path:
@@ -45,12 +50,7 @@ def own_file(file: Path, data: bytes) -> Path:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = file.with_name(f".{file.name}.new")
-        draft.unlink(missing_ok=True)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as out:
-            out.write(data)
-        draft.replace(file)
+        write_atomic(file, data, mode=PRIVATE)
     except OSError as error:
         raise DiskError(f"Cannot write {file}", error) from error
     return file

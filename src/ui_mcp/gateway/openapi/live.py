@@ -1,7 +1,5 @@
 """Finds and caches the document of one API, and reloads it when it changes."""
 
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
@@ -19,6 +17,7 @@ import httpx2
 
 from ui_mcp.errors import ConfigError, UpstreamError
 from ui_mcp.file_watcher import Rest
+from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.gateway.config.parse import MAX_BYTES, Notes
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.auth import Credentials, Tokens, configured, header_of
@@ -82,11 +81,7 @@ class DocumentCache:
         try:
             text = dumps(held)
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # mkstemp creates the file with mode 0600.
-            descriptor, temporary = tempfile.mkstemp(dir=self._folder)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(temporary).replace(self._file(source))
+            write_atomic(self._file(source), text.encode(), mode=PRIVATE)
         except (OSError, TypeError, ValueError) as error:
             _log.warning("cannot write the cache in %s: %s", self._folder, error)
 

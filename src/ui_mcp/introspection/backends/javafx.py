@@ -1,8 +1,6 @@
 """Backend for JavaFX programs: talks to the agent inside the JVM, in lines of JSON over a loopback socket."""
 
 import base64
-import os
-import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from ui_mcp.errors import (
     UiStaleRefError,
     UiTimeoutError,
 )
+from ui_mcp.files import write_atomic
 from ui_mcp.introspection.backend import Attachment, ScreenshotRequest
 from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent, load_by_jdk
 from ui_mcp.introspection.contract import CaptureRequest
@@ -210,7 +209,5 @@ def agent_jar(folder: Path) -> Path:
     if not bundled.is_file():
         raise UiNotEnabledError("The JavaFX agent is missing\nRun `make agent` in a clone.", reason="NOT_BUILT")
     copy = folder / "javafx-agent.jar"
-    temporary = folder / f".agent-{os.getpid()}"
-    shutil.copyfile(bundled, temporary)
-    temporary.replace(copy)  # atomic: a JVM may have the old copy open
+    write_atomic(copy, bundled.read_bytes())  # atomic: a JVM may have the old copy open
     return copy
