@@ -15,6 +15,8 @@ from pathlib import Path
 
 from platformdirs import user_state_path
 
+from ui_mcp.processes import pid_exists
+
 CODE_SECONDS = 600.0
 IDLE_SECONDS = 30 * 86400.0
 _ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -127,7 +129,7 @@ def listener_ports(folder: Path | None = None) -> frozenset[int]:
     found = set()
     for file in (folder or state_folder() / "listeners").glob("*"):
         try:
-            alive = _alive(int(file.read_text()))
+            alive = pid_exists(int(file.read_text()))
             port = int(file.name)
         except (OSError, ValueError):
             continue
@@ -157,16 +159,6 @@ def remember_port(base: Path, port: int) -> None:
 
 def _port_file(base: Path) -> Path:
     return state_folder() / "ports" / hashlib.sha256(os.fsencode(base)).hexdigest()
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it exists, but belongs to another account
-        return True
-    return True
 
 
 def _normalized(code: str) -> str:

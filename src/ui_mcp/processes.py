@@ -1,4 +1,4 @@
-"""Runs the event loop until a signal, detects the death of the parent process, and kills orphaned children."""
+"""Runs the event loop until a signal, tells which processes exist, and kills orphaned children."""
 
 import contextlib
 import os
@@ -142,6 +142,21 @@ async def _cancel_on_signal(tasks: TaskGroup) -> None:
             return
 
 
+def pid_exists(pid: int) -> bool:
+    """Return whether a process of this id runs, under whatever account."""
+    if pid <= 0:  # to kill(2), a group of processes
+        return False
+    if sys.platform == "win32":
+        return _windows_pid_exists(pid)
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # it belongs to another account
+        return True
+    return True
+
+
 PARENT_PID = os.getppid()  # at import, as early as possible: the parent may exit during start-up
 POLL_SECONDS = 2.0
 
@@ -157,6 +172,20 @@ async def parent_gone() -> None:
 
 
 if sys.platform == "win32":
+
+    def _windows_pid_exists(pid: int) -> bool:
+        # Not os.kill(pid, 0): on Windows that sends Ctrl+C.
+        import ctypes
+
+        synchronize, access_denied, still_running = 0x00100000, 5, 0x102
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        handle = kernel.OpenProcess(synchronize, 0, pid)
+        if not handle:
+            return ctypes.get_last_error() == access_denied
+        try:
+            return bool(kernel.WaitForSingleObject(handle, 0) == still_running)
+        finally:
+            kernel.CloseHandle(handle)
 
     async def _windows_parent_gone() -> None:
         import ctypes

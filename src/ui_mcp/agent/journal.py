@@ -11,6 +11,7 @@ from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import LeaseLostError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.processes import pid_exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,7 @@ def is_gone(holder: str) -> bool:
     pid = rest.partition(":")[0]
     if host != gethostname() or not pid.isdigit():
         return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:  # it exists, but belongs to another account
-        return False
-    return False
+    return not pid_exists(int(pid))
 
 
 class Journal(Protocol):

@@ -1,6 +1,5 @@
 """Registry of the UIs that tools can use: the open page, our own browser and attached programs."""
 
-import os
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -23,6 +22,7 @@ from ui_mcp.introspection.backend import Attachment, UiBackend
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.processes import pid_exists
 from ui_mcp.workspace import Workspace
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -52,7 +52,7 @@ def read_all(folder: Path) -> Iterator[Attachment]:
             attached = _read(path, loads(path.read_bytes()))
         except (OSError, ValueError, TypeError, KeyError):
             continue
-        if attached.kind == "javafx" and not _is_running(attached.pid):
+        if attached.kind == "javafx" and not pid_exists(attached.pid):
             with suppress(OSError):
                 path.unlink()
             continue
@@ -84,16 +84,6 @@ def _read(path: Path, facts: JsonObject) -> Attachment:
     if not _TOKEN.fullmatch(facts["token"]):
         raise ValueError("no token of an agent")
     return Attachment(f"javafx-{facts['pid']}", "javafx", "", facts["pid"], facts["port"], facts["token"])
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it exists, but belongs to another user
-        return True
-    return True
 
 
 SETTLING_SECONDS = 1.0

@@ -17,6 +17,7 @@ from ui_mcp.gateway.sanitize import require_json
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.processes import pid_exists
 
 PENDING_URI = "approvals://pending"
 _POLL_SECONDS = 0.25
@@ -286,13 +287,7 @@ def _holder_runs(lease: str | None) -> bool:
         return True  # on another host, where this cannot be checked
     if int(pid) == os.getpid():
         return False  # a reused process id: the lease is not ours
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # it runs under another account
-    return True
+    return pid_exists(int(pid))
 
 
 def _conversation(row: Approval) -> str:
