@@ -91,7 +91,7 @@ async def post(world: World, args: PostArgs, call: Call) -> ToolResult:
 @tool("gated", Args, title="Gated")
 async def gated(world: World, args: Args, call: Call) -> str:
     """Wait for a person."""
-    if await world.ask(call.client_name.rpartition("/")[2]) != "approved":
+    if await world.ask(call.call_id) != "approved":
         raise DeniedError("no", decision="deny_continue")
     return "allowed"
 

@@ -230,8 +230,7 @@ class Calls:
             # The client_id makes posting idempotent, so that a repeat after a crash posts nothing twice.
             own = {"client_id": one.client_id} if one.client_id else {}
             arguments = {**own, **one.use.arguments}
-            # The approval service finds the agent and the call by this name.
-            call = replace(self._settings.call, client_name=f"{self._writer.agent}/{one.call_id}")
+            call = replace(self._settings.call, agent=self._writer.agent, call_id=one.call_id)
             return await self._outcome(lambda: self._tools.call(one.name, arguments, call))
 
         return make

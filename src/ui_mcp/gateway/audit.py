@@ -236,7 +236,7 @@ class AuditedToolset:
         line = AuditRecord(
             id=secret_id(),
             principal=call.principal,
-            client=call.client_name,
+            client=call.caller_name,
             source=self._source,
             tool=listed[0] if listed else name,
             method=OWN,
@@ -273,7 +273,7 @@ class CallLog:
         line = AuditRecord(
             id=secret_id(),
             principal=call.principal,
-            client=call.client_name,
+            client=call.caller_name,
             source=entry.source if entry else "",
             tool=entry.name if entry else "",
             method=entry.method if entry else "",

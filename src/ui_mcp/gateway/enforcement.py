@@ -167,7 +167,7 @@ class PolicyEnforcer:
 
         If the request is no longer the one that was shown, it is not sent; a new approval is created instead.
         """
-        call = Call(principal=row.principal, client_name=row.agent, connection=row.connection)
+        call = row.call()
         outcome = "user_approve_edited" if row.decision == "approve_with_edit" else "user_approve"
         try:
             entry = self._catalogue.entry(row.tool)

@@ -127,6 +127,10 @@ class Call:
     """Id of the client connection; empty within this program. Connection and principal identify the caller."""
     era: Era = "handshake"
     client_name: str = ""
+    agent: str = ""
+    """The agent of this program that makes the call, named by its conversation; empty for every other caller."""
+    call_id: str = ""
+    """The agent's id of the call."""
     capabilities: JsonObject = field(default_factory=dict)
     """The client's declared capabilities, `extensions` included."""
     progress: Progress = _no_progress
@@ -141,9 +145,9 @@ class Call:
     """The client's answers to the `needs` of an earlier result."""
 
     @property
-    def conversation(self) -> str:
-        """The conversation in which one of our agents calls; such an agent names itself `CONVERSATION/CALL`."""
-        return self.client_name.rpartition("/")[0]
+    def caller_name(self) -> str:
+        """The caller as people see it: `AGENT/CALL_ID`, or the client's name for itself."""
+        return f"{self.agent}/{self.call_id}" if self.agent else self.client_name
 
     def takes_forms(self) -> bool:
         """Return whether the client can show a form when a modern-era result requests it."""

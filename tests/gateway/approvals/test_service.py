@@ -500,10 +500,10 @@ async def test_a_persons_token_goes_with_the_calls_of_their_conversation_alone(
         carried = ForwardedTokens(partial(found.forward_token, "agent"), has_token=has_token)
         for name, value in (("Authorization", "Bearer wrong-one"), (header, "Bearer persons-own")):
             carried.take(Request({"type": "http", "headers": [(name.lower().encode(), value.encode())]}), "talk")
-        mine = Call(principal="agent", client_name="talk/1")
+        mine = Call(principal="agent", agent="talk", call_id="1")
         await found.enforcer.call("shop__listThings", {}, mine)
-        await found.enforcer.call("shop__listThings", {}, Call(principal="agent", client_name="other/1"))
-        await found.enforcer.call("shop__listThings", {}, Call(principal="local", client_name="talk/1"))
+        await found.enforcer.call("shop__listThings", {}, Call(principal="agent", agent="other", call_id="1"))
+        await found.enforcer.call("shop__listThings", {}, Call(principal="local", agent="talk", call_id="1"))
         asked_for = (await found.enforcer.call("shop__addThing", ADD, mine)).structured or {}
         row = await found.approvals.get(asked_for["approval_id"])
         await yes(found, row)
@@ -521,7 +521,7 @@ async def test_of_several_apis_only_those_that_say_so_get_a_persons_token(record
     async with gateway(tmp_path, recorder, targets=targets) as found:
         found.forward_token("agent", "talk", "persons-own")
         for name in ("open", "closed", "shop"):
-            await found.enforcer.call(f"{name}__listThings", {}, Call(principal="agent", client_name="talk/1"))
+            await found.enforcer.call(f"{name}__listThings", {}, Call(principal="agent", agent="talk", call_id="1"))
 
     assert [request.headers.get("authorization") for request in recorder.requests] == ["Bearer persons-own", None, None]
 

@@ -1,6 +1,7 @@
 """Records approvals in the journal of the agent whose call needs them, and finds their outcome after a restart."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Protocol
 
 import anyio
@@ -47,19 +48,24 @@ class ApprovalWatch:
 
     async def find(self, agent: str, call_id: str) -> Fetch | None:
         """Return a function that waits for the outcome of a call, None if the call needed no approval."""
-        row = await self._approvals.store.find_by_agent(f"{agent}/{call_id}")
+        row = await self._approval_of(agent, call_id)
         if row is None:
             return None
         await self._write(row.id)
-        call = Call(principal=self._principal, client_name=row.agent)
+        call = replace(row.call(), principal=self._principal)
         return lambda: self._outcome(row.id, None, call)
 
     async def cancel(self, agent: str, call_id: str) -> None:
         """Cancel the approval of a call if it is still pending."""
-        row = await self._approvals.store.find_by_agent(f"{agent}/{call_id}")
+        row = await self._approval_of(agent, call_id)
         if row is not None:
             await self._approvals.cancel(row.id, "The turn was stopped")
             await self._write(row.id)
+
+    async def _approval_of(self, agent: str, call_id: str) -> Approval | None:
+        row = await self._approvals.store.find_by_agent(Call(agent=agent, call_id=call_id).caller_name)
+        # A client may have chosen the same name.
+        return row if row is not None and row.call().agent else None
 
     async def catch_up(self, journal: JournalWriter) -> None:
         """Record the answers that were given while no process followed this journal."""
@@ -104,15 +110,14 @@ class ApprovalWatch:
             row = await self._approvals.get(approval_id)
         except UnknownApprovalError:
             return  # the announcement was about approvals://pending, not about one approval
-        # Agents make their calls under the name "<conversation>/<call id>".
-        name, separator, call_id = row.agent.rpartition("/")
-        journal = self._find_journal(name) if separator else None
-        if journal is None or not (events := events_for(journal, row, call_id)):
+        call = row.call()
+        journal = self._find_journal(call.agent) if call.agent else None
+        if journal is None or not (events := events_for(journal, row, call.call_id)):
             return
         try:
             await journal.write(*events)
         except LeaseLostError:
-            _log.info("another process has taken over %s and records approval %s", name, approval_id)
+            _log.info("another process has taken over %s and records approval %s", call.agent, approval_id)
 
 
 def events_for(journal: JournalWriter, row: Approval, call_id: str) -> list[NewEvent]:

@@ -8,7 +8,7 @@ from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import ALWAYS, Question, matches, why_outdated
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import Json, JsonObject, canonical, digest
-from ui_mcp.toolkit.tool import Content, Media, Relayed, Text, ToolResult
+from ui_mcp.toolkit.tool import Call, Content, Media, Relayed, Text, ToolResult
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]
 Execution = Literal["none", "executing", "completed", "failed", "aborted"]
@@ -33,6 +33,7 @@ class Approval:
     reason: str = ""
     conversation: str = "default"
     agent: str = ""
+    """The caller's name as stored: `Call.caller_name`."""
     args_version: int = 1
     preview: JsonObject | None = None
     status: Status = "pending"
@@ -72,6 +73,14 @@ class Approval:
     def belongs_to(self, principal: str, connection: str) -> bool:
         """Return whether this caller made the call."""
         return (self.principal, self.connection) == (principal, connection)
+
+    def call(self) -> Call:
+        """Return a call by the same caller."""
+        agent, _, call_id = self.agent.rpartition("/")
+        # Clients choose their names, and may choose "a/b", but only calls from within this program lack a connection.
+        if self.connection or not agent:
+            return Call(self.principal, self.connection, client_name=self.agent)
+        return Call(self.principal, agent=agent, call_id=call_id)
 
     def outline(self) -> JsonObject:
         """Return what other clients may see: that it exists, but neither its content nor its digest."""

@@ -62,7 +62,7 @@ class Questions:
             policy_version=self._settings.policy(call).version,
             risk=risk(entry),
             reason=verdict.reason,
-            agent=single_line(call.client_name),
+            agent=single_line(call.caller_name),
         )
         row = await self._approvals.ask(self._bind(described, arguments, preview))
         if row.arguments != arguments:
@@ -77,8 +77,7 @@ class Questions:
             InvalidArgumentsError: the arguments do not fit the tool.
         """
         arguments = self.arguments_of(row)
-        call = Call(principal=row.principal, client_name=row.agent, connection=row.connection)
-        preview = await self._catalogue.preview(row.tool, arguments, call)
+        preview = await self._catalogue.preview(row.tool, arguments, row.call())
         return self._bind(row, arguments, preview)
 
     async def preview(self, entry: Entry, arguments: JsonObject, call: Call, outcome: str) -> Preview:

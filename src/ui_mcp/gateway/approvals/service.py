@@ -82,8 +82,9 @@ class ApprovalService:
         row = replace(row, digest=row.digest or digest_of(row))
         async with self._asking:
             for held in await self.store.rows("undelivered", 1000):
+                # Identical calls of two agents get an approval each.
                 over = held.status == "cancelled" or held.execution == "aborted" or held.successor is not None
-                if held.digest == row.digest and _conversation(held) == _conversation(row) and not over:
+                if held.digest == row.digest and held.call().agent == row.call().agent and not over:
                     return await self._expire_if_due(held)
             await self.store.add(row)
         self.notify(row.id)
@@ -288,8 +289,3 @@ def _holder_runs(lease: str | None) -> bool:
     if int(pid) == os.getpid():
         return False  # a reused process id: the lease is not ours
     return pid_exists(int(pid))
-
-
-def _conversation(row: Approval) -> str:
-    """Return the agent's conversation; identical calls of two conversations get an approval each."""
-    return row.agent.rpartition("/")[0]

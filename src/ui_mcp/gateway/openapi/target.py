@@ -131,7 +131,7 @@ class Target:
         if name in self._tools.builtins:
             return Preview(None, self._entry(name).fingerprint)
         prepared = await self._prepare(name, arguments, call)
-        attached = self._parts.credentials.sketch(prepared.operation, call.principal, call.conversation)
+        attached = self._parts.credentials.sketch(prepared.operation, call.principal, call.agent)
         return Preview(shown(prepared.outgoing, attached, self._parts.scrubber), prepared.outgoing.digest)
 
     async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit | None = None) -> ToolResult:
@@ -172,7 +172,7 @@ class Target:
             ready = {**prepared.ready, "body": await self._parts.files.downloaded(prepared.ready["body"])}
             outgoing = self._build(prepared.operation, ready, prepared.outgoing.base)
             prepared = replace(prepared, ready=ready, outgoing=outgoing)
-        attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.conversation)
+        attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.agent)
         self._parts.scrubber.add(attached.secrets)
         return replace(prepared, attached=attached)
 
@@ -236,9 +236,7 @@ class Target:
         answer = await self._parts.sender.send(prepared.outgoing, prepared.attached, principal)
         if answer.status == 401 and prepared.attached.renewable:
             # The token may have been revoked before its expiry: renew it once.
-            attached = await self._parts.credentials.attach(
-                prepared.operation, principal, call.conversation, renew=True
-            )
+            attached = await self._parts.credentials.attach(prepared.operation, principal, call.agent, renew=True)
             self._parts.scrubber.add(attached.secrets)
             answer = await self._parts.sender.send(prepared.outgoing, attached, principal)
         return answer
