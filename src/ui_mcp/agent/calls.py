@@ -97,12 +97,6 @@ class Calls:
         self._running: dict[str, _Running] = {}
         self._changed = anyio.Event()
 
-    @property
-    def awaiting_approval(self) -> bool:
-        """Whether all unfinished calls wait for an approval, and there is at least one."""
-        unfinished = [running for running in self._running.values() if running.outcome is None]
-        return bool(unfinished) and all(self._awaits_approval(running) for running in unfinished)
-
     def requested(self, uses: Sequence[ToolUse], names: VendorNames) -> list[RequestedCall]:
         """Return the calls of an answer, each with an id that is unique for this agent."""
         # The number of events only grows, so ids made from it are unique, also after a restart.

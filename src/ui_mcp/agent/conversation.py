@@ -82,7 +82,7 @@ class Conversation:
     @property
     def running(self) -> bool:
         """Whether a turn is in progress."""
-        return self._orchestrator.state in {"running", "awaiting_approval"}
+        return self._orchestrator.state == "running"
 
     @property
     def writer(self) -> JournalWriter | None:

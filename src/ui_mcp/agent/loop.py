@@ -101,11 +101,6 @@ class Loop:
         call_settings = CallSettings(settings.posts, silent, settings.max_result_chars, self._call)
         self._calls = Calls(self._tools, writer, call_settings, questions)
 
-    @property
-    def awaiting_approval(self) -> bool:
-        """Whether the turn waits for approvals only."""
-        return self._calls.awaiting_approval
-
     async def turn(self, news: Callable[[], Awaitable[object]], background: TaskGroup) -> EndReason:
         """Run until the turn ends; `news` writes new messages of people to the journal.
 

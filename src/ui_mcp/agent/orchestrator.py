@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import anyio
 from anyio import CancelScope
@@ -12,11 +12,11 @@ from anyio.abc import TaskGroup
 from ui_mcp.agent.journal import Journal, Lease, NewEvent, holder_name
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop
+from ui_mcp.agent.timeline import RunState
 from ui_mcp.errors import JournalError, LeaseLostError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 
-RunState = Literal["idle", "starting", "running", "awaiting_approval", "sleeping"]
 INTERRUPTED = "The agent was interrupted and goes on from here."
 _log = logger("agent")
 
@@ -80,11 +80,11 @@ class Orchestrator:
         self._on_error = on_error
         self._holder = holder_name()
         self._turn: CancelScope | None = None
-        self._loop: Loop | None = None
         self._reading = anyio.Lock()
         self._news = anyio.Event()
         self.journal: JournalWriter | None = None
-        self._state: RunState = "idle"
+        self.state: RunState = "idle"
+        """`idle` until the journal is served, then `running` during a turn and `sleeping` between turns."""
 
     async def run(self) -> None:
         """Take the lease, then serve the inbox until cancelled or until another orchestrator takes over.
@@ -99,7 +99,6 @@ class Orchestrator:
             if lease is not None:
                 break
             await anyio.sleep(self._poll.renew_seconds)
-        self._state = "starting"
         writer = JournalWriter(self._journal, self._agent, lease)
         await writer.open()
         self.journal = writer
@@ -108,7 +107,7 @@ class Orchestrator:
             while await self._while_written(writer) and await self._renewed(writer):
                 pass
         finally:
-            self._state = "idle"
+            self.state = "idle"
             with CancelScope(shield=True), suppress(JournalError):  # the lease expires anyway
                 await self._journal.drop_lease(self._agent, writer.lease)
 
@@ -130,7 +129,7 @@ class Orchestrator:
 
     async def _renewed(self, writer: JournalWriter) -> bool:
         """Wait until the journal works again; return whether this orchestrator still has the lease."""
-        self._state = "starting"
+        self.state = "idle"
         while True:
             await anyio.sleep(self._poll.retry_seconds)
             with suppress(JournalError):
@@ -141,11 +140,6 @@ class Orchestrator:
 
     async def _lease(self) -> Lease | None:
         return await self._journal.take_lease(self._agent, self._holder, self._poll.lease_seconds)
-
-    @property
-    def state(self) -> RunState:
-        awaiting = self._state == "running" and self._loop is not None and self._loop.awaiting_approval
-        return "awaiting_approval" if awaiting else self._state
 
     def stop_turn(self) -> bool:
         """Stop the current turn; return whether there was one."""
@@ -167,7 +161,7 @@ class Orchestrator:
                 return
 
     async def _serve(self, writer: JournalWriter, tasks: TaskGroup) -> None:
-        loop = self._loop = self._make_loop(writer)
+        loop = self._make_loop(writer)
         if writer.transcript.open_calls() and writer.events[-1].data.get("text") != INTERRUPTED:
             await writer.write(NewEvent("notice", {"level": "warning", "text": INTERRUPTED}))
         await loop.resume(tasks)
@@ -179,7 +173,7 @@ class Orchestrator:
                 await self._one_turn(writer, loop, tasks)
                 await self._drain(writer)
                 continue
-            self._state = "sleeping"
+            self.state = "sleeping"
             await self._news.wait()
 
     async def _listen(self, writer: JournalWriter) -> None:
@@ -195,7 +189,7 @@ class Orchestrator:
                 self._news.set()
 
     async def _one_turn(self, writer: JournalWriter, loop: Loop, tasks: TaskGroup) -> None:
-        self._state = "running"
+        self.state = "running"
         try:
             with CancelScope() as self._turn:
                 await loop.turn(lambda: self._drain(writer), tasks)
