@@ -1,4 +1,4 @@
-"""Generates the protocol constants for Python, Lua and TypeScript; run it after changing contracts/wire.json."""
+"""Generates the protocol constants of every language and the tables of contracts/wire.md from contracts/wire.json."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "contracts" / "wire.json"
 PYTHON = ROOT / "src" / "ui_mcp" / "wire.py"
 LUA = ROOT / "src" / "ui_mcp" / "lua_runtime" / "engine" / "wire.lua"
+MARKDOWN = ROOT / "contracts" / "wire.md"
 TYPESCRIPT = ROOT / "web" / "src" / "wire.gen.ts"
 ABOUT = "Constants of the wire between page, server and Lua. Written by scripts/wire.py from contracts/wire.json."
 
@@ -36,7 +37,7 @@ SECTIONS = (
 
 def generated() -> dict[Path, str]:
     wire = json.loads(CONTRACT.read_text())
-    return {PYTHON: _python(wire), LUA: _lua(wire), TYPESCRIPT: _typescript(wire)}
+    return {PYTHON: _python(wire), LUA: _lua(wire), TYPESCRIPT: _typescript(wire), MARKDOWN: _markdown(wire)}
 
 
 def _python(wire: Wire) -> str:
@@ -82,17 +83,42 @@ def _typescript(wire: Wire) -> str:
     lines += ["", "/** After these a page does not reconnect. */"]
     lines += [f"export const FINAL: ReadonlySet<number> = new Set([{', '.join(_final(wire))}]);", ""]
     lines += [f'export const {notice["name"]} = "{notice["code"]}";' for notice in wire["notices"]]
-    for side in ("page", "server"):
-        sent = [entry["type"] for entry in wire["messages"] if side in entry["from"]]
-        lines += ["", f"/** Types of the messages that the {side} sends. */"]
-        lines += [f"export type {side.title()}MessageType = {_union(sent)};"]
-    codes = [entry["code"] for entry in wire["faults"]]
-    lines += ["", "/** Codes of errors. */", f"export type FaultCode = {_union(codes)};"]
+    for section, key, prefix in (("messages", "type", "MESSAGE"), ("properties", "property", "PROPERTY")):
+        lines += ["", *(f'export const {prefix}_{entry["name"]} = "{entry[key]}";' for entry in wire[section])]
     return "\n".join(lines) + "\n"
 
 
-def _union(values: list[str]) -> str:
-    return " | ".join(json.dumps(value) for value in values)
+TABLES = {
+    "messages": ("type", "from", "data", "meaning"),
+    "faults": ("code", "meaning"),
+    "properties": ("property", "meaning"),
+    "notices": ("code", "meaning"),
+    "closeCodes": ("code", "meaning", "reconnect"),
+    "operations": ("op", "arguments", "meaning", "result"),
+    "outputs": ("kind", "text", "meaning"),
+}
+"""The columns of each table in contracts/wire.md; a table stands between comments with its name."""
+
+CODE_COLUMNS = frozenset({"type", "data", "code", "property", "op", "kind", "arguments"})
+
+
+def _markdown(wire: Wire) -> str:
+    text = MARKDOWN.read_text()
+    for name, columns in TABLES.items():
+        lines = [columns, ["---"] * len(columns), *([_cell(entry, key) for key in columns] for entry in wire[name])]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        opening, closing = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        before, _, rest = text.partition(opening)
+        text = f"{before}{opening}{table}\n{closing}{rest.partition(closing)[2]}"
+    return text
+
+
+def _cell(entry: Entry, column: str) -> str:
+    value = entry.get(column, "")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    return f"`{text}`" if text and column in CODE_COLUMNS else text
 
 
 def _final(wire: Wire) -> list[str]:

@@ -3,13 +3,13 @@
 from enum import StrEnum
 
 GOING_AWAY = 1001
-"""The server stops."""
+"""The server is shutting down."""
 RESTARTED = 1012
 """The session's Lua was restarted."""
 FELL_BEHIND = 1013
-"""The page did not read what was sent."""
+"""The page did not read fast enough."""
 SESSION_ENDED = 4001
-"""The session is over: the page says so and stays away."""
+"""The session has ended: the page says so and does not reconnect."""
 
 FINAL = frozenset({SESSION_ENDED})
 """After these a page does not reconnect."""
@@ -18,6 +18,7 @@ NOTICE_RESTARTED = "session_restarted"
 NOTICE_LOAD_ERROR = "load_error"
 NOTICE_LOADED = "load_mended"
 NOTICE_ENDED = "session_ended"
+NOTICE_REFUSED = "permission_denied"
 
 
 class Op(StrEnum):
@@ -76,7 +77,7 @@ class MessageType(StrEnum):
     """Types of the messages between page and server."""
 
     CREATE = "create"
-    """Create a variable."""
+    """Create a variable and, unless nowatch, watch it."""
     UPDATE = "update"
     """Set a variable's value or properties; with neither, render it again."""
     DESTROY = "destroy"
@@ -88,7 +89,7 @@ class MessageType(StrEnum):
     ERROR = "error"
     """A variable or a message failed."""
     VIEW = "view"
-    """Put a finished view into a position."""
+    """Put a finished view into a position; only after watch with expand."""
     LOOK = "look"
     """Ask the page what it shows."""
     LOOKED = "looked"

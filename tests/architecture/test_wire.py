@@ -56,6 +56,18 @@ def test_the_engine_writes_no_fault_code_or_message_type_by_hand(script: ModuleT
     assert found == []
 
 
+@pytest.mark.parametrize("folder", ["lua_runtime", "ui/sessions", "testing"])
+def test_the_server_writes_no_fault_code_or_message_type_by_hand(root: Path, folder: str) -> None:
+    by_hand = re.compile(r""""type": ?"\w|Op\("|"(lua-error|lua-syntax|not-found|load_mended|session_ended|looked)\b""")
+    found = [
+        f"{file.name}: {line.strip()}"
+        for file in (root / "src" / "ui_mcp" / folder).rglob("*.py")
+        for line in file.read_text().splitlines()
+        if by_hand.search(line)
+    ]
+    assert found == []
+
+
 def test_each_fault_becomes_the_error_that_the_contract_names(script: ModuleType) -> None:
     faults = json.loads(script.CONTRACT.read_text())["faults"]
     named = {fault["code"]: fault["error"] for fault in faults if "error" in fault}

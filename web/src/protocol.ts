@@ -1,5 +1,15 @@
 /** The messages between page and server, specified in contracts/wire.md. */
 
+import type {
+  MESSAGE_CREATE,
+  MESSAGE_DESTROY,
+  MESSAGE_ERROR,
+  MESSAGE_UNWATCH,
+  MESSAGE_UPDATE,
+  MESSAGE_VIEW,
+  MESSAGE_WATCH,
+} from "./wire.gen";
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export interface Update {
@@ -26,16 +36,16 @@ export interface ViewPlacement {
 }
 
 export type ServerMessage =
-  | { type: "update"; data: Update }
-  | { type: "destroy"; data: { varId: number } }
-  | { type: "error"; data: Failure }
-  | { type: "view"; data: ViewPlacement };
+  | { type: typeof MESSAGE_UPDATE; data: Update }
+  | { type: typeof MESSAGE_DESTROY; data: { varId: number } }
+  | { type: typeof MESSAGE_ERROR; data: Failure }
+  | { type: typeof MESSAGE_VIEW; data: ViewPlacement };
 
 export type PageMessage =
-  | { type: "create"; data: Creation }
-  | { type: "update"; data: Update }
-  | { type: "destroy" | "unwatch"; data: { varId: number } }
-  | { type: "watch"; data: { varId: number; expand?: boolean } };
+  | { type: typeof MESSAGE_CREATE; data: Creation }
+  | { type: typeof MESSAGE_UPDATE; data: Update }
+  | { type: typeof MESSAGE_DESTROY | typeof MESSAGE_UNWATCH; data: { varId: number } }
+  | { type: typeof MESSAGE_WATCH; data: { varId: number; expand?: boolean } };
 
 export interface Creation {
   id: number;

@@ -1,12 +1,12 @@
 /** Constants of the wire between page, server and Lua. Written by scripts/wire.py from contracts/wire.json. */
 
-/** The server stops. */
+/** The server is shutting down. */
 export const GOING_AWAY = 1001;
 /** The session's Lua was restarted. */
 export const RESTARTED = 1012;
-/** The page did not read what was sent. */
+/** The page did not read fast enough. */
 export const FELL_BEHIND = 1013;
-/** The session is over: the page says so and stays away. */
+/** The session has ended: the page says so and does not reconnect. */
 export const SESSION_ENDED = 4001;
 
 /** After these a page does not reconnect. */
@@ -16,12 +16,20 @@ export const NOTICE_RESTARTED = "session_restarted";
 export const NOTICE_LOAD_ERROR = "load_error";
 export const NOTICE_LOADED = "load_mended";
 export const NOTICE_ENDED = "session_ended";
+export const NOTICE_REFUSED = "permission_denied";
 
-/** Types of the messages that the page sends. */
-export type PageMessageType = "create" | "update" | "destroy" | "watch" | "unwatch" | "looked";
+export const MESSAGE_CREATE = "create";
+export const MESSAGE_UPDATE = "update";
+export const MESSAGE_DESTROY = "destroy";
+export const MESSAGE_WATCH = "watch";
+export const MESSAGE_UNWATCH = "unwatch";
+export const MESSAGE_ERROR = "error";
+export const MESSAGE_VIEW = "view";
+export const MESSAGE_LOOK = "look";
+export const MESSAGE_LOOKED = "looked";
 
-/** Types of the messages that the server sends. */
-export type ServerMessageType = "update" | "destroy" | "error" | "view" | "look";
-
-/** Codes of errors. */
-export type FaultCode = "lua-error" | "lua-syntax" | "timeout" | "memory" | "not-found" | "invalid" | "unauthorized" | "path-failure" | "unknown-type";
+export const PROPERTY_TYPE = "type";
+export const PROPERTY_FALLBACK_NAMESPACE = "fallbackNamespace";
+export const PROPERTY_VIEWDEFS = "viewdefs";
+export const PROPERTY_NOTICE = "notice";
+export const PROPERTY_EDITABLE = "editable";

@@ -1,6 +1,7 @@
 /** Answers the server's queries about this page. The introspection script is loaded with the first one. */
 
 import type { create, Introspector } from "./main";
+import { MESSAGE_LOOK, MESSAGE_LOOKED } from "../wire.gen";
 
 interface Query {
   data: { id: number; prefix: string; request: string };
@@ -15,13 +16,13 @@ const UNABLE = '{"error":{"code":"MCP_UI_INTERNAL","message":"this page could no
 let introspector: Promise<Introspector> | null = null;
 
 export function isQuery(frame: string): boolean {
-  return frame.startsWith('{"type":"look"');
+  return frame.startsWith(`{"type":"${MESSAGE_LOOK}"`);
 }
 
 export async function answerQuery(frame: string, send: (frame: string) => void): Promise<void> {
   const { data } = JSON.parse(frame) as Query;
   const answer = data.request === "" ? "{}" : await ask(data.prefix, data.request);
-  send(JSON.stringify({ type: "looked", data: { id: data.id, answer } }));
+  send(JSON.stringify({ type: MESSAGE_LOOKED, data: { id: data.id, answer } }));
 }
 
 function ask(prefix: string, request: string): Promise<string> {

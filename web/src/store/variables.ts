@@ -1,6 +1,7 @@
 /** `window.uiStore`: the variables of scripts, and read access to those behind bindings. */
 import type { Creation, Failure, Json, PageMessage, Update } from "../protocol";
 import { markError } from "../view/error_mark";
+import { MESSAGE_CREATE, MESSAGE_DESTROY, MESSAGE_UPDATE, PROPERTY_NOTICE, PROPERTY_VIEWDEFS } from "../wire.gen";
 
 export interface Variable {
   varId: number;
@@ -36,7 +37,7 @@ export class Variables {
     const properties = { ...(path === undefined ? {} : { path }), ...given.properties };
     const parentId = given.parentId ?? 1;
     this.known.set(id, { varId: id, parentId, value: given.value ?? null, properties });
-    this.send({ type: "create", data: { ...given, id, parentId, properties } });
+    this.send({ type: MESSAGE_CREATE, data: { ...given, id, parentId, properties } });
     return id;
   }
 
@@ -49,12 +50,12 @@ export class Variables {
       data.properties = properties;
     }
     this.note(data, false);
-    this.send({ type: "update", data });
+    this.send({ type: MESSAGE_UPDATE, data });
   }
 
   destroy(id: number): void {
     this.forget(id);
-    this.send({ type: "destroy", data: { varId: id } });
+    this.send({ type: MESSAGE_DESTROY, data: { varId: id } });
   }
 
   /** Call `act` with the present value, if there is one, and on every change. Return a function that stops it. */
@@ -102,7 +103,7 @@ export class Variables {
       if (text === "") {
         // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- scripts keep references to this object
         delete variable.properties[name];
-      } else if (name !== "viewdefs" && name !== "notice") {
+      } else if (name !== PROPERTY_VIEWDEFS && name !== PROPERTY_NOTICE) {
         variable.properties[name] = text;
       }
     }

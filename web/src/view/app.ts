@@ -3,6 +3,16 @@ import { parts, type Failure, type Json, type ServerMessage, type Short, type Vi
 import { Variables, type Variable } from "../store/variables";
 import { Viewdefs } from "../store/viewdefs";
 import { Outbox } from "../transport/outbox";
+import {
+  MESSAGE_DESTROY,
+  MESSAGE_ERROR,
+  MESSAGE_UPDATE,
+  MESSAGE_VIEW,
+  MESSAGE_WATCH,
+  PROPERTY_EDITABLE,
+  PROPERTY_NOTICE,
+  PROPERTY_VIEWDEFS,
+} from "../wire.gen";
 import { BoundElement, boundElementsOf } from "./bound_element";
 import { List } from "./list";
 import { NestedView } from "./nested_view";
@@ -56,7 +66,7 @@ export class App implements PageContext {
     this.reported.clear();
     this.waitingForRoot = true;
     if (!requested) {
-      this.outbox.sendFirst({ type: "watch", data: { varId: 1, expand: true } });
+      this.outbox.sendFirst({ type: MESSAGE_WATCH, data: { varId: 1, expand: true } });
     }
   }
 
@@ -107,23 +117,23 @@ export class App implements PageContext {
     const mark = `${key} ${position}`;
     if (!this.reported.has(mark)) {
       this.reported.add(mark);
-      this.outbox.sendSoon({ type: "update", data: { varId: 1, properties: { editable: mark } } });
+      this.outbox.sendSoon({ type: MESSAGE_UPDATE, data: { varId: 1, properties: { [PROPERTY_EDITABLE]: mark } } });
     }
   }
 
   private message(message: ServerMessage): void {
     switch (message.type) {
-      case "view":
+      case MESSAGE_VIEW:
         this.put(message.data);
         break;
-      case "update":
+      case MESSAGE_UPDATE:
         this.update(message.data.varId, message.data.properties);
         this.variables.receive(message.data);
         break;
-      case "destroy":
+      case MESSAGE_DESTROY:
         this.variables.forget(message.data.varId);
         break;
-      case "error":
+      case MESSAGE_ERROR:
         this.fail(message.data);
         break;
     }
@@ -133,11 +143,11 @@ export class App implements PageContext {
     if (id !== 1 || properties === undefined) {
       return;
     }
-    if (properties["viewdefs"]) {
-      this.viewdefs.receive(properties["viewdefs"]);
+    if (properties[PROPERTY_VIEWDEFS]) {
+      this.viewdefs.receive(properties[PROPERTY_VIEWDEFS]);
     }
-    if (properties["notice"]) {
-      const { level, text, code } = JSON.parse(properties["notice"]) as Record<string, string>;
+    if (properties[PROPERTY_NOTICE]) {
+      const { level, text, code } = JSON.parse(properties[PROPERTY_NOTICE]) as Record<string, string>;
       this.hooks.notice(level ?? "info", text ?? "", code ?? "");
     }
   }

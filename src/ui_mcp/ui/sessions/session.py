@@ -19,7 +19,7 @@ from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue,
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
-from ui_mcp.wire import NOTICE_ENDED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
+from ui_mcp.wire import NOTICE_ENDED, NOTICE_REFUSED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ class Session:
 
     def _report_refusal(self, refusal: JsonObject) -> None:
         self.events.push_system(system_event("permission_denied", {"session": self.vended, **refusal}))
-        self.pages.notify("warning", str(refusal["message"]), "permission_denied")
+        self.pages.notify("warning", str(refusal["message"]), NOTICE_REFUSED)
 
     def _on_worker_exit(self, reason: str) -> None:
         if self._supervisor.crash_reason is None and self._supervisor.end_reason is None:
