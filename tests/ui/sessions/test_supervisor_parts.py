@@ -1,10 +1,10 @@
 """The small parts of a session: timers, crash counting, thinned-out announcements."""
 
 import time
-from asyncio import get_running_loop
+from asyncio import all_tasks, get_running_loop
 
 import pytest
-from anyio import create_task_group, fail_after, sleep
+from anyio import Event, create_task_group, fail_after
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import RefusedError
@@ -14,50 +14,63 @@ from ui_mcp.ui.sessions.registry import ThrottledAnnouncer
 from ui_mcp.ui.sessions.supervisor import MAX_TIMERS, CrashLimiter, Timers, WorkerOutputs
 
 
+class Fired:
+    """Records the timers that fired."""
+
+    def __init__(self) -> None:
+        self.handles: list[int] = []
+        self._changed = Event()
+
+    async def fire(self, handle: int) -> None:
+        self.handles.append(handle)
+        self._changed.set()
+
+    async def until(self, count: int) -> list[int]:
+        with fail_after(60):
+            while len(self.handles) < count:
+                self._changed = Event()
+                await self._changed.wait()
+        return self.handles
+
+
 @pytest.mark.covers("UI-LSES-9")
 async def test_timers_fire_in_order_of_their_time_and_are_forgotten() -> None:
-    fired: list[int] = []
+    fired = Fired()
 
-    async def fire(handle: int) -> None:
-        fired.append(handle)
+    async with create_task_group() as group:
+        timers = Timers(group, fired.fire)
+        for handle, seconds in ((1, 1.0), (2, 0.0), (3, 0.5)):
+            timers.start(handle, seconds)
 
-    with fail_after(60):
-        async with create_task_group() as group:
-            timers = Timers(group, fire)
-            for handle, seconds in ((1, 1.0), (2, 0.0), (3, 0.5)):
-                timers.start(handle, seconds)
-
-    assert fired == [2, 3, 1]
+        assert await fired.until(3) == [2, 3, 1]
     assert len(timers) == 0
 
 
 @pytest.mark.covers("UI-LSES-9", "UI-ROB-4")
 async def test_cancelled_timers_do_not_fire_and_unknown_handles_are_ignored() -> None:
-    fired: list[int] = []
+    fired = Fired()
 
-    async def fire(handle: int) -> None:
-        fired.append(handle)
+    async with create_task_group() as group:
+        timers = Timers(group, fired.fire)
+        timers.start(1, 0.2)
+        timers.start(2, 60)
+        timers.start(3, 0.5)
+        timers.cancel(1)
+        timers.cancel(99)
+        timers.start(2, 0.0)
 
-    with fail_after(60):
-        async with create_task_group() as group:
-            timers = Timers(group, fire)
-            timers.start(1, 60)
-            timers.start(2, 60)
-            timers.start(3, 0.5)
-            timers.cancel(1)
-            timers.cancel(99)
-            timers.start(2, 0.0)
-
-    assert fired == [2, 3]
+        assert await fired.until(2) == [2, 3]
+    assert len(timers) == 0
 
 
 @pytest.mark.covers("UI-LSES-13")
-async def test_more_timers_than_a_session_may_have_are_refused_and_cost_no_task() -> None:
+async def test_more_timers_than_a_session_may_have_are_refused_and_none_costs_a_task() -> None:
     async def fire(handle: int) -> None:
         raise AssertionError(handle)
 
     async with create_task_group() as group:
         timers = Timers(group, fire)
+        tasks = len(all_tasks())
         for handle in range(MAX_TIMERS):
             timers.start(handle, 3600)
 
@@ -66,41 +79,36 @@ async def test_more_timers_than_a_session_may_have_are_refused_and_cost_no_task(
         timers.start(0, 3600)  # one that is replaced counts once
 
         assert len(timers) == MAX_TIMERS
+        assert len(all_tasks()) == tasks
         timers.cancel_all()
 
 
 async def test_a_timer_that_was_cancelled_while_due_does_not_fire() -> None:
-    fired: list[int] = []
-
-    async def fire(handle: int) -> None:
-        fired.append(handle)
+    fired = Fired()
 
     async with create_task_group() as group:
-        timers = Timers(group, fire)
+        timers = Timers(group, fired.fire)
         timers.start(1, 0)
         timers.cancel_all()
-        await sleep(0.01)
+        timers.start(2, 0.01)
 
-    assert fired == []
+        assert await fired.until(1) == [2]
 
 
-async def test_a_timer_that_is_cancelled_in_the_moment_it_wakes_does_not_fire_and_harms_nobody() -> None:
-    fired: list[int] = []
-
-    async def fire(handle: int) -> None:
-        fired.append(handle)
+async def test_a_timer_that_is_cancelled_in_the_moment_it_is_due_does_not_fire_and_harms_nobody() -> None:
+    fired = Fired()
 
     async with create_task_group() as group:
-        timers = Timers(group, fire)
+        timers = Timers(group, fired.fire)
         timers.start(1, 0.01)
         timers.start(2, 0.01)
-        await checkpoint()
         loop = get_running_loop()
         loop.call_later(0.011, timers.cancel, 1)
         loop.call_later(0.011, timers.start, 2, 0.01)
         time.sleep(0.05)  # all of it is due at once
 
-    assert fired == [2]
+        assert await fired.until(1) == [2]
+    assert fired.handles == [2]
     assert len(timers) == 0
 
 

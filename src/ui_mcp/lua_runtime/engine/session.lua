@@ -35,7 +35,7 @@ end
 -- Timers: the server waits, and calls the operation `timer` with the handle when it is due.
 local timers, last, waiting = {}, 0, 0
 local LONGEST = 86400 * 365
-local MAX_TIMERS = 10000 -- each costs the server a task, outside the memory limit of this process; the server checks it too
+local MAX_TIMERS = 10000 -- each costs the server memory, outside the limit of this process; the server checks it too
 
 local function timer(f, ms, again)
   if type(f) ~= "function" then error("a timer needs a function", 3) end

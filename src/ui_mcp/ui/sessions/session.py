@@ -218,12 +218,12 @@ class Session:
         if self._supervisor.end_reason is None:
             self._supervisor.end_reason = reason
             self.pages.notify("info", "This session has ended.", NOTICE_ENDED)
-        self._timers.cancel_all()
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
         await self._supervisor.close()
         async with self._lock:  # a worker that was being started meanwhile
             await self._supervisor.close()
+        self._timers.cancel_all()
 
     async def _launch(self, outputs: WorkerOutputs) -> Worker:
         return await self._context.launch(self.secret, outputs)

@@ -1,11 +1,11 @@
 """Starts, watches and restarts a session's worker; its timers and load errors."""
 
+from asyncio import TimerHandle, get_running_loop
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from anyio import CancelScope, sleep
 from anyio.abc import TaskGroup
 
 from ui_mcp.errors import RefusedError, SessionGoneError, UiMcpError
@@ -36,15 +36,15 @@ MAX_TIMERS = 10_000
 
 
 class Timers:
-    """Pending timers of a session; each fires once."""
+    """Pending timers of a session; each fires once. They wait in the heap of the event loop, without a task each."""
 
     def __init__(self, tasks: TaskGroup, fire: Callable[[int], Awaitable[None]]) -> None:
         self._tasks = tasks
         self._fire = fire
-        self._waiting: dict[int, CancelScope] = {}
+        self._pending: dict[int, TimerHandle] = {}
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._pending)
 
     def start(self, handle: int, seconds: float) -> None:
         """Fire `handle` after `seconds`; an earlier timer of the same handle is replaced.
@@ -53,27 +53,27 @@ class Timers:
             RefusedError: there are too many; the engine refuses them first, so its process is no longer trusted.
         """
         self.cancel(handle)
-        if len(self._waiting) >= MAX_TIMERS:
+        if len(self._pending) >= MAX_TIMERS:
             raise RefusedError(f"{MAX_TIMERS} timers are waiting, the most a session may have")
-        scope = self._waiting[handle] = CancelScope()
-        self._tasks.start_soon(self._wait, handle, max(seconds, 0.0), scope)
+        self._pending[handle] = get_running_loop().call_later(max(seconds, 0.0), self._due, handle)
 
     def cancel(self, handle: int) -> None:
         """Cancel a timer; unknown handles are ignored."""
-        scope = self._waiting.pop(handle, None)
-        if scope is not None:
-            scope.cancel()
+        timer = self._pending.pop(handle, None)
+        if timer is not None:
+            timer.cancel()
 
     def cancel_all(self) -> None:
-        for handle in list(self._waiting):
+        for handle in list(self._pending):
             self.cancel(handle)
 
-    async def _wait(self, handle: int, seconds: float, scope: CancelScope) -> None:
-        with scope:
-            await sleep(seconds)
-        # The timer may have been cancelled or replaced at the moment it woke.
-        if self._waiting.get(handle) is scope:
-            del self._waiting[handle]
+    def _due(self, handle: int) -> None:
+        self._tasks.start_soon(self._run, handle, self._pending[handle])
+
+    async def _run(self, handle: int, timer: TimerHandle) -> None:
+        # The timer may have been cancelled or replaced since it was due.
+        if self._pending.get(handle) is timer:
+            del self._pending[handle]
             await self._fire(handle)
 
 
