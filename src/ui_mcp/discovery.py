@@ -1,4 +1,4 @@
-"""Finds the modules of a package, so that a tool, resource or command is added by adding a file."""
+"""Finds the modules of a package, so that a tool, command, model vendor or UI backend is added by adding a file."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -8,5 +8,11 @@ from types import ModuleType
 
 def discover_modules(package: ModuleType) -> Iterator[ModuleType]:
     """Import and yield the modules directly inside `package`, sorted by name."""
-    for found in sorted(iter_modules(package.__path__), key=lambda module: module.name):
-        yield import_module(f"{package.__name__}.{found.name}")
+    for name in sorted(module.name for module in iter_modules(package.__path__)):
+        yield import_module(f"{package.__name__}.{name}")
+
+
+def find_module(package: ModuleType, name: str) -> ModuleType | None:
+    """Import one module of `package`; None if it has none of this name."""
+    known = any(module.name == name for module in iter_modules(package.__path__))
+    return import_module(f"{package.__name__}.{name}") if known else None

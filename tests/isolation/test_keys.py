@@ -12,7 +12,7 @@ from gateway.gateways import gateway
 from ui_mcp.agent.models import ModelSettings
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.config import loader
-from ui_mcp.gateway.web.model_settings import PROVIDERS, ModelSettingsService
+from ui_mcp.gateway.web.model_settings import ModelSettingsService, services
 from ui_mcp.gateway.web.target_settings import TargetSettingsService
 from ui_mcp.jsontypes import JsonObject
 
@@ -68,7 +68,7 @@ def test_a_vendors_variable_is_taken_for_that_vendor_alone(
     model.change({"provider": "openai", "model": "m", "api_base": OPENAI, "api_key_env": "OPENAI_API_KEY"})
     assert model.settings.api_key == "canary2"
     assert yaml.safe_load((tmp_path / "nlui.yaml").read_text())["llm"]["api_key"] == "${OPENAI_API_KEY}"
-    assert {one["key"] for one in PROVIDERS if str(one["api_base"]).startswith("http://")} == {""}
+    assert {one.variable for _, one in services() if one.api_base.startswith("http://")} == {""}
 
 
 @pytest.mark.covers("GW-ISO-5")

@@ -1,23 +1,19 @@
-"""Chooses and configures the model of a vendor."""
+"""Model vendors: each module of this package with a `PROVIDER` is one, found by its file name."""
 
-from collections.abc import Mapping
-from typing import Literal
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from ui_mcp.agent.model import Model
-from ui_mcp.agent.models.anthropic import BASE_URL as ANTHROPIC
-from ui_mcp.agent.models.anthropic import VERSION, AnthropicModel
-from ui_mcp.agent.models.gemini import BASE_URL as GEMINI
-from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
-from ui_mcp.agent.models.openai import OpenAiModel
-from ui_mcp.agent.models.scripted import ScriptedModel, read_script
+from ui_mcp.discovery import discover_modules, find_module
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json
 
-Provider = Literal["auto", "openai", "anthropic", "gemini", "scripted"]
-OPENAI = "https://api.openai.com/v1"
+AUTO, FALLBACK, SCRIPTED = "auto", "openai", "scripted"
 
 
 class ModelSettings(BaseModel):
@@ -25,7 +21,7 @@ class ModelSettings(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    provider: Provider = Field("auto", description="Dialect; auto looks at the address.")
+    provider: str = Field(AUTO, description="Dialect; auto looks at the address.")
     api_base: str = Field("", description="Address of the vendor, up to the version.")
     api_key: str = Field("", description="Key, usually as ${VARIABLE}.")
     model: str = Field("", description="Name of the model.")
@@ -34,6 +30,75 @@ class ModelSettings(BaseModel):
     timeout_s: float = Field(60.0, gt=0, description="Longest silence of the vendor.")
     stream: bool = Field(True, description="Show an answer while it is being written; else when it is whole.")
     script: list[Json] = Field([], description="Steps of the scripted model.")
+
+    @field_validator("provider")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name != AUTO and _find(name) is None:
+            known = ", ".join(map(repr, [AUTO, *providers()]))
+            raise PydanticCustomError("provider", "Input should be one of {known}", {"known": known})
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A server that speaks a vendor's dialect, for people to choose from."""
+
+    name: str
+    api_base: str
+    variable: str = ""
+    """Environment variable that holds the key of this service."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """What a module of this package offers as `PROVIDER`."""
+
+    services: tuple[Service, ...]
+    """The first one is used without `llm.api_base`."""
+    make: Callable[[ModelSettings, ModelHttp], Model]
+    headers: Callable[[str], Mapping[str, str]] = lambda _: {}
+    """Returns the headers of a request, from the key."""
+    serves: Callable[[str], bool] = lambda _: False
+    """Returns whether an address is the vendor's own, for `provider: auto`."""
+    summary: str = ""
+    """What else it is good for, in a few words."""
+
+    def base(self, settings: ModelSettings) -> str:
+        return settings.api_base or self.services[0].api_base
+
+
+def providers() -> dict[str, Provider]:
+    """Return all providers by name; imports every module of this package."""
+    found = discover_modules(sys.modules[__name__])
+    return {module.__name__.rpartition(".")[2]: module.PROVIDER for module in found if hasattr(module, "PROVIDER")}
+
+
+def provider_of(settings: ModelSettings) -> str:
+    """Return the provider's name; "auto" is decided by the address, and "scripted" without address and key."""
+    if settings.provider != AUTO:
+        return settings.provider
+    if not settings.api_base:
+        return FALLBACK if settings.api_key else SCRIPTED
+    return next((name for name, one in providers().items() if one.serves(settings.api_base)), FALLBACK)
+
+
+def provider_for(settings: ModelSettings) -> Provider:
+    """Return the provider that is configured, without importing the others.
+
+    Raises:
+        ConfigError: there is no such provider.
+    """
+    name = provider_of(settings)
+    found = _find(name)
+    if found is None:
+        raise ConfigError(f"There is no model provider {name!r}", key="provider")
+    return found
+
+
+def _find(name: str) -> Provider | None:
+    provider: Provider | None = getattr(find_module(sys.modules[__name__], name), "PROVIDER", None)
+    return provider
 
 
 def model_settings(llm: Mapping[str, Json]) -> ModelSettings:
@@ -50,42 +115,15 @@ def model_settings(llm: Mapping[str, Json]) -> ModelSettings:
         raise ConfigError(f"llm.{key}: {problem['msg']}", key=key) from error
 
 
-def provider_of(settings: ModelSettings) -> Provider:
-    """Return the provider; "auto" is decided by the address, and "scripted" without address and key."""
-    if settings.provider != "auto":
-        return settings.provider
-    base = settings.api_base
-    if not base and not settings.api_key:
-        return "scripted"
-    if "anthropic.com" in base:
-        return "anthropic"
-    return "gemini" if "googleapis.com" in base and "/openai" not in base else "openai"
-
-
 def choose_model(settings: ModelSettings, proxy: str | None = None, *, retries: int = 5) -> Model:
     """Return the configured model; requests are retried up to `retries` times.
 
     Raises:
         ConfigError: `llm.model` is missing, or the script is invalid.
     """
-    provider = provider_of(settings)
-    if provider == "scripted":
-        return ScriptedModel(read_script(settings.script))
-    if not settings.model:
+    provider = provider_for(settings)
+    if provider.services[0].api_base and not settings.model:
         raise ConfigError("llm.model is missing: name the model to use")
-    match provider:
-        case "anthropic":
-            headers = {"x-api-key": settings.api_key, "anthropic-version": VERSION}
-            http = _http(settings.api_base or ANTHROPIC, headers, settings, proxy, retries)
-            return AnthropicModel(settings.model, settings.api_key, http=http)
-        case "gemini":
-            http = _http(settings.api_base or GEMINI, {"x-goog-api-key": settings.api_key}, settings, proxy, retries)
-            return GeminiModel(settings.model, settings.api_key, http=http)
-        case _:
-            base = settings.api_base or OPENAI
-            headers = {"authorization": f"Bearer {settings.api_key or 'none'}"}
-            return OpenAiModel(settings.model, base, http=_http(base, headers, settings, proxy, retries))
-
-
-def _http(base: str, headers: Mapping[str, str], settings: ModelSettings, proxy: str | None, retries: int) -> ModelHttp:
-    return ModelHttp(Endpoint(base, headers, idle_seconds=settings.timeout_s, retries=retries, proxy=proxy))
+    base, headers = provider.base(settings), provider.headers(settings.api_key)
+    endpoint = Endpoint(base, headers, idle_seconds=settings.timeout_s, retries=retries, proxy=proxy)
+    return provider.make(settings, ModelHttp(endpoint))

@@ -17,6 +17,7 @@ from ui_mcp.agent.model import (
     Usage,
     UserMessage,
 )
+from ui_mcp.agent.models import Provider, Service
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, read_arguments
 from ui_mcp.agent.models.shapes import amount, complaint, position, record, text, tool_use
 from ui_mcp.errors import ModelError
@@ -41,8 +42,7 @@ class AnthropicModel:
 
     def __init__(self, model: str, key: str, base_url: str = BASE_URL, http: ModelHttp | None = None) -> None:
         self._model = model
-        headers = {"x-api-key": key, "anthropic-version": VERSION}
-        self._http = http or ModelHttp(Endpoint(base_url, headers))
+        self._http = http or ModelHttp(Endpoint(base_url, _headers(key)))
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         answer = _Answer()
@@ -50,6 +50,18 @@ class AnthropicModel:
             for piece in answer.take(event):
                 yield piece
         yield answer.stop()
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"x-api-key": key, "anthropic-version": VERSION}
+
+
+PROVIDER = Provider(
+    services=(Service("Anthropic", BASE_URL, "ANTHROPIC_API_KEY"),),
+    make=lambda settings, http: AnthropicModel(settings.model, settings.api_key, http=http),
+    headers=_headers,
+    serves=lambda address: "anthropic.com" in address,
+)
 
 
 def request_body(model: str, request: ModelRequest) -> JsonObject:

@@ -17,7 +17,7 @@ from ui_mcp.agent.model import (
     Usage,
     UserMessage,
 )
-from ui_mcp.agent.models import shapes
+from ui_mcp.agent.models import Provider, Service, shapes
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.agent.models.shapes import amount, record
 from ui_mcp.errors import ModelError
@@ -34,7 +34,7 @@ class GeminiModel:
 
     def __init__(self, model: str, key: str, base_url: str = BASE_URL, http: ModelHttp | None = None) -> None:
         self._model = model
-        self._http = http or ModelHttp(Endpoint(base_url, {"x-goog-api-key": key}))
+        self._http = http or ModelHttp(Endpoint(base_url, _headers(key)))
         self._reduced = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -57,6 +57,19 @@ class GeminiModel:
                 yield piece
         for piece in answer.finish():
             yield piece
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"x-goog-api-key": key}
+
+
+PROVIDER = Provider(
+    services=(Service("Gemini", BASE_URL, "GEMINI_API_KEY"),),
+    make=lambda settings, http: GeminiModel(settings.model, settings.api_key, http=http),
+    headers=_headers,
+    # Google serves the chat completions API too.
+    serves=lambda address: "googleapis.com" in address and "/openai" not in address,
+)
 
 
 def request_body(request: ModelRequest, *, reduced: bool) -> JsonObject:

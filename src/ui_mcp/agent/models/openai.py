@@ -17,6 +17,7 @@ from ui_mcp.agent.model import (
     Usage,
     UserMessage,
 )
+from ui_mcp.agent.models import Provider, Service
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, read_arguments
 from ui_mcp.agent.models.shapes import amount, complaint, listed, position, prose, record, text
 from ui_mcp.errors import ModelError
@@ -37,9 +38,9 @@ REASONS: dict[str, StopReason] = {
 class OpenAiModel:
     """A model behind `POST {base}/chat/completions`."""
 
-    def __init__(self, model: str, base_url: str, key: str = "none", http: ModelHttp | None = None) -> None:
+    def __init__(self, model: str, base_url: str, key: str = "", http: ModelHttp | None = None) -> None:
         self._model = model
-        self._http = http or ModelHttp(Endpoint(base_url, {"authorization": f"Bearer {key}"}))
+        self._http = http or ModelHttp(Endpoint(base_url, _headers(key)))
         self._omit_optional = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -66,6 +67,23 @@ class OpenAiModel:
                 yield piece
         for piece in answer.finish():
             yield piece
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key or 'none'}"}
+
+
+PROVIDER = Provider(
+    services=(
+        Service("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+        Service("DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+        Service("Ollama", "http://127.0.0.1:11434/v1"),
+        Service("LM Studio", "http://127.0.0.1:1234/v1"),
+    ),
+    make=lambda settings, http: OpenAiModel(settings.model, settings.api_base, http=http),
+    headers=_headers,
+    summary="also Ollama, LM Studio, vLLM, DeepSeek",
+)
 
 
 def request_body(model: str, request: ModelRequest) -> JsonObject:

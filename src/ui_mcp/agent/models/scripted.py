@@ -20,6 +20,7 @@ from ui_mcp.agent.model import (
     Usage,
     UserMessage,
 )
+from ui_mcp.agent.models import Provider, Service
 from ui_mcp.errors import ConfigError, ModelError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
@@ -127,6 +128,12 @@ class ScriptedModel:
         if not self._steps:
             raise ModelError("No model is configured\nSet llm in nlui.yaml (`nlui init` writes one to start from).")
         raise ModelError(f"The script has no step for: {context.user[:100]!r}")
+
+
+PROVIDER = Provider(
+    services=(Service("Scripted demo", ""),),
+    make=lambda settings, _: ScriptedModel(read_script(settings.script)),
+)
 
 
 def _context(messages: Sequence[Message]) -> _Context:

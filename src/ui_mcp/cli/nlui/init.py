@@ -17,7 +17,7 @@ STARTER = """\
 
 # The model that answers. You can also choose and test it on the page ("Model", "Change").
 llm:
-  provider: auto                  # openai (also Ollama, LM Studio, vLLM, DeepSeek), anthropic, gemini, scripted
+  provider: auto                  # or PROVIDERS
   # OpenAI:
   #   api_key: ${OPENAI_API_KEY}
   #   model: gpt-4.1-mini
@@ -56,16 +56,24 @@ server:
 """
 
 
+def _starter() -> str:
+    from ui_mcp.agent.models import providers  # imports an HTTP client, which no other command needs this early
+
+    named = [f"{name} ({one.summary})" if one.summary else name for name, one in providers().items()]
+    return STARTER.replace("PROVIDERS", ", ".join(named))
+
+
 def _init(options: argparse.Namespace) -> int:
     file = Path(options.file)
     if file.exists():
         raise ConfigError(f"{file} already exists")
+    text = _starter()
     try:
         file.touch(mode=0o600)
-        file.write_bytes(STARTER.encode())
+        file.write_bytes(text.encode())
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror or error}") from error
     with suppress(ConfigError):  # without a recorded agreement, nlui asks at the first start
-        Agreements().add(place_of(file), STARTER.encode())
+        Agreements().add(place_of(file), text.encode())
     print(f"Wrote {file}. Start the chat with: nlui{'' if file.name == FILE else f' {file}'}")
     return 0

@@ -10,7 +10,15 @@ import anyio
 import httpx2
 
 from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, TextDelta, UserMessage
-from ui_mcp.agent.models import ModelSettings, choose_model, model_settings, provider_of
+from ui_mcp.agent.models import (
+    ModelSettings,
+    Service,
+    choose_model,
+    model_settings,
+    provider_for,
+    provider_of,
+    providers,
+)
 from ui_mcp.errors import InvalidArgumentsError, ModelError
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.loader import literal
@@ -19,20 +27,6 @@ from ui_mcp.jsontypes import Json, JsonObject, loads
 
 TEST_SECONDS = 20.0
 QUESTION = ModelRequest([UserMessage("Answer with the word OK.")], max_output_tokens=64)
-PROVIDERS: tuple[JsonObject, ...] = (
-    {"id": "openai", "name": "OpenAI", "api_base": "https://api.openai.com/v1", "key": "OPENAI_API_KEY"},
-    {"id": "anthropic", "name": "Anthropic", "api_base": "https://api.anthropic.com", "key": "ANTHROPIC_API_KEY"},
-    {
-        "id": "gemini",
-        "name": "Gemini",
-        "api_base": "https://generativelanguage.googleapis.com/v1beta",
-        "key": "GEMINI_API_KEY",
-    },
-    {"id": "openai", "name": "DeepSeek", "api_base": "https://api.deepseek.com/v1", "key": "DEEPSEEK_API_KEY"},
-    {"id": "openai", "name": "Ollama", "api_base": "http://127.0.0.1:11434/v1", "key": ""},
-    {"id": "openai", "name": "LM Studio", "api_base": "http://127.0.0.1:1234/v1", "key": ""},
-    {"id": "scripted", "name": "Scripted demo", "api_base": "", "key": ""},
-)
 _FIELDS = ("provider", "api_base", "model", "max_context_tokens", "max_output_tokens", "timeout_s", "stream")
 _SHOWN = {"api_base", "model", "max_context_tokens", "max_output_tokens", "stream"}
 _MAX_LIST_BYTES = 16 * 1024 * 1024
@@ -116,9 +110,7 @@ class ModelSettingsService:
             model = _chosen(model_settings(self._merged(body)), self.proxy, retries=0)  # a person waits
             text = ""
             with anyio.fail_after(TEST_SECONDS):
-                async for event in model.stream(
-                    ModelRequest([UserMessage("Answer with the word OK.")], max_output_tokens=64)
-                ):
+                async for event in model.stream(QUESTION):
                     text += event.text if isinstance(event, TextDelta) else ""
         except TimeoutError:
             return {"ok": False, "error": f"No answer within {TEST_SECONDS:.0f} seconds"}
@@ -130,12 +122,8 @@ class ModelSettingsService:
     async def models(self, body: JsonObject) -> list[str]:
         """Return the names of the models that a server offers; empty if it does not list any."""
         settings = model_settings(self._merged(body))
-        headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-        if provider_of(settings) == "anthropic":
-            headers = {"x-api-key": settings.api_key, "anthropic-version": "2023-06-01"}
-        if provider_of(settings) == "gemini":
-            headers = {"x-goog-api-key": settings.api_key}
-        base = _base(settings)
+        provider = provider_for(settings)
+        base, headers = provider.base(settings), provider.headers(settings.api_key)
         try:
             async with open_client(limit=_MAX_LIST_BYTES, proxy=self.proxy, trust_env=True, timeout=5) as client:
                 answer = loads((await client.get(f"{base.rstrip('/')}/models", headers=headers)).content)
@@ -189,9 +177,17 @@ def _chosen(settings: ModelSettings, proxy: str | None, *, retries: int = 5) -> 
     return choose_model(settings, proxy, retries=retries)
 
 
-async def providers() -> list[JsonObject]:
-    """Return the known vendors; for local ones, whether their port accepts connections."""
-    found = [dict(provider) for provider in PROVIDERS]
+def services() -> list[tuple[str, Service]]:
+    """Return the services that a person can choose from, each with the name of its provider."""
+    return [(name, service) for name, provider in providers().items() for service in provider.services]
+
+
+async def shown_services() -> list[JsonObject]:
+    """Return the services as JSON; for local ones, whether their port accepts connections."""
+    found: list[JsonObject] = [
+        {"id": provider, "name": service.name, "api_base": service.api_base, "key": service.variable}
+        for provider, service in services()
+    ]
 
     async def probe(provider: JsonObject) -> None:
         where = urlsplit(str(provider["api_base"]))
@@ -231,15 +227,16 @@ def _from_environment(name: str, settings: ModelSettings) -> str:
         InvalidArgumentsError: the variable is not a vendor's, is not set, or the address is not the vendor's.
     """
     # Any other variable could be sent to a server that the caller names.
-    vendor = next((one for one in PROVIDERS if one["key"] == name), None) if name else None
-    known = ", ".join(str(one["key"]) for one in PROVIDERS if one["key"])
-    if vendor is None:
+    known = {service.variable: (provider, service) for provider, service in services() if service.variable}
+    if name not in known:
         raise InvalidArgumentsError(
-            f"{name!r} cannot be chosen here; these can: {known}\nWrite api_key: ${{NAME}} into nlui.yaml instead."
+            f"{name!r} cannot be chosen here; these can: {', '.join(known)}\n"
+            "Write api_key: ${NAME} into nlui.yaml instead."
         )
-    if provider_of(settings) != vendor["id"] or not same_origin(_base(settings), str(vendor["api_base"])):
+    provider, service = known[name]
+    if provider_of(settings) != provider or not same_origin(_base(settings), service.api_base):
         raise InvalidArgumentsError(
-            f"{name} belongs to {vendor['name']} at {vendor['api_base']} and is sent nowhere else\n"
+            f"{name} belongs to {service.name} at {service.api_base} and is sent nowhere else\n"
             "For another address type the key, or write it into nlui.yaml."
         )
     if not os.environ.get(name):
@@ -248,8 +245,7 @@ def _from_environment(name: str, settings: ModelSettings) -> str:
 
 
 def _base(settings: ModelSettings) -> str:
-    provider = provider_of(settings)
-    return settings.api_base or next(str(one["api_base"]) for one in PROVIDERS if one["id"] == provider)
+    return provider_for(settings).base(settings)
 
 
 def _changes_recipient(old: ModelSettings, new: JsonObject) -> bool:

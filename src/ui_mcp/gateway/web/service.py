@@ -36,7 +36,7 @@ from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
 from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
-from ui_mcp.gateway.web.model_settings import ModelSettingsService, providers
+from ui_mcp.gateway.web.model_settings import ModelSettingsService, shown_services
 from ui_mcp.gateway.web.settings_api import Listing, NluiConfig, NluiSources
 from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.gateway.web.target_settings import PRESETS, TargetSettingsService
@@ -75,7 +75,7 @@ def chat_app(chat: Serving, endpoints: McpRoutes, access: Access) -> App:
     routes = [
         *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(chat.gateway), tokens_to_forward).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(chat.gateway), PRESETS), result_of(chat.gateway)).routes(),
-        *NluiConfig(chat.model, providers).routes(),
+        *NluiConfig(chat.model, shown_services).routes(),
         *Timelines(chat.conversations.open, may_watch(access, token)).routes(),
         *person_routes(access, chat.gateway.approvals),
         *approval_routes(chat.gateway),
