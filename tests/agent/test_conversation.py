@@ -4,7 +4,7 @@ from pathlib import Path
 
 import anyio
 
-from agent.test_loop import World, post
+from agent.test_loop import ToolContext, post
 from agent.test_orchestrator import People
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import NewEvent
@@ -18,7 +18,7 @@ from ui_mcp.toolkit.functions import FunctionToolset
 
 def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
     script = read_script([{"emit": [{"say": "hi"}]}])
-    tools = FunctionToolset(World(), [post])
+    tools = FunctionToolset(ToolContext(), [post])
     return Loop(ScriptedModel(script), tools, writer, LoopSettings(text_policy="implicit_post"), deltas)
 
 

@@ -30,7 +30,7 @@ class CalcArgs(Args):
     b: int = Field(default=1)
 
 
-class World:
+class ToolContext:
     """A chat and a calculator."""
 
     def __init__(self) -> None:
@@ -42,54 +42,54 @@ class World:
 
 
 @tool("chat_assistant_post", PostArgs, title="Post")
-async def post(world: World, args: PostArgs, call: Call) -> ToolResult:
+async def post(context: ToolContext, args: PostArgs, call: Call) -> ToolResult:
     """Post."""
-    if args.client_id not in world.by_client:
-        world.posted.append(args.content)
-        world.by_client[args.client_id] = str(len(world.posted))
-    return structured_result({"id": world.by_client[args.client_id], "ts": "now"})
+    if args.client_id not in context.by_client:
+        context.posted.append(args.content)
+        context.by_client[args.client_id] = str(len(context.posted))
+    return structured_result({"id": context.by_client[args.client_id], "ts": "now"})
 
 
 @tool("calc__add", CalcArgs, title="Add")
-async def add(world: World, args: CalcArgs, call: Call) -> JsonObject:
+async def add(context: ToolContext, args: CalcArgs, call: Call) -> JsonObject:
     """Add."""
-    world.added.set()
+    context.added.set()
     return {"sum": args.a + args.b}
 
 
 @tool("slow", Args, title="Slow")
-async def slow(world: World, args: Args, call: Call) -> str:
+async def slow(context: ToolContext, args: Args, call: Call) -> str:
     """Wait."""
-    world.held.set()
-    await world.hold.wait()
+    context.held.set()
+    await context.hold.wait()
     return "done"
 
 
 @tool("forbidden", Args, title="Forbidden")
-async def forbidden(world: World, args: Args, call: Call) -> str:
+async def forbidden(context: ToolContext, args: Args, call: Call) -> str:
     """Never allowed."""
     raise DeniedError("not today", decision="deny_continue")
 
 
 @tool("fatal", Args, title="Fatal")
-async def fatal(world: World, args: Args, call: Call) -> str:
+async def fatal(context: ToolContext, args: Args, call: Call) -> str:
     """Ends the turn."""
     raise DeniedError("stop", decision="deny_abort")
 
 
 @tool("broken", Args, title="Broken")
-async def broken(world: World, args: Args, call: Call) -> str:
+async def broken(context: ToolContext, args: Args, call: Call) -> str:
     """Has a mistake."""
     return {}["no such key"]
 
 
 class Stage:
-    """A loop with its world, journal and person."""
+    """A loop with its context, journal and person."""
 
     def __init__(self, folder: Path) -> None:
-        self.world = World()
+        self.context = ToolContext()
         self.journal = SqliteJournal(folder / "journal.db")
-        self.tools = FunctionToolset(self.world, [post, add, slow, forbidden, fatal, broken])
+        self.tools = FunctionToolset(self.context, [post, add, slow, forbidden, fatal, broken])
         self.writer: JournalWriter
 
     async def open(self) -> None:
@@ -141,7 +141,7 @@ async def test_a_question_is_answered_through_tools_and_the_turn_yields(stage: S
     await stage.person("What is the sum?")
 
     assert await stage.turn(ANSWER_AND_YIELD) == "yield"
-    assert stage.world.posted == ["It is 5."]
+    assert stage.context.posted == ["It is 5."]
     assert [(item["kind"], item.get("status")) for item in stage.items] == [
         ("user_message", None),
         ("tool", "done"),
@@ -160,7 +160,7 @@ async def test_deprecated_and_dotted_spellings_still_work(stage: Stage) -> None:
     ]
 
     assert await stage.turn(script) == "yield"
-    assert stage.world.posted == ["hi"]
+    assert stage.context.posted == ["hi"]
 
 
 @pytest.mark.covers("R-LO-8", "R-PO-4", "R-LO-5")
@@ -168,7 +168,7 @@ async def test_plain_text_is_never_shown_and_three_in_a_row_end_the_turn(stage: 
     await stage.person("hello")
 
     assert await stage.turn([{"emit": [{"say": "I talk to nobody."}]}]) == "limit"
-    assert stage.world.posted == []
+    assert stage.context.posted == []
     assert [item["kind"] for item in stage.items] == ["user_message", "notice", "end_turn"]
 
 
@@ -177,7 +177,7 @@ async def test_implicit_posting_posts_the_final_text_once(stage: Stage) -> None:
     await stage.person("hello")
 
     assert await stage.turn([{"emit": [{"say": "Hello there."}]}], text_policy="implicit_post") == "yield"
-    assert stage.world.posted == ["Hello there."]
+    assert stage.context.posted == ["Hello there."]
     assert [item["kind"] for item in stage.items] == ["user_message", "assistant_markdown", "end_turn"]
 
 
@@ -220,8 +220,8 @@ async def test_a_stopped_turn_leaves_every_call_with_an_outcome(stage: Stage) ->
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(stage.turn, script)
-            await stage.world.held.wait()
-            await stage.world.added.wait()
+            await stage.context.held.wait()
+            await stage.context.added.wait()
             await anyio.wait_all_tasks_blocked()
             tasks.cancel_scope.cancel()
 

@@ -16,7 +16,7 @@ CALL = StoredEvent(1, "2001-01-01T00:00:00.000000Z", "tool_call", {"call_id": "1
 
 
 class Busy:
-    """A journal whose agent makes a call and posts its answer while somebody looks."""
+    """A journal whose agent makes a call and posts its answer while it is observed."""
 
     def __init__(self, chat: Chat) -> None:
         self.served = True

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from agent.test_loop import World, add, post
+from agent.test_loop import ToolContext, add, post
 from ui_mcp.agent.journal import Lease, NewEvent
 from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.journal_writer import JournalWriter
@@ -78,8 +78,8 @@ class Fragile(SqliteJournal):
         return stored
 
 
-def orchestrator(journal: SqliteJournal, people: People, world: World) -> Orchestrator:
-    tools = FunctionToolset(world, [post, add])
+def orchestrator(journal: SqliteJournal, people: People, context: ToolContext) -> Orchestrator:
+    tools = FunctionToolset(context, [post, add])
 
     def make_loop(writer: JournalWriter) -> Loop:
         return Loop(ScriptedModel(read_script(SCRIPT)), tools, writer, LoopSettings())
@@ -102,13 +102,13 @@ async def until_asleep(running: Orchestrator) -> None:
 
 @pytest.mark.covers("R-OR-3", "R-OR-6", "R-OR-9")
 async def test_messages_become_turns_in_order(tmp_path: Path) -> None:
-    journal, world = SqliteJournal(tmp_path / "j.db"), World()
+    journal, context = SqliteJournal(tmp_path / "j.db"), ToolContext()
 
-    await until_asleep(orchestrator(journal, People("sum please"), world))
+    await until_asleep(orchestrator(journal, People("sum please"), context))
 
     events = await journal.events("a")
     assert [event.data["text"] for event in events if event.type == "user_text"] == ["sum please"]
-    assert world.posted == ["5"]
+    assert context.posted == ["5"]
     assert events[-1].data["reason"] == "yield"
     assert await journal.watermark("a") == "0001"
     await journal.close()
@@ -121,18 +121,18 @@ async def test_a_crash_at_any_write_loses_nothing_and_repeats_nothing(tmp_path: 
     people = People("sum", "hello", "sum again")
     crashes = 0
     for crash_at in range(1, 30):
-        file, world = tmp_path / f"{crash_at}.db", World()
+        file, context = tmp_path / f"{crash_at}.db", ToolContext()
         try:
-            await until_asleep(orchestrator(Fragile(file, crash_at, after=after), people, world))
+            await until_asleep(orchestrator(Fragile(file, crash_at, after=after), people, context))
             break
         except ExceptionGroup:
             crashes += 1
 
-        mended = SqliteJournal(file)
+        reopened = SqliteJournal(file)
         await anyio.sleep(0.06)  # the dead orchestrator's lease runs out
-        await until_asleep(orchestrator(mended, people, world))
+        await until_asleep(orchestrator(reopened, people, context))
 
-        events = await mended.events("a")
+        events = await reopened.events("a")
         taken = [event.data["message_id"] for event in events if event.type == "user_text"]
         assert taken == ["0001", "0002", "0003"], crash_at
         called = [event.data["call_id"] for event in events if event.type == "tool_call"]
@@ -141,8 +141,8 @@ async def test_a_crash_at_any_write_loses_nothing_and_repeats_nothing(tmp_path: 
         assert sorted(set(called) - set(ended)) == [], crash_at
         assert events[-1].type == "ui_end_turn"
         said = [event.data["md"] for event in events if event.type == "ui_message"]
-        assert said == world.posted, crash_at
-        await mended.close()
+        assert said == context.posted, crash_at
+        await reopened.close()
     assert crashes > 5
 
 
@@ -174,14 +174,14 @@ class Flaky(Fragile):
 @pytest.mark.parametrize("after", [False, True])
 async def test_a_journal_that_fails_for_a_while_is_waited_for_and_nothing_is_lost(tmp_path: Path, after: bool) -> None:
     for fail_at in range(1, 7):
-        journal, world = Flaky(tmp_path / f"{fail_at}.db", fail_at, after=after), World()
+        journal, context = Flaky(tmp_path / f"{fail_at}.db", fail_at, after=after), ToolContext()
 
-        await until_asleep(orchestrator(journal, People("sum", "hello"), world))
+        await until_asleep(orchestrator(journal, People("sum", "hello"), context))
 
         events = await journal.events("a")
         assert journal.failures == 4, fail_at
         assert [event.data["message_id"] for event in events if event.type == "user_text"] == ["0001", "0002"]
-        assert [event.data["md"] for event in events if event.type == "ui_message"] == world.posted, fail_at
+        assert [event.data["md"] for event in events if event.type == "ui_message"] == context.posted, fail_at
         assert events[-1].type == "ui_end_turn"
         await journal.close()
 
@@ -209,11 +209,11 @@ async def test_a_second_orchestrator_waits_and_a_stale_one_cannot_write(tmp_path
 
 @pytest.mark.covers("R-LO-2", "R-LO-10")
 async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
-    journal, world = SqliteJournal(tmp_path / "j.db"), World()
+    journal, context = SqliteJournal(tmp_path / "j.db"), ToolContext()
     script = read_script([{"emit": [{"delay_ms": 60000}]}])
 
     def make_loop(writer: JournalWriter) -> Loop:
-        return Loop(ScriptedModel(script), FunctionToolset(world, [post]), writer, LoopSettings())
+        return Loop(ScriptedModel(script), FunctionToolset(context, [post]), writer, LoopSettings())
 
     running = Orchestrator("a", journal, People("hello"), make_loop)
     with anyio.fail_after(60):
@@ -232,11 +232,11 @@ async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
 
 @pytest.mark.covers("R-OR-8")
 async def test_one_whose_agent_is_forgotten_stops_without_an_error(tmp_path: Path) -> None:
-    journal, world = SqliteJournal(tmp_path / "j.db"), World()
+    journal, context = SqliteJournal(tmp_path / "j.db"), ToolContext()
     script = read_script([{"emit": [{"delay_ms": 600_000}]}])
 
     def make_loop(writer: JournalWriter) -> Loop:
-        return Loop(ScriptedModel(script), FunctionToolset(world, [post]), writer, LoopSettings())
+        return Loop(ScriptedModel(script), FunctionToolset(context, [post]), writer, LoopSettings())
 
     running = Orchestrator("a", journal, People("hello"), make_loop, poll=PollSettings(renew_seconds=600))
     with anyio.fail_after(60):

@@ -34,7 +34,7 @@ SCRIPT = [
 WORDS = ("both", "gated", "quick", "fail", "text", "late")
 
 
-class World:
+class Environment:
     """People who write and decide, and tools that wait for them."""
 
     def __init__(self) -> None:
@@ -82,22 +82,22 @@ class PostArgs(Args):
 
 
 @tool("chat_assistant_post", PostArgs, title="Post")
-async def post(world: World, args: PostArgs, call: Call) -> ToolResult:
+async def post(environment: Environment, args: PostArgs, call: Call) -> ToolResult:
     """Post."""
-    world.posts += 1
-    return structured_result({"id": f"m{world.posts}", "ts": ""})
+    environment.posts += 1
+    return structured_result({"id": f"m{environment.posts}", "ts": ""})
 
 
 @tool("gated", Args, title="Gated")
-async def gated(world: World, args: Args, call: Call) -> str:
+async def gated(environment: Environment, args: Args, call: Call) -> str:
     """Wait for a person."""
-    if await world.ask(call.call_id) != "approved":
+    if await environment.ask(call.call_id) != "approved":
         raise DeniedError("no", decision="deny_continue")
     return "allowed"
 
 
 @tool("quick", Args, title="Quick")
-async def quick(world: World, args: Args, call: Call) -> str:
+async def quick(environment: Environment, args: Args, call: Call) -> str:
     """Answer at once."""
     return "quick"
 
@@ -125,21 +125,21 @@ def test_replaying_gives_the_live_state_after_any_interleaving(script: list[tupl
 
 
 async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
-    world, journal = World(), MemoryJournal()
+    environment, journal = Environment(), MemoryJournal()
 
     def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
-        tools = FunctionToolset(world, [post, gated, quick])
+        tools = FunctionToolset(environment, [post, gated, quick])
         return Loop(ScriptedModel(read_script(SCRIPT)), tools, writer, LoopSettings(text_policy=policy), deltas)
 
-    world.conversation = talk = Conversation("c", journal, world, make_loop, PollSettings(max_batch=2))
+    environment.conversation = talk = Conversation("c", journal, environment, make_loop, PollSettings(max_batch=2))
     frames: list[JsonObject] = []
     with anyio.fail_after(120), talk.news.watched() as news:
         async with anyio.create_task_group() as tasks:
             await tasks.start(talk.run)
             for act in script:
-                await do(world, talk, act)
+                await do(environment, talk, act)
                 await anyio.sleep(0.0003)
-            await settle(world, talk)
+            await settle(environment, talk)
             tasks.cancel_scope.cancel()
         stored = [as_stored(event) for event in await journal.events("c")]
         while (frame := _next(news)) is not None:
@@ -154,7 +154,7 @@ async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
     assert rebuilt(frames) == live
     told = [event.data["message_id"] for event in stored if event.type == "user_text"]
     taken = [message_id for message_id in told if "~" not in message_id]
-    assert taken == [message["id"] for message in world.said]
+    assert taken == [message["id"] for message in environment.said]
     told_again = Transcript(stored)
     assert told_again.open_calls() == []
     progress = ReadProgress()
@@ -169,13 +169,13 @@ def as_stored(event: StoredEvent) -> StoredEvent:
     return StoredEvent(event.id, event.ts, event.type, loads(dumps(event.data)))
 
 
-async def do(world: World, talk: Conversation, act: tuple[Any, ...]) -> None:
+async def do(environment: Environment, talk: Conversation, act: tuple[Any, ...]) -> None:
     items = talk.journal.timeline.state.items
     match act:
         case ("say", text):
-            world.say(text)
+            environment.say(text)
         case ("decide", number, answer):
-            world.decide(number, answer)
+            environment.decide(number, answer)
         case ("stop",):
             talk.stop()
         case ("rewind", number) if items:
@@ -192,15 +192,15 @@ async def do(world: World, talk: Conversation, act: tuple[Any, ...]) -> None:
                 await anyio.sleep(0)
 
 
-async def settle(world: World, talk: Conversation) -> None:
+async def settle(environment: Environment, talk: Conversation) -> None:
     """Answer everything and wait until the agent sleeps."""
     quiet = 0
     while quiet < 20:
-        world.decide(0, "approved")
+        environment.decide(0, "approved")
         await anyio.sleep(0.001)
         writer = talk.journal
         asleep = not talk.running and not writer.progress.turn and not writer.progress.unseen
-        taken = writer.watermark == (world.said[-1]["id"] if world.said else None)
+        taken = writer.watermark == (environment.said[-1]["id"] if environment.said else None)
         quiet = quiet + 1 if asleep and taken else 0
 
 

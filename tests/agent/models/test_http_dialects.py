@@ -280,7 +280,7 @@ def test_retry_after_reads_seconds_and_dates() -> None:
         ('{"a": ",}"}', {"a": ",}"}),
     ],
 )
-def test_trivially_broken_arguments_are_mended(text: str, arguments: dict[str, object]) -> None:
+def test_trivially_broken_arguments_are_repaired(text: str, arguments: dict[str, object]) -> None:
     assert read_arguments(text) == (arguments, None)
 
 
